@@ -1,7 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.box``, ``app.lists``, ``app.api_page``, ``app.files``, ``app.api``,
-``app.api_lists`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.box``, ``app.lists``, ``app.texts``, ``app.api_page``, ``app.files``,
+``app.api``, ``app.api_lists``, ``app.api_texts`` and ``app.health`` are the blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -15,6 +15,7 @@ from app import (
     api,
     api_lists,
     api_page,
+    api_texts,
     box,
     feedback,
     files,
@@ -23,6 +24,7 @@ from app import (
     pages,
     search_on,
     selection,
+    texts,
     yours,
 )
 from app.assets import Assets
@@ -33,6 +35,7 @@ from app.metrics import Metrics
 from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
@@ -71,6 +74,7 @@ def create_app(settings: Settings) -> Flask:
         database=database,
         store=store,
         lists=ListStore(database),
+        texts=ReaderOnDemand(settings.model_folders.networks, settings.threads),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -92,6 +96,8 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(api.blueprint)
     app.register_blueprint(lists.blueprint)
     app.register_blueprint(api_lists.blueprint)
+    app.register_blueprint(texts.blueprint)
+    app.register_blueprint(api_texts.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)

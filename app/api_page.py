@@ -168,6 +168,17 @@ ENDPOINTS = (
         'service.cancel_list("ID")',
     ),
     Endpoint(
+        "text",
+        "POST /api/v1/texts",
+        "The sentences of a text of up to 20,000 characters: which are facts that can be checked,"
+        " and what each claims, with its pronouns replaced by what the text names. Nothing is"
+        " kept; send the claims as a list to check them.",
+        "curl -s ADDRESS/api/v1/texts -H 'Content-Type: application/json' -d '{\"text\":"
+        ' "Dundee lies on the Tay. Its bridge fell in 1879. Who built it?"}\'',
+        'for sentence in service.sentences("Dundee lies on the Tay. Who knew?"):\n'
+        '    print(sentence["kind"], [claim["text"] for claim in sentence["claims"]])',
+    ),
+    Endpoint(
         "recipes",
         "GET /api/v1/recipes",
         "The recipes with their stages: which is the default one, which can run here, and why"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, request
 
 from app.api_models import Submission
 from app.contexts import BoxAnswer, BoxFragment, SeenClaim, render
@@ -47,7 +47,6 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
             "text",
             text,
             rows,
-            has_texts="texts" in current_app.blueprints,
             offers_one=len(" ".join(found.rows)) <= LONGEST,
         )
     try:

@@ -19,6 +19,7 @@ from app.documents import DocumentItem
 from app.filters import Badge
 from app.hops import HopItem
 from app.proof import ProofItem
+from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
@@ -122,8 +123,7 @@ class BoxAnswer:
     ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
     turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
     ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
-    enough to be checked as one claim. ``has_texts``: whether there is a page where claims of a
-    text are chosen.
+    enough to be checked as one claim.
     """
 
     kind: Literal["claim", "question", "list", "text", "refused"]
@@ -133,7 +133,6 @@ class BoxAnswer:
     problem: Problem | None = None
     offers_anyway: bool = False
     offers_one: bool = False
-    has_texts: bool = False
     seen: SeenClaim | None = None
 
 
@@ -346,11 +345,24 @@ class ShownRows:
 
 
 @dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A piece of a text; ``badge``: the verdict on what it says, ``None`` if it is not checked.
+
+    ``claim_id``: of the claim with this verdict, ``None`` where there is none to open.
+    """
+
+    text: str
+    badge: Badge | None
+    claim_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    ``pieces``: the text that its claims are from, none if they are from none.
     """
 
     template: ClassVar[str] = "list.html"
@@ -364,6 +376,61 @@ class ListPage:
     number: int
     pages: int
     exports: tuple[str, ...]
+    pieces: tuple[TextPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextClaimItem:
+    """A claim of a sentence: its number on the page, and whether it is ticked.
+
+    ``rows``: lines of its field. ``unclear``: what a reader must find out first, as questions.
+    """
+
+    number: int
+    text: str
+    rows: int
+    taken: bool
+    replaced: tuple[Replaced, ...]
+    unclear: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceItem:
+    """A sentence of a text.
+
+    ``named``: what it is where it cannot be checked, else "". ``as_said``: its only claim has its
+    words.
+    """
+
+    said: str
+    start: int
+    end: int
+    named: str
+    claims: tuple[TextClaimItem, ...]
+    as_said: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    """A text and its sentences, none before it was read.
+
+    ``problem`` is set if it was refused, or if nothing was ticked. ``may_be_list``: every line has
+    one sentence. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "text.html"
+    text: str
+    problem: Problem | None
+    most_characters: int
+    sentences: tuple[SentenceItem, ...]
+    chosen_claims: int
+    may_be_list: bool
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +482,7 @@ Page: TypeAlias = (
     | HistoryPage
     | ListsPage
     | ListPage
+    | TextPage
     | ApiPage
     | ErrorPage
 )

@@ -21,6 +21,7 @@ from retrieval.errors import (
     EsotericError,
     IndexUnavailable,
     InvalidClaim,
+    InvalidText,
     Problem,
     RecipeUnavailable,
     UnknownRecipe,
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 _PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (InvalidText, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
     (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),

@@ -14,9 +14,12 @@ from app.errors import RequestRefused
 from retrieval.errors import Problem
 
 MOST_BYTES = 64 * 1024
-# A list of claims may be longer: 5,000 claims of 500 characters have less than 4 MB.
+# A list of claims or a text may be longer: 5,000 claims of 500 characters have less than 4 MB.
 MOST_BYTES_OF_A_LIST = 6 * 1024 * 1024
-_TAKE_LISTS = ("pages.submit", "box.says", "lists.submit", "api_lists.submit")
+_TAKE_LISTS = (
+    *("pages.submit", "box.says", "lists.submit", "api_lists.submit"),
+    *("texts.read", "texts.check", "api_texts.read"),
+)
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from app.coloured_text import coloured
 from app.contexts import EntryItem, ListItem, ListPage, ShownRows
 from app.filters import Badge, job_badge
 from app.list_export import LIST_EXPORTS
@@ -14,7 +15,7 @@ from app.visitor import may_change
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from worker.health import WorkerHealth, worker_health
-from worker.lists import ClaimList, Entry, Shown
+from worker.lists import ClaimList, Entry, SaidEntry, Shown
 
 ROWS_PER_PAGE = 50
 _WORDS: dict[Shown, str] = {
@@ -52,6 +53,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     offset = (number - 1) * ROWS_PER_PAGE
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
     health = worker_health(services().workers)
+    source = services().lists.source_text(claims.id)
     return ListPage(
         claims=claims,
         left=_left(claims, health),
@@ -67,6 +69,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         number=number,
         pages=pages,
         exports=tuple(LIST_EXPORTS),
+        pieces=coloured(source, _badge) if source is not None else (),
     )
 
 
@@ -104,12 +107,16 @@ def _entry_item(entry: Entry) -> EntryItem:
         place=entry.place,
         claim=entry.claim,
         claim_id=entry.claim_id,
-        badge=_STATES.get(entry.state) or job_badge(entry),
+        badge=_badge(entry),
         problem=problem,
         quote=quote,
         title=title,
         others=_filled(entry.others),
     )
+
+
+def _badge(entry: Entry | SaidEntry) -> Badge:
+    return _STATES.get(entry.state) or job_badge(entry)
 
 
 def _best_sentence(result: ClaimResult) -> tuple[str, str]:

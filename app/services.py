@@ -10,6 +10,7 @@ from flask import Flask, current_app
 
 from app.metrics import Metrics
 from app.server_paths import ServerPaths
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
@@ -33,6 +34,7 @@ class Services:
     database: Database
     store: JobStore
     lists: ListStore
+    texts: ReaderOnDemand
     workers: WorkerStore
     queue: Queue
     metrics: Metrics

@@ -188,6 +188,11 @@ class Esoteric:
         """Cancel what is left of a list, and return it."""
         return self._json("DELETE", f"/lists/{list_id}")
 
+    def sentences(self, text: str) -> list[Document]:
+        """Return the sentences of a text: their kinds, and the claims of those that are facts."""
+        found: list[Document] = self._json("POST", "/texts", {"text": text})["sentences"]
+        return found
+
     def recipes(self) -> list[Document]:
         """Return the recipes: which can run, and why others cannot."""
         found: list[Document] = self._json("GET", "/recipes")["recipes"]

@@ -15,7 +15,17 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker import clock
 from worker.database import Database
-from worker.lists import ClaimList, Entry, EntryState, ListState, NewEntry, Shown, UnknownList
+from worker.lists import (
+    ClaimList,
+    Entry,
+    EntryState,
+    ListState,
+    NewEntry,
+    SaidEntry,
+    Shown,
+    SourceText,
+    UnknownList,
+)
 from worker.schema import ClaimRow, EntryRow, ListRow
 
 # How many of the last claims the time that is left is estimated from.
@@ -55,8 +65,18 @@ class ListStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def create(self, name: str, recipe: str, entries: Sequence[NewEntry], owner: str | None) -> str:
-        """Store a list, whose claims the workers then check; return its id."""
+    def create(
+        self,
+        name: str,
+        recipe: str,
+        entries: Sequence[NewEntry],
+        owner: str | None,
+        source_text: str | None = None,
+    ) -> str:
+        """Store a list, whose claims the workers then check; return its id.
+
+        ``source_text``: the text that its claims are from, if they are from one.
+        """
         list_id = secrets.token_hex(12)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
         with self._database.writing() as session:
@@ -69,6 +89,7 @@ class ListStore:
                     state="running",
                     columns=columns,
                     created_at=clock.now(),
+                    source_text=source_text,
                 )
             )
             session.flush()
@@ -84,6 +105,8 @@ class ListStore:
                         "state": "refused" if entry.problem else "waiting",
                         "problem": entry.problem,
                         "claim_id": None,
+                        "said_from": entry.said and entry.said[0],
+                        "said_to": entry.said and entry.said[1],
                     }
                     for number, entry in enumerate(entries, 1)
                 ],
@@ -124,6 +147,25 @@ class ListStore:
                 return
             yield from found
             after = found[-1].number
+
+    def source_text(self, list_id: str) -> SourceText | None:
+        """Return the text that the claims of a list are from, ``None`` if they are from none.
+
+        Raises:
+            UnknownList: there is none with this id.
+        """
+        verdict = (ClaimRow.label, ClaimRow.confidence, ClaimRow.leans)
+        said = (
+            select(EntryRow, ClaimRow.state, *verdict)
+            .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
+            .where(EntryRow.list_id == list_id, EntryRow.said_from.is_not(None))
+            .order_by(EntryRow.said_from, EntryRow.number)
+        )
+        with self._database.reading() as session:
+            text = _row(session, list_id).source_text
+            if text is None:
+                return None
+            return SourceText(text, tuple(_said(*found) for found in session.execute(said)))
 
     # What people do with them
 
@@ -197,18 +239,29 @@ def _entries(list_id: str) -> Any:
 
 
 def _entry(row: EntryRow, state: str | None, error: Problem | None, *verdict: Any) -> Entry:
-    known = "deleted" if row.state == "handed" and state is None else state or row.state
+    known = _state(row, state)
     problem = {"deleted": _DELETED, "cancelled": _CANCELLED}.get(known, row.problem or error)
     return Entry(
         row.number,
         row.place,
         row.claim,
         row.others,
-        cast(EntryState, known),
+        known,
         problem,
         row.claim_id,
         *verdict,
     )
+
+
+def _said(row: EntryRow, state: str | None, *verdict: Any) -> SaidEntry:
+    assert row.said_from is not None
+    assert row.said_to is not None
+    return SaidEntry(row.said_from, row.said_to, _state(row, state), row.claim_id, *verdict)
+
+
+def _state(row: EntryRow, of_claim: str | None) -> EntryState:
+    deleted = row.state == "handed" and of_claim is None
+    return cast(EntryState, "deleted" if deleted else of_claim or row.state)
 
 
 def _with_counts(session: Session, row: ListRow) -> ClaimList:

@@ -43,12 +43,16 @@ class UnknownList(EsotericError):
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """A row that is submitted; ``problem``: why it is no claim, ``None`` if it is one."""
+    """A row that is submitted; ``problem``: why it is no claim, ``None`` if it is one.
+
+    ``said``: the characters of the list's text that say it, ``None`` if it has no text.
+    """
 
     place: str
     claim: str
     others: dict[str, Any]
     problem: Problem | None
+    said: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +99,24 @@ class Entry:
     confidence: float | None
     leans: Label | None
     result: ClaimResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEntry:
+    """A row of a list that is from a text: where the text says it, and how far it is."""
+
+    start: int
+    end: int
+    state: EntryState
+    claim_id: str | None
+    label: Label | None
+    confidence: float | None
+    leans: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text that the claims of a list are from, and what it says, in its order."""
+
+    text: str
+    said: tuple[SaidEntry, ...]

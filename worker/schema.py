@@ -26,7 +26,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "lists_0004"
+REVISION = "list_texts_0005"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -219,6 +219,8 @@ class ListRow(Base):
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
+    # The text that the claims are from, NULL where they are from none.
+    source_text: Mapped[str | None]
 
 
 class EntryRow(Base):
@@ -245,3 +247,6 @@ class EntryRow(Base):
     claim_id: Mapped[str | None] = mapped_column(
         String(32), ForeignKey("claims.id", ondelete="SET NULL")
     )
+    # The characters of the list's text that say it.
+    said_from: Mapped[int | None]
+    said_to: Mapped[int | None]

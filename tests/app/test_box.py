@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from app.services import services_of
@@ -27,7 +26,7 @@ def said(client: FlaskClient, text: str, **more: str) -> str:
         ("Tea is hot.", "Check", "", ""),
         ("Tea", "Check", "", ""),  # half a claim is no mistake yet
         ("Tea is hot.\nIce is cold.", "Check 2 claims", "list", "A list, one claim a line"),
-        (TEXT, "Check 2 sentences", "list", "Check it as one claim"),
+        (TEXT, "Choose claims", "list", "Check it as one claim"),
         ("Is tea hot?", "Check “Tea is hot.”", "statement", "Check the question as it is"),
         ("Who made tea?", "Check", "", "yes or no does not answer"),
         ("https://tea.example/hot", "Check", "", "ESOTERIC does not open links. Write what"),
@@ -78,7 +77,7 @@ def test_lines_become_a_list_without_a_script_too(client: FlaskClient, store: Jo
 def test_a_text_never_gets_one_verdict_unasked(client: FlaskClient, store: JobStore) -> None:
     offered = client.post("/claims", data={"claim": TEXT})
     assert offered.status_code == 422
-    assert ">Check 2 sentences</button>" in offered.text
+    assert ">Choose claims</button>" in offered.text
     assert store.recent(9) == []
     as_list = client.post("/claims", data={"claim": TEXT, "as": "list"})
     assert "0 of 2 claims" in client.get(as_list.location).text
@@ -107,11 +106,7 @@ def test_a_list_that_cannot_be_checked_stays_in_the_box(client: FlaskClient) -> 
     assert client.post("/claims", data={"claim": many}).status_code == 422
 
 
-def test_a_page_for_texts_is_offered_where_there_is_one(app: Flask) -> None:
-    from flask import Blueprint
-
-    app.register_blueprint(Blueprint("texts", __name__))
-    page = app.test_client().post("/claims", data={"claim": TEXT}).text
+def test_from_a_text_its_claims_are_chosen(client: FlaskClient) -> None:
+    page = client.post("/claims", data={"claim": TEXT}).text
     assert 'formaction="/texts"' in page
     assert f'<input type="hidden" name="text" value="{TEXT}">' in page
-    assert ">Choose claims</button>" in page
