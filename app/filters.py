@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from jinja2 import Environment
@@ -35,7 +35,7 @@ from retrieval.words import (
     level_of,
     verdict_words,
 )
-from worker.jobs import ListedJob
+from worker.jobs import State
 
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
 
@@ -60,6 +60,22 @@ class Badge:
     look: Look
     word: str
     level: Level = "settled"
+
+
+class Listed(Protocol):
+    """A job in a list, or in a comparison."""
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def label(self) -> Label | None: ...
+
+    @property
+    def confidence(self) -> float | None: ...
+
+    @property
+    def leans(self) -> Label | None: ...
 
 
 _STATES = {
@@ -96,7 +112,7 @@ def verdict_badge(verdict: Verdict) -> Badge:
     return Badge(LOOKS[verdict.label], verdict.words, verdict.level)
 
 
-def job_badge(job: ListedJob) -> Badge:
+def job_badge(job: Listed) -> Badge:
     """Return the verdict of a finished job, or the state of any other."""
     if job.label is None:
         return _STATES[job.state]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api_models import Follow, HistorySearch, Submission
+from app.asked_model import asked_model
 from app.contexts import (
     Corpus,
     HistoryPage,
     HomePage,
-    OtherRecipes,
     ResultPage,
     StoppedPage,
     render,
@@ -27,14 +26,13 @@ from app.hops import hop_items
 from app.openapi import describe
 from app.progress import progress_page
 from app.proof import proof_item
-from app.recipes import UNKNOWN, recipe_to_run
+from app.recipes import UNKNOWN, grouped, recipe_to_run
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from worker.health import WorkerHealth, worker_health
+from worker.health import worker_health
 from worker.jobs import Job
-from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
 
@@ -100,7 +98,7 @@ def claim(job_id: str) -> str:
         return render(_result_page(job))
     if job.state in ("queued", "running"):
         health = worker_health(services().workers)
-        asked = _asked_model(health)
+        asked = asked_model(health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
         problem = health.problem
@@ -181,22 +179,15 @@ def _home(
             recipes=tuple(
                 recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),
-            other_recipes=_grouped(here.problems),
+            other_recipes=grouped(here.problems),
             recipe_problem=recipe_problem,
             usual=here.usual,
             chosen=asked
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
-            asked=_asked_model(worker_health(services().workers)),
+            asked=asked_model(worker_health(services().workers)),
         )
     )
-
-
-def _grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
-    names: dict[Problem, list[str]] = {}
-    for name, problem in problems.items():
-        names.setdefault(problem, []).append(name)
-    return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
 def _result_page(job: Job) -> ResultPage:
@@ -213,17 +204,6 @@ def _result_page(job: Job) -> ResultPage:
         attribution=any(map(is_wikipedia, result.credits.values())),
         most_characters=LONGEST,
     )
-
-
-def _asked_model(health: WorkerHealth) -> AskedModel | None:
-    """Return the language model that gets the claims, or ``None`` where there is none.
-
-    The workers report it. While no worker is alive, it is read from the settings of this process.
-    """
-    llm = services().settings.llm
-    if health.language_model is None and health.workers == 0 and llm is not None:
-        return AskedModel(llm.model, llm.host, llm.decides, problem=None)
-    return health.language_model
 
 
 def _see_claim(job_id: str) -> BaseResponse:

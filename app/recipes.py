@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from app.api_models import RecipeItem, Recipes
+from app.contexts import OtherRecipes
 from app.corpus import searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
@@ -35,6 +37,14 @@ def recipe_to_run(asked: str | None) -> str:
         message = f"The recipe {name} cannot run here. {problem.message}"
         raise RecipeUnavailable(problem.code, message, problem.hint)
     return name
+
+
+def grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
+    """Return the recipes that cannot run, by the reasons."""
+    names: dict[Problem, list[str]] = {}
+    for name, problem in problems.items():
+        names.setdefault(problem, []).append(name)
+    return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
 def listed_recipes() -> Recipes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import sha256
 
@@ -87,6 +88,13 @@ class JobStore:
         """
         with self.database.reading() as session:
             return Job.model_validate(_row(session, job_id))
+
+    def jobs(self, ids: Sequence[str]) -> list[Job]:
+        """Return the jobs with these ids, in this order; unknown ids are left out."""
+        with self.database.reading() as session:
+            rows = session.scalars(select(ClaimRow).where(ClaimRow.id.in_(ids)))
+            found = {row.id: Job.model_validate(row) for row in rows}
+        return [found[one] for one in ids if one in found]
 
     def events(self, job_id: str, since: int) -> list[Event]:
         """Return the events of a job with a number above ``since``, in order."""
