@@ -1,6 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.compare``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are
+the blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -10,7 +11,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, pages
+from app import api, api_page, compare, files, health, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -67,6 +68,7 @@ def create_app(settings: Settings) -> Flask:
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api_page.blueprint)
+    app.register_blueprint(compare.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)

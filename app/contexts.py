@@ -13,12 +13,15 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
+from app.api_models import RecipeItem
+from app.comparison import Comparison
 from app.documents import DocumentItem
 from app.hops import HopItem
 from app.proof import ProofItem
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
+from retrieval.types import Label
 from worker.jobs import Job, ListedJob
 from worker.reports import AskedModel
 
@@ -190,6 +193,50 @@ class ApiPage:
 
 
 @dataclass(frozen=True, slots=True)
+class CompareForm:
+    """The form that checks one claim with several recipes.
+
+    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
+    """
+
+    template: ClassVar[str] = "compare.html"
+    claim: str
+    problem: Problem | None
+    offers_anyway: bool
+    most_characters: int
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    ticked: frozenset[str]
+    most_recipes: int
+    asked: AskedModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """Checks side by side; one claim shows its sentences, several show their verdicts.
+
+    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    """
+
+    template: ClassVar[str] = "comparison.html"
+    comparison: Comparison
+    ids: str
+    described: frozenset[str]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipesPage:
+    """What each recipe does, and which can run here."""
+
+    template: ClassVar[str] = "recipes.html"
+    recipes: tuple[RecipeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -199,7 +246,16 @@ class ErrorPage:
 
 
 Page: TypeAlias = (
-    HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ApiPage | ErrorPage
+    HomePage
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | HistoryPage
+    | CompareForm
+    | ComparisonPage
+    | RecipesPage
+    | ApiPage
+    | ErrorPage
 )
 
 

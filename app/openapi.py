@@ -37,7 +37,10 @@ def document(recipes: Iterable[str]) -> dict[str, Any]:
     """Return the description of all routes, with the names of the recipes that are known here."""
     described: dict[str, Any] = deepcopy(description.spec)
     submission = described["components"]["schemas"]["Submission"]
-    submission["properties"]["recipe"]["enum"] = [*recipes, None]
+    names = list(recipes)
+    submission["properties"]["recipe"]["enum"] = [*names, None]
+    compared = described["components"]["schemas"]["ComparisonForm"]
+    compared["properties"]["recipe"]["items"]["enum"] = names
     return described
 
 
