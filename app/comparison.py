@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
@@ -20,8 +21,8 @@ from retrieval.words import (
     STANCES,
     VERDICTS,
     WITH_QUANTITIES,
+    counted,
     found_by_words,
-    level_of,
     listed,
     percent_of,
 )
@@ -190,10 +191,16 @@ class ComparedClaim(_Part):
         return tuple(one for one in self.sentences if any(f.used for f in one.found.values()))
 
     @property
-    def used_by_all(self) -> int:
-        """How many sentences all recipes that are done use."""
-        uses = (sum(found.used for found in one.found.values()) for one in self.sentences)
-        return sum(number == len(self.done) for number in uses)
+    def overlap(self) -> str:
+        """How many sentences are used by one and by all of the recipes that are done, in words."""
+        if not self.used or len(self.done) < 2:
+            return ""
+        uses = (sum(found.used for found in one.found.values()) for one in self.used)
+        by_all = sum(number == len(self.done) for number in uses)
+        number = counted(len(self.used), "sentence")
+        if by_all == len(self.used):
+            return f"The verdicts rest on the same {number}."
+        return f"The verdicts rest on {number}; all recipes use {by_all or 'none'} of them."
 
     def found_alike(self, sentence: ComparedSentence) -> bool:
         """Return whether all recipes that are done found a sentence, and all use it or none."""
@@ -334,25 +341,31 @@ def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> Compare
 
 
 def _run(job: Job) -> Run:
-    result = job.result
-    verdict = result and ListedVerdict(
-        label=result.verdict.label,
-        level=level_of(result.verdict.label, result.verdict.confidence, result.verdict.leans),
-        confidence=result.verdict.confidence,
-        leans=result.verdict.leans,
+    outcome: dict[str, Any] = dict.fromkeys(
+        ("verdict", "judge", "hops", "documents", "seconds", "corpus")
     )
+    if job.result is not None:
+        result, verdict = job.result, job.result.verdict
+        outcome = {
+            "verdict": ListedVerdict(
+                label=verdict.label,
+                level=verdict.level,
+                confidence=verdict.confidence,
+                leans=verdict.leans,
+            ),
+            "judge": verdict.judge,
+            "hops": len(result.hops),
+            "documents": len({document.whole for document in result.documents}),
+            "seconds": result.seconds["total"],
+            "corpus": CorpusItem(**dict(result.corpus), title=result.corpus_title),
+        }
     return Run(
         id=job.id,
         recipe=job.recipe,
         state=job.state,
         finished_at=job.finished_at,
-        verdict=verdict,
-        judge=result and result.verdict.judge,
-        hops=result and len(result.hops),
-        documents=result and len({document.whole for document in result.documents}),
-        seconds=result and result.seconds["total"],
-        corpus=result and CorpusItem(**dict(result.corpus), title=result.corpus_title),
         error=job.error,
+        **outcome,
     )
 
 

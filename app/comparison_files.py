@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from app.comparison import ComparedClaim, Comparison, Found, Run
 from retrieval.result import ClaimResult
@@ -112,11 +113,11 @@ def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
         for sentence in claim.sentences
         if (found := sentence.found.get(recipe))
     ]
-    return sorted(rows, key=lambda row: row["rank"])  # type: ignore[return-value]
+    return sorted(rows, key=itemgetter("rank"))
 
 
 def _moment(at: datetime | None) -> str | None:
-    return at and at.isoformat(timespec="seconds")
+    return None if at is None else at.isoformat(timespec="seconds")
 
 
 # LaTeX

@@ -131,9 +131,9 @@ def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
     assert len(rows(sentences)) == 4  # the head and three sentences
     assert "1 sentence that only one recipe found" in page
     assert rows(single)[1][1:] == ["rank 4, not used", "not found"]
-    assert "m3: rank 2, not used · supports 93% · score 0.98 · hop 1 · found by" in sentences
+    assert "m3: rank 2, not used · refutes 93% · score 0.98 · hop 1 · found by" in sentences
     assert "The recipes differ: 1 says supported and 1 says refuted." in page
-    assert "Verdicts rest on 3 sentences; 2 of them are used by all." in page
+    assert "The verdicts rest on 3 sentences; all recipes use 2 of them." in page
     # Both use two sentences, one of them at different ranks.
     assert sentences.count('class="alike"') == 2
     assert "hides 2 sentences that" in page
@@ -141,7 +141,7 @@ def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
 
 def test_recipes_that_agree_are_said_to(client: FlaskClient, checks: Checks) -> None:
     page = page_of(client, checks.done("esoteric"), checks.done("m3"), checks.done("fer"))
-    assert "All 3 recipes agree: supported." in page
+    assert "All 3 recipes agree: supported.</strong> The verdicts rest on the same 3 sent" in page
     assert "that only one recipe found" not in page
 
 
