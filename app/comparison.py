@@ -228,12 +228,20 @@ class ComparedClaim(_Part):
         """The verdicts of the recipes that are done, in words."""
         if not self.done:
             return ""
+        said = self._said()
+        pending = any(run.pending for run in self.runs.values())
+        return f"So far {said[0].lower()}{said[1:]}" if pending else said
+
+    def _said(self) -> str:
         if len(self.verdicts) == 1:
             (label,) = self.verdicts
             who = {1: "One recipe says", 2: "Both recipes agree"}.get(len(self.done))
             return f"{who or f'All {len(self.done)} recipes agree'}: {VERDICTS[label].lower()}."
-        counts = [f"{number} say {VERDICTS[label].lower()}" for label, number in self._counted()]
-        return f"The recipes differ: {listed(counts)}.".replace(" 1 say ", " 1 says ")
+        counts = [
+            f"{number} {'says' if number == 1 else 'say'} {VERDICTS[label].lower()}"
+            for label, number in self._counted()
+        ]
+        return f"The recipes differ: {listed(counts)}."
 
     def _counted(self) -> list[tuple[Label, int]]:
         return sorted(self.verdicts.items(), key=lambda one: (-one[1], LABELS.index(one[0])))
