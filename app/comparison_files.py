@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import re
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
+from textwrap import shorten
 
 from app.comparison import ComparedClaim, Comparison, Found, Run
 from retrieval.result import ClaimResult
@@ -46,6 +48,7 @@ _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
 _NONE = "--"
+_WIDTH = 90  # characters
 # Programs that read runs split lines at spaces.
 _SPACE = re.compile(r"[\s%]")
 
@@ -147,17 +150,20 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
     if len(comparison.claims) == 1:
         yield f"Claim: {comparison.claims[0].claim}"
         yield "Ranks of sentences in the evidence of each recipe; bold: the verdict rests on it."
+    else:
+        yield "S: supported, R: refuted, N: not settled; with the confidence."
     for corpus in sorted(corpora, key=lambda one: one.built_at):
         yield f"Corpus: {corpus.title}, {corpus.documents:,} documents, indexed {corpus.built_at}"
     yield from comparison.notes
-    yield "Needs booktabs, and UTF-8."
+    yield "Needs booktabs; for scripts that are not Latin also LuaLaTeX or XeLaTeX."
 
 
 def _of_one(comparison: Comparison) -> Iterator[str]:
     (claim,) = comparison.claims
     runs = [claim.runs[recipe] for recipe in comparison.recipes]
-    yield _row("Verdict", *map(_verdict, runs))
     for head, values in (
+        ("Verdict", [_verdict(run) for run in runs]),
+        ("Confidence", [_confidence(run) for run in runs]),
         ("Hops", [run.hops for run in runs]),
         ("Documents", [run.documents for run in runs]),
         ("Seconds", [None if run.seconds is None else f"{run.seconds:.1f}" for run in runs]),
@@ -167,13 +173,13 @@ def _of_one(comparison: Comparison) -> Iterator[str]:
         yield r"\midrule"
     for sentence in claim.sentences:
         cells = [_rank(sentence.found.get(recipe)) for recipe in comparison.recipes]
-        yield _row(_escaped(f"{sentence.title}: {sentence.sentence}"), *cells)
+        yield _row(_escaped(_begin(f"{sentence.title}: {sentence.sentence}")), *cells)
 
 
 def _of_several(comparison: Comparison) -> Iterator[str]:
     for claim in comparison.claims:
         runs = [claim.runs.get(recipe) for recipe in comparison.recipes]
-        yield _row(_escaped(claim.claim), *(_verdict(run) if run else _NONE for run in runs))
+        yield _row(_escaped(_begin(claim.claim)), *map(_short, runs))
     yield r"\midrule"
     counts = [comparison.counts(recipe) for recipe in comparison.recipes]
     for label in LABELS:
@@ -185,9 +191,23 @@ def _of_several(comparison: Comparison) -> Iterator[str]:
 
 
 def _verdict(run: Run) -> str:
-    if run.percent is None or run.confidence is None:
-        return run.badge.word
-    return rf"{run.badge.word} {run.confidence:.2f}"
+    return VERDICTS[run.label] if run.label else run.badge.word
+
+
+def _confidence(run: Run) -> str | None:
+    return None if run.percent is None else f"{run.confidence:.2f}"
+
+
+def _short(run: Run | None) -> str:
+    """Return a verdict in one letter, with its confidence."""
+    if run is None or run.label is None:
+        return _NONE
+    return " ".join(filter(None, (VERDICTS[run.label][0], _confidence(run))))
+
+
+def _begin(text: str) -> str:
+    """Return the words of a text that fit a table; the other formats have all of it."""
+    return shorten(text, _WIDTH, placeholder=" …")
 
 
 def _rank(found: Found | None) -> str:
@@ -206,7 +226,8 @@ def _escaped(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """Return the text on one line, without control characters, which LaTeX refuses."""
+    return "".join(one for one in " ".join(text.split()) if unicodedata.category(one) != "Cc")
 
 
 # TREC

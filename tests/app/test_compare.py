@@ -325,19 +325,21 @@ def test_the_latex_table_of_a_claim_has_its_ranks_with_bold_for_use(
     at = lines.index(r"\begin{tabular}{p{0.4\linewidth}cc}")
     assert all(line.startswith("% ") for line in lines[:at])
     assert f"% Claim: {CLAIM}" in lines
-    assert lines[at + 1 : at + 9] == [
+    assert lines[at + 1 : at + 10] == [
         r"\toprule",
         r" & esoteric & m\_3 \\",
         r"\midrule",
-        r"Verdict & Supported 0.93 & Refuted 0.93 \\",
+        r"Verdict & Supported & Refuted \\",
+        r"Confidence & 0.93 & 0.93 \\",
         r"Hops & 2 & 1 \\",
         r"Documents & 4 & 4 \\",
         r"Seconds & 0.8 & 0.8 \\",
         r"\midrule",
     ]
-    assert lines[at + 9] == rf"Lighthouse of Varn: {BEST} & \textbf{{1}} & 2 \\"
-    assert lines[at + 12] == rf"Ida Holm: {PLANNED} & 4 & -- \\"
-    assert lines[at + 13 :] == [r"\bottomrule", r"\end{tabular}"]
+    begin = "It was built in 1874 by the engineer Ida Holm, who lived in it until"
+    assert lines[at + 10] == rf"Lighthouse of Varn: {begin} … & \textbf{{1}} & 2 \\"
+    assert lines[at + 13] == rf"Ida Holm: {PLANNED} & 4 & -- \\"
+    assert lines[at + 14 :] == [r"\bottomrule", r"\end{tabular}"]
 
 
 def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> None:
@@ -363,8 +365,8 @@ def test_the_latex_table_of_several_claims_has_their_verdicts_and_sums(
     ]
     lines = exported(client, "latex", *ids).decode().splitlines()
     assert lines[lines.index(r"\midrule") + 1 : -2] == [
-        rf"{CLAIM} & Supported 0.93 & Supported 0.93 \\",
-        r"Varnby has a harbour. & -- & Not settled \\",
+        rf"{CLAIM} & S 0.93 & S 0.93 \\",
+        r"Varnby has a harbour. & -- & N \\",
         r"\midrule",
         r"Supported & 1 & 1 \\",
         r"Refuted & 0 & 0 \\",
