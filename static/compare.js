@@ -29,12 +29,13 @@ function take(fresh) {
 async function poll() {
   try {
     const answer = await fetch(location.href, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const fresh = page.getElementById("comparison");
-    if (!fresh) {
-      location.reload(); // an error, or all checks are deleted: the page says what
+    if (answer.status === 404) {
+      location.reload(); // all checks were deleted; the page says so
       return;
     }
+    if (!answer.ok) throw new Error(answer.statusText);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.getElementById("comparison");
     failures = 0;
     trouble.hidden = true;
     if (shown.innerHTML !== fresh.innerHTML) take(fresh);
