@@ -173,7 +173,8 @@ def _compared(ids: str) -> tuple[Comparison, list[Job]]:
             f"These are {len(asked)} checks; at most {MOST_CHECKS} can be compared.",
             "Leave some ids out, or measure many claims with `esoteric evaluate`.",
         )
-    jobs = services().store.jobs(asked)
+    # Some databases refuse texts that no id can be, such as one with a NUL.
+    jobs = services().store.jobs([one for one in asked if one.isalnum()])
     if not jobs:
         raise RequestRefused(
             HTTPStatus.NOT_FOUND,
