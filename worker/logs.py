@@ -1,7 +1,8 @@
 """The log of the web process and of the worker, in UTC; it holds no text of a claim.
 
-A message is one line, whatever address or error it quotes. Messages name a claim by its id. Of an unexpected error only its kind and its places are written,
-since its message may quote what could not be read.
+A message is one line, whatever address or error it quotes. It names a claim by its id. Of an
+unexpected error only its kind and its places are written, since its message may quote what could
+not be read.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _CONTROLS = {
 
 
 class _Formatter(logging.Formatter):
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Return the line of a message."""
