@@ -70,7 +70,7 @@ ENDPOINTS = (
     Endpoint(
         "compare",
         "GET /api/v1/compare",
-        "Up to 250 checks side by side, by at most five recipes: for each claim the verdicts, and"
+        "Up to 200 checks side by side, by at most five recipes: for each claim the verdicts, and"
         " the rank of each sentence with each recipe. Submit the claim once with each recipe"
         " before.",
         "curl -s 'ADDRESS/api/v1/compare?claims=ID,ID'",

@@ -37,7 +37,7 @@ from worker.jobs import Job
 blueprint = Blueprint("compare", __name__)
 
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
-_CANNOT_COMPARE = (None, "No ids, more than 250, or more than five recipes")
+_CANNOT_COMPARE = (None, "No ids, more than 200, or more than five recipes")
 _NONE_KNOWN = (None, "None of these checks exists")
 
 

@@ -29,7 +29,8 @@ from retrieval.words import (
 from worker.jobs import Job, Links, Moment, State
 
 MOST_RECIPES = 5
-MOST_CHECKS = 250
+# Their ids fit into 8 KB, the longest address that many proxies pass on.
+MOST_CHECKS = 200
 
 _PENDING = ("queued", "running")
 

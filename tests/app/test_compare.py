@@ -189,10 +189,10 @@ def test_unknown_ids_are_named_and_without_a_known_one_nothing_is_compared(
 
 @pytest.mark.parametrize(
     ("ids", "code"),
-    [("", "no_checks"), (" , ", "no_checks"), (",".join(map(str, range(251))), "too_many_checks")],
+    [("", "no_checks"), (" , ", "no_checks"), (",".join(map(str, range(201))), "too_many_checks")],
 )
 def test_no_ids_and_too_many_are_refused(client: FlaskClient, ids: str, code: str) -> None:
-    assert MOST_CHECKS == 250
+    assert MOST_CHECKS == 200
     answer = client.get("/api/v1/compare", query_string={"claims": ids})
     assert answer.status_code == 400
     assert answer.json is not None
