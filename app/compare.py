@@ -23,6 +23,7 @@ from app.errors import RequestRefused, status_of
 from app.openapi import describe
 from app.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.services import services
+from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import (
     InvalidClaim,
@@ -92,7 +93,8 @@ def submit() -> BaseResponse:
         recipes = [recipe_to_run(name) for name in names]
         _refuse_lines(text)
         anyway = request.form.get("anyway") == "1"
-        jobs = [services().queue.submit(text, recipe, anyway) for recipe in recipes]
+        owner = visitor_with_cookie()
+        jobs = [services().queue.submit(text, recipe, anyway, owner) for recipe in recipes]
     except InvalidClaim as error:
         return _refused(text, names, status_of(error), problem=error.problem)
     except (RecipeUnavailable, UnknownRecipe) as error:

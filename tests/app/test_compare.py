@@ -424,6 +424,7 @@ def test_the_form_submits_one_job_for_each_recipe(client: FlaskClient, store: Jo
     sent = client.post("/compare", data={"claim": CLAIM, "recipe": ["esoteric", "m3"]})
     assert sent.status_code == 303
     m3, esoteric = (store.get(job.id) for job in store.recent(9))
+    assert "esoteric_visitor=" in sent.headers["Set-Cookie"]  # they belong to this browser
     assert sent.headers["Location"] == f"/compare?claims={esoteric.id},{m3.id}"
     assert [(job.claim, job.recipe) for job in (esoteric, m3)] == [
         (CLAIM, "esoteric"),
