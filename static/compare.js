@@ -27,6 +27,7 @@ function take(fresh) {
 }
 
 async function poll() {
+  const began = performance.now();
   try {
     const answer = await fetch(location.href, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
     if (answer.status === 404) {
@@ -43,7 +44,8 @@ async function poll() {
     const words = page.getElementById("status").textContent;
     if (status.textContent !== words) status.textContent = words;
     if (fresh.dataset.pending === "0") return;
-    setTimeout(poll, EVERY);
+    // A long list on a busy server is asked for less often.
+    setTimeout(poll, Math.max(EVERY, 5 * (performance.now() - began)));
   } catch {
     failures += 1;
     trouble.textContent = "ESOTERIC cannot be reached. Trying again automatically.";
