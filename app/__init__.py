@@ -1,7 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.box``, ``app.lists``, ``app.texts``, ``app.api_page``, ``app.files``,
-``app.api``, ``app.api_lists``, ``app.api_texts`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.box``, ``app.lists``, ``app.texts``, ``app.compare``, ``app.api_page``,
+``app.files``, ``app.api``, ``app.api_lists``, ``app.api_texts`` and ``app.health`` are blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -17,6 +17,7 @@ from app import (
     api_page,
     api_texts,
     box,
+    compare,
     feedback,
     files,
     health,
@@ -92,6 +93,7 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(feedback.blueprint)
     app.register_blueprint(selection.blueprint)
     app.register_blueprint(yours.blueprint)
+    app.register_blueprint(compare.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(lists.blueprint)

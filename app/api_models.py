@@ -331,6 +331,38 @@ class ExportFormat(_Model):
     """Format of the file. `claimreview` needs the agreement of a person with a name."""
 
 
+class ComparedIds(_Model):
+    """Which checks to compare."""
+
+    claims: str = ""
+    """Their ids, with commas between them."""
+
+
+class ComparisonSearch(ComparedIds):
+    """Which checks to compare, or which claim the form has."""
+
+    claim: str = ""
+    """The claim in the form, where no ids are named."""
+
+
+class ComparisonExport(ComparedIds):
+    """Which file to return."""
+
+    format: Literal["csv", "latex", "trec", "json"] = "csv"
+    """Format of the file."""
+
+
+class ComparisonForm(_Model):
+    """A claim and the recipes that check it."""
+
+    claim: str
+    """The claim, at most 500 characters."""
+    recipe: tuple[str, ...]
+    """Names of two to five recipes that can run here."""
+    anyway: Literal["1"] | None = None
+    """1: as in the API."""
+
+
 class Error(_Model):
     """An error."""
 

@@ -179,6 +179,23 @@ ENDPOINTS = (
         '    print(sentence["kind"], [claim["text"] for claim in sentence["claims"]])',
     ),
     Endpoint(
+        "compare",
+        "GET /api/v1/compare",
+        "Up to 200 checks side by side, by at most five recipes: for each claim the verdicts, and"
+        " the rank of each sentence with each recipe. Submit the claim once with each recipe"
+        " before.",
+        "curl -s 'ADDRESS/api/v1/compare?claims=ID,ID'",
+        'print(service.compare(["ID", "ID"])["agreement"])',
+    ),
+    Endpoint(
+        "compare-export",
+        "GET /api/v1/compare/export",
+        "The same as a file, once all checks have ended; the format is csv, latex, trec (runs in a"
+        " zip) or json.",
+        "curl -s 'ADDRESS/api/v1/compare/export?claims=ID,ID&format=csv'",
+        'print(service.export_comparison(["ID", "ID"], "csv").decode())',
+    ),
+    Endpoint(
         "recipes",
         "GET /api/v1/recipes",
         "The recipes with their stages: which is the default one, which can run here, and why"

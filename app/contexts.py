@@ -14,7 +14,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-from app.api_models import HistorySearch
+from app.api_models import HistorySearch, RecipeItem
+from app.comparison import Comparison
 from app.documents import DocumentItem
 from app.filters import Badge
 from app.hops import HopItem
@@ -23,6 +24,7 @@ from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
+from retrieval.types import Label
 from worker.feedback_store import Feedback
 from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
@@ -460,6 +462,50 @@ class ApiPage:
 
 
 @dataclass(frozen=True, slots=True)
+class CompareForm:
+    """The form that checks one claim with several recipes.
+
+    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
+    """
+
+    template: ClassVar[str] = "compare.html"
+    claim: str
+    problem: Problem | None
+    offers_anyway: bool
+    most_characters: int
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    ticked: frozenset[str]
+    most_recipes: int
+    asked: AskedModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """Checks side by side; one claim shows its sentences, several show their verdicts.
+
+    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    """
+
+    template: ClassVar[str] = "comparison.html"
+    comparison: Comparison
+    ids: str
+    described: frozenset[str]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipesPage:
+    """What each recipe does, and which can run here."""
+
+    template: ClassVar[str] = "recipes.html"
+    recipes: tuple[RecipeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -479,10 +525,12 @@ Page: TypeAlias = (
     | ProgressPage
     | ResultPage
     | StoppedPage
-    | HistoryPage
     | ListsPage
     | ListPage
     | TextPage
+    | CompareForm
+    | ComparisonPage
+    | RecipesPage
     | ApiPage
     | ErrorPage
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -12,19 +11,17 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
 from app.contexts import ListsPage, render
-from app.corpus import searched_corpus
 from app.errors import RequestRefused, status_of
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page
 from app.openapi import describe
-from app.recipes import UNKNOWN, grouped, recipe_to_run
+from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
 from app.visitor import refuse_others, visitor, visitor_with_cookie
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
     EsotericError,
-    IndexUnavailable,
     Problem,
     RecipeUnavailable,
     UnknownRecipe,
@@ -181,9 +178,7 @@ def _uploaded_name() -> str | None:
 
 def _lists_page(error: EsotericError | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
-    recipes, here = services().recipes, UNKNOWN
-    with suppress(IndexUnavailable):  # a list is accepted and waits; the first page says why
-        here = searched_corpus(services()).recipes or UNKNOWN
+    recipes, here = services().recipes, runnable_here()
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
     asked = request.form.get("recipe")
     can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)

@@ -38,7 +38,10 @@ def document(recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return the description of all routes, with the names of the recipes that are known here."""
     described: dict[str, Any] = deepcopy(description.spec)
     submission = described["components"]["schemas"]["Submission"]
-    submission["properties"]["recipe"]["enum"] = [*names_of(recipes), None]
+    names = list(names_of(recipes))
+    submission["properties"]["recipe"]["enum"] = [*names, None]
+    compared = described["components"]["schemas"]["ComparisonForm"]
+    compared["properties"]["recipe"]["items"]["enum"] = list(recipes)
     return described
 
 

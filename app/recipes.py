@@ -30,7 +30,7 @@ def recipe_to_run(asked: str | None) -> str:
         RecipeUnavailable: it cannot run here.
         StoreUnavailable: the database cannot be read.
     """
-    here = _runnable() or UNKNOWN
+    here = runnable_here()
     name = here.usual if asked is None else recipe_named(asked, services().recipes).name
     base = base_and_more_hops(name)[0]
     if base in here.problems:
@@ -38,6 +38,15 @@ def recipe_to_run(asked: str | None) -> str:
         message = f"The recipe {name} cannot run here. {problem.message}"
         raise RecipeUnavailable(problem.code, message, problem.hint)
     return name
+
+
+def runnable_here() -> Runnable:
+    """Return which recipes can run; all of them while no index is known.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    return _runnable() or UNKNOWN
 
 
 def grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:

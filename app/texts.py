@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from textwrap import shorten
 from typing import Annotated
@@ -15,10 +14,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
 from app.contexts import SentenceItem, TextClaimItem, TextPage, render
-from app.corpus import searched_corpus
 from app.errors import RequestRefused, status_of
 from app.openapi import describe
-from app.recipes import UNKNOWN, grouped, recipe_to_run
+from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
 from app.visitor import visitor_with_cookie
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
@@ -26,7 +24,6 @@ from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import (
     EsotericError,
-    IndexUnavailable,
     InvalidClaim,
     InvalidText,
     Problem,
@@ -181,9 +178,7 @@ def _page(
     sent: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
-    recipes, here = services().recipes, UNKNOWN
-    with suppress(IndexUnavailable):  # the list waits for an index; the first page says why
-        here = searched_corpus(services()).recipes or UNKNOWN
+    recipes, here = services().recipes, runnable_here()
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
     can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
     asked = request.form.get("recipe")

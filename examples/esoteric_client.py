@@ -142,6 +142,14 @@ class Esoteric:
         """Delete one piece of feedback."""
         self._bytes("DELETE", f"/feedback/{feedback}")
 
+    def compare(self, jobs: Iterable[str]) -> Document:
+        """Return checks side by side, by their ids."""
+        return self._json("GET", f"/compare?claims={','.join(jobs)}")
+
+    def export_comparison(self, jobs: Iterable[str], kind: str = "csv") -> bytes:
+        """Return checks side by side as a file: csv, latex, trec (a zip) or json."""
+        return self._bytes("GET", f"/compare/export?claims={','.join(jobs)}&format={kind}")
+
     def cancel(self, job: str) -> Document:
         """Cancel a claim that is pending, and return it."""
         return self._json("DELETE", f"/claims/{job}")

@@ -224,9 +224,9 @@ def _row(session: Session, job_id: str) -> ClaimRow:
 
 
 def _new(claim: str, recipe: str, **values: object) -> ClaimRow:
-    # 96 random bits: the id alone opens the page, so it must not be guessable.
+    # 128 random bits: the id alone opens the page, so it must not be guessable.
     return ClaimRow(
-        id=secrets.token_hex(12),
+        id=secrets.token_hex(16),
         claim=claim,
         folded=claim.casefold(),
         recipe=recipe,

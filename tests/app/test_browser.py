@@ -586,3 +586,40 @@ def test_nothing_moves_with_reduced_motion(
     finally:
         browser.execute_cdp_cmd(media, {"features": []})
     assert animations == 0
+
+
+def test_a_comparison_fills_in_and_keeps_what_the_reader_has_opened(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    browser.get(f"{web.address}/compare?claim=Varnby+has+a+harbour.")
+    for name in ("combined", "admiral", "fer"):
+        browser.find_element(By.ID, f"recipe-{name}").click()
+    browser.find_element(By.CSS_SELECTOR, "button.primary").click()
+    wait_for(browser, "document.getElementById('comparison')")
+    browser.execute_script("window.sameDocument = true")
+    m3, esoteric = (store.get(job.id) for job in store.recent(2))
+    worker.finish(esoteric, claim_document(esoteric.claim) | {"recipe": "esoteric"})
+    wait_for(browser, "document.querySelector('.compared summary')")
+    assert text_of(browser, "#status") == "1 of 2 checks have ended."
+    first = browser.find_element(By.CSS_SELECTOR, ".compared summary")
+    first.send_keys(Keys.ENTER)
+    assert "esoteric: rank 1, used" in text_of(browser, ".compared details ul")
+    result = claim_document(m3.claim)
+    result["evidence"][1]["selected"] = False
+    worker.finish(m3, result | {"recipe": "m3"})
+    wait_for(browser, "document.getElementById('status').textContent === 'All checks have ended.'")
+    assert browser.execute_script("return window.sameDocument")
+    assert "m3: rank 1, used" in text_of(browser, ".compared details[open] ul")
+    focused = browser.execute_script("return document.activeElement.parentElement.dataset.key")
+    assert focused == "Lighthouse of Varn#1"
+    shown = ".compared tbody tr:has(details)"
+    assert len(browser.find_elements(By.CSS_SELECTOR, shown)) == 4
+    browser.find_element(By.ID, "differences").click()
+    rows = browser.find_elements(By.CSS_SELECTOR, shown)
+    assert ["Ida Holm (1831" in row.text for row in rows if row.is_displayed()] == [True]
+    for width in (320, 768, 1440):
+        resize(browser, width)
+        assert browser.execute_script(
+            "return document.documentElement.scrollWidth <= innerWidth"
+        ), width
+    assert_no_complaints(browser)

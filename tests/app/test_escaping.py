@@ -69,6 +69,14 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
     assert "javascript:" not in page
     assert "x.example" not in page
     assert page.count("&lt;script&gt;alert(") > 20
+    result["evidence"][0]["document"] = HOSTILE
+    other = store.submit(HOSTILE, "m3")[0]
+    worker.finish(other, result | {"recipe": "m3"})
+    compared = client.get(f"/compare?claims={job.id},{other.id},{HOSTILE.replace(',', '')}").text
+    assert_harmless(compared)
+    assert "javascript:" not in compared
+    assert compared.count("&lt;script&gt;alert(") > 20
+    assert_harmless(client.get("/compare", query_string={"claim": HOSTILE}).text)
     for path in ("/", "/claims", "/claims?q=%3Cscript%3Ealert(1)%3C/script%3E"):
         assert_harmless(client.get(path).text)
 
