@@ -74,6 +74,21 @@ class _Part(BaseModel):
     )
 
 
+class CorpusPart(_Part):
+    """One of several corpora that were searched as one."""
+
+    name: str
+    """Name of the corpus for programs."""
+    title: str
+    """What people call it."""
+    documents: Whole
+    """How many documents it has."""
+    built_at: str
+    """When its index was built, ISO 8601 in UTC."""
+    text_date: str | None
+    """The day of its newest text, ISO 8601, null where no day is known."""
+
+
 class CorpusInfo(_Part):
     """The corpus that the claim was checked against."""
 
@@ -86,6 +101,9 @@ class CorpusInfo(_Part):
     text_date: str | None = None
     """The day of its newest text as far as known, ISO 8601: the day of a dump, or the day on which
     a file of a folder was last modified. Null where no day is known."""
+    parts: tuple[CorpusPart, ...] = ()
+    """The corpora that were named for the claim, which were searched as one; empty where it was
+    the default one."""
 
 
 class Judgement(_Part):
@@ -407,9 +425,18 @@ class ClaimResult(_Part):
 
     @property
     def corpus_title(self) -> str:
-        """What people call the corpus; a folder may be called ``vital`` too."""
+        """What people call the corpus, or the corpora."""
+        return " and ".join(title for title, _ in self.corpora)
+
+    @property
+    def corpora(self) -> tuple[tuple[str, str | None], ...]:
+        """What people call each corpus, with the day of its newest text."""
+        if self.corpus.parts:
+            return tuple((part.title, part.text_date) for part in self.corpus.parts)
+        # A folder may be called ``vital`` too.
         credited = any(document.credit == "en.wikipedia.org" for document in self.documents)
-        return VITAL if self.corpus.name == "vital" and credited else self.corpus.name
+        title = VITAL if self.corpus.name == "vital" and credited else self.corpus.name
+        return ((title, self.corpus.text_date),)
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -367,16 +367,29 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class CorpusPart:
+    """One of several corpora that were searched as one; ``title`` is what people call it."""
+
+    name: str
+    title: str
+    documents: int
+    built_at: str
+    text_date: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusInfo:
     """The corpus that the claim was checked against.
 
     ``built_at`` is ISO 8601 in UTC; ``text_date`` the day of its newest text, ``None`` if unknown.
+    ``parts``: the corpora that were named for the claim; empty where it was the default one.
     """
 
     name: str
     documents: int
     built_at: str
     text_date: str | None = None
+    parts: tuple[CorpusPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
