@@ -25,7 +25,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "owner_0002"
+REVISION = "corpora_0004"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -49,7 +49,7 @@ class AsJson(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def __init__(self, kind: type) -> None:
+    def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
@@ -93,8 +93,10 @@ class ClaimRow(Base):
     # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
     # or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(String(64))
-    # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
-    # many NULLs, so it means "one pending job", on every database.
+    # The names of the corpora that it is checked against; NULL: the default one.
+    corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
+    # A digest of claim, recipe, corpora and owner while the job is pending, NULL afterwards. UNIQUE
+    # allows many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
