@@ -10,7 +10,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, pages
+from app import api, api_page, corpora, corpora_api, files, health, pages
 from app.assets import Assets
 from app.errors import install_error_handlers
 from app.filters import install_filters
@@ -22,6 +22,7 @@ from app.services import Services, install_services
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.worker_store import WorkerStore
@@ -60,16 +61,19 @@ def create_app(settings: Settings) -> Flask:
         metrics=metrics,
         recipes=recipes,
         paths=ServerPaths(settings),
+        corpora=CorpusStore(settings.documents, settings.folders),
     )
     install_services(app, services)
     metrics.watch(app)
-    install_guard(app, settings.trusted_hosts)
+    install_guard(app, settings.trusted_hosts, settings.most_upload)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(corpora.blueprint)
+    app.register_blueprint(corpora_api.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app

@@ -25,6 +25,12 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
+from worker.corpora.corpus_store import (
+    CorpusNotReady,
+    CorpusNotWritten,
+    CorpusRefused,
+    UnknownCorpus,
+)
 from worker.database import StoreUnavailable
 from worker.jobs import UnknownJob
 
@@ -35,6 +41,10 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotReady, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotWritten, HTTPStatus.INSUFFICIENT_STORAGE),
+    (UnknownCorpus, HTTPStatus.NOT_FOUND),
     (UnknownJob, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),

@@ -19,6 +19,7 @@ from app.contexts import (
     render,
 )
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
+from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents import document_items
 from app.errors import RequestRefused, status_of
 from app.files import file_links
@@ -33,6 +34,7 @@ from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import WorkerHealth, worker_health
 from worker.jobs import Job
 from worker.reports import AskedModel
@@ -82,8 +84,9 @@ def submit() -> BaseResponse:
     try:
         recipe = recipe_to_run(asked)
         anyway = request.form.get("anyway") == "1"
-        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie())
-    except InvalidClaim as error:
+        corpora = corpora_to_search(request.form.getlist("corpora"))
+        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie(), corpora)
+    except (InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
         page = _home(text, error.problem, asked=asked)
         return Response(page, status_of(error), mimetype="text/html")
     except RecipeUnavailable as error:
@@ -180,6 +183,7 @@ def _home(
             recent=tuple(services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
+            corpora=corpora_to_choose(request.values.getlist("corpora")),
             recipes=tuple(
                 recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),

@@ -13,6 +13,7 @@ from app.server_paths import ServerPaths
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -36,6 +37,7 @@ class Services:
     metrics: Metrics
     recipes: Mapping[str, Recipe]
     paths: ServerPaths
+    corpora: CorpusStore
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is shown.

@@ -366,6 +366,10 @@ class Hop:
     stopped: Stopped | None
 
 
+# The name of the corpus of claims that name none, whatever that is called now.
+DEFAULT_CORPUS = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusPart:
     """One of several corpora that were searched as one; ``title`` is what people call it."""

@@ -20,7 +20,7 @@ from retrieval.models.report.models import present_models
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.leave_out_torch import leave_out_torch
-from retrieval.types import Document, ProgressListener, Report, SentenceMatch
+from retrieval.types import DEFAULT_CORPUS, Document, ProgressListener, Report, SentenceMatch
 from retrieval.words import VITAL
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from retrieval.pipeline.registry import Resources
 
 
-# The name of the corpus of claims that name none.
-DEFAULT_CORPUS = "default"
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
 _MOST_OPEN = 4
 

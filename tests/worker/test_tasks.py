@@ -61,7 +61,7 @@ class AwayRetriever(FakeRetriever):
     ) -> Report:
         if self._away.exists():
             raise IndexAway("store_unreachable", "The server does not answer.", "Start it.")
-        return super().check(claim, recipe, listen)
+        return super().check(claim, recipe, listen, corpora)
 
 
 def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:
