@@ -235,7 +235,7 @@ class DocumentsPage:
     """The corpora, and the form for another one; ``title`` was typed there.
 
     ``folders``: those that may become corpora and are none. ``most_bytes``: of an upload.
-    ``accepted``: the endings of files as a browser wants them; ``formats``: in words.
+    ``accepted``: the endings of files as a browser wants them.
     """
 
     template: ClassVar[str] = "documents.html"
@@ -248,7 +248,6 @@ class DocumentsPage:
     most_bytes: int
     longest_title: int
     accepted: str
-    formats: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +276,6 @@ class CorpusPage:
     most_bytes: int
     longest_title: int
     accepted: str
-    formats: str
 
 
 @dataclass(frozen=True, slots=True)

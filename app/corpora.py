@@ -27,7 +27,7 @@ from worker.corpora.corpus_store import (
     StoredFile,
 )
 from worker.corpora.records import Indexing
-from worker.corpora.uploads import SUFFIXES, formats
+from worker.corpora.uploads import SUFFIXES
 from worker.health import worker_health
 
 blueprint = Blueprint("corpora", __name__)
@@ -188,7 +188,6 @@ def _documents_page(title: str, problem: Problem | None) -> str:
             most_bytes=settings.most_upload,
             longest_title=LONGEST_TITLE,
             accepted=",".join(SUFFIXES),
-            formats=formats(),
         )
     )
 
@@ -213,7 +212,6 @@ def _corpus_page(name: str, problem: Problem | None) -> str:
             most_bytes=settings.most_upload,
             longest_title=LONGEST_TITLE,
             accepted=",".join(SUFFIXES),
-            formats=formats(),
         )
     )
 

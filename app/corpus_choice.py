@@ -19,7 +19,8 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
 
     ``chosen``: the names of those that are selected; without any it is the default one.
     """
-    selected = set(chosen) or {DEFAULT_CORPUS}
+    own = [one for one in services().corpora.all() if one.searchable]
+    selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
     choices = []
     try:
         default = corpus_item(searched_corpus(services()))
@@ -37,8 +38,7 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
         )
     choices += [
         CorpusChoice(one.name, one.title, one.documents, one.text_date, one.name in selected)
-        for one in services().corpora.all()
-        if one.searchable
+        for one in own
     ]
     return tuple(choices)
 

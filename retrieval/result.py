@@ -426,17 +426,24 @@ class ClaimResult(_Part):
     @property
     def corpus_title(self) -> str:
         """What people call the corpus, or the corpora."""
-        return " and ".join(title for title, _ in self.corpora)
+        return " and ".join(one.title for one in self.corpora)
 
     @property
-    def corpora(self) -> tuple[tuple[str, str | None], ...]:
-        """What people call each corpus, with the day of its newest text."""
-        if self.corpus.parts:
-            return tuple((part.title, part.text_date) for part in self.corpus.parts)
+    def corpora(self) -> tuple[CorpusPart, ...]:
+        """The corpora that the claim was checked against: the default one, or those named."""
+        corpus = self.corpus
+        if corpus.parts:
+            return corpus.parts
         # A folder may be called ``vital`` too.
         credited = any(document.credit == "en.wikipedia.org" for document in self.documents)
-        title = VITAL if self.corpus.name == "vital" and credited else self.corpus.name
-        return ((title, self.corpus.text_date),)
+        default = CorpusPart(
+            name=corpus.name,
+            title=VITAL if corpus.name == "vital" and credited else corpus.name,
+            documents=corpus.documents,
+            built_at=corpus.built_at,
+            text_date=corpus.text_date,
+        )
+        return (default,)
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -28,11 +28,13 @@ for (const input of document.querySelectorAll("input[type=file]")) {
 async function follow() {
   const shown = document.getElementById("corpus");
   if (!shown?.hasAttribute("data-works")) return;
+  shown.querySelector("noscript")?.remove();
   try {
     const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
     if (answer.status === 404) return location.reload();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const now = page.getElementById("corpus");
+    for (const without of page.querySelectorAll("noscript")) without.remove();
     // What has the focus stays.
     if (now && now.innerHTML !== shown.innerHTML && !shown.contains(document.activeElement)) {
       shown.replaceWith(document.adoptNode(now));

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from retrieval.corpora.folder.formats import BY_SUFFIX
+from retrieval.words import counted
 from worker.corpora.corpus_store import CorpusRefused
 
 SUFFIXES = (*BY_SUFFIX, ".zip")
@@ -94,7 +95,7 @@ def _unpack(name: str, path: Path, into: Path, most: int, received: Received) ->
             if size > _UNPACKS_TO * most or len(members) > _MOST_FILES:
                 raise CorpusRefused(
                     "zip_too_large",
-                    f"“{name}” unpacks to {len(members):,} files of {_megabytes(size)}; at most"
+                    f"“{name}” unpacks to {counted(len(members), 'file')} of {_megabytes(size)}; at most"
                     f" {_MOST_FILES:,} files of {_megabytes(_UNPACKS_TO * most)} are taken.",
                     "Upload it in parts.",
                 )
