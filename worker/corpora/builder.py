@@ -11,6 +11,7 @@ from threading import Event, Thread
 from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
 
 LOOK_SECONDS = 1.0
+_AFTER_FAILURE_SECONDS = 60.0  # when the disk is full, it may take longer until it is not
 _POLL_SECONDS = 0.2
 # Not ``-m``, so that the process finds the same modules as this one.
 _PROGRAM = (
@@ -36,6 +37,7 @@ class Builder(Thread):
                 self.look()
             except (OSError, CorpusNotWritten) as error:
                 logger.error("Documents could not be indexed: %s", error)
+                self._halt.wait(_AFTER_FAILURE_SECONDS)
 
     def look(self) -> None:
         """Index what is to be indexed, unless another worker does."""

@@ -211,12 +211,14 @@ class CorpusStore:
         found = []
         for name in self.names():
             try:
-                wanted = self.corpus(name).wanted
+                corpus = self.corpus(name)
             except UnknownCorpus:
                 continue
             indexing = self.indexing(name)
+            if indexing is None and corpus.folder is None and not self._stored_files(name, corpus):
+                continue  # nothing was uploaded yet
             ended = indexing is not None and indexing.step in ("done", "failed")
-            if indexing is None or indexing.of != wanted or not ended:
+            if indexing is None or indexing.of != corpus.wanted or not ended:
                 found.append(name)
         return found
 
@@ -427,7 +429,7 @@ class CorpusStore:
             )
 
     def _stored_files(
-        self, name: str, corpus: Corpus, indexing: Indexing | None
+        self, name: str, corpus: Corpus, indexing: Indexing | None = None
     ) -> tuple[StoredFile, ...]:
         reports = indexing.files if indexing else {}
         if corpus.folder is not None:

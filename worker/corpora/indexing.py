@@ -11,6 +11,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
@@ -89,6 +90,9 @@ def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder 
         report.failed(_without_text(error, empty=not store.get(name).files))
     except EsotericError as error:
         store.corpus(name)
+        if error.code == "disk_full":  # what it has made makes room for the report
+            with suppress(EsotericError, OSError):
+                EmbeddedIndex(store.index(name)).prune()
         report.failed(_in_words_of_pages(error))
     except Exception as error:
         store.corpus(name)

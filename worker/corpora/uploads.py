@@ -93,9 +93,10 @@ def _unpack(name: str, path: Path, into: Path, most: int, received: Received) ->
             # ``zipfile`` reads no more of a member than it declares.
             size = sum(one.file_size for one in members)
             if size > _UNPACKS_TO * most or len(members) > _MOST_FILES:
+                files = counted(len(members), "file")
                 raise CorpusRefused(
                     "zip_too_large",
-                    f"“{name}” unpacks to {counted(len(members), 'file')} of {_megabytes(size)}; at most"
+                    f"“{name}” unpacks to {files} of {_megabytes(size)}; at most"
                     f" {_MOST_FILES:,} files of {_megabytes(_UNPACKS_TO * most)} are taken.",
                     "Upload it in parts.",
                 )
