@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from flask import Blueprint, Response, redirect, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,7 +39,7 @@ _STATES = {
     "ready": Badge("supported", "Ready"),
     "failed": Badge("stopped", "Failed"),
 }
-_ANSWERS = {
+_ANSWERS: dict[str, Any] = {
     "HTTP_303": (None, "The corpus's page"),
     "HTTP_403": (None, "From another site, or not allowed here"),
     "HTTP_404": (None, "No such corpus"),
