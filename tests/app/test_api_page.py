@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from threading import Event, Thread
+from uuid import uuid4
 
 import pytest
 from flask.testing import FlaskClient
@@ -48,11 +49,19 @@ def service(web: WebProcess) -> Iterator[Esoteric]:
     thread.join()
 
 
+def corpus_with_a_file(service: Esoteric) -> str:
+    name: str = service.make_corpus(f"Corpus {uuid4()}")["name"]
+    assert service.upload(name, {"pier.txt": b"Ships go."})["files"][0]["name"] == "pier.txt"
+    return name
+
+
 def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     calls = {
-        f"{method.upper()} {path.replace('{job_id}', 'ID')}"
+        f"{method.upper()} {path}".replace("{job_id}", "ID")
+        .replace("{name}", "NAME")
+        .replace("{file}", "FILE")
         for path, operations in described["paths"].items()
         if path.startswith("/api/v1/")
         for method in operations
@@ -77,14 +86,15 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     for name in calls:  # a claim is deleted by its own block only
         job = service.submit(f"{CLAIM[:-1]} or {name}.")["id"]
         service.result(job)
-        command = calls[name].replace("ID", job)
+        command = calls[name].replace("ID", job).replace("NAME", corpus_with_a_file(service))
         run = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=True)
         assert run.stdout
         assert not run.stdout.startswith('{"error"')
     for number, code in enumerate(python):
         job = service.submit(f"{CLAIM[:-1]} or {number}.")["id"]
         service.result(job)
-        code = code.replace("ID", job).replace("esoteric_client", "examples.esoteric_client")
+        code = code.replace("ID", job).replace("NAME", corpus_with_a_file(service))
+        code = code.replace("esoteric_client", "examples.esoteric_client")
         exec(code, {"service": service})
 
 
