@@ -194,11 +194,11 @@ def _documents_page(title: str, problem: Problem | None) -> str:
 
 def _corpus_page(name: str, problem: Problem | None) -> str:
     settings, found = services().settings, services().corpora.get(name)
-    failed = found.problem
+    row, failed = _row(found), found.problem
     return render(
         CorpusPage(
-            corpus=_row(found),
-            files=tuple(map(_file_row, found.files)),
+            corpus=row,
+            files=tuple(_file_row(file, row.works) for file in found.files),
             files_may_change=may_change_documents() and found.folder is None,
             may_change=may_change_documents(),
             folder=found.folder,
@@ -229,11 +229,13 @@ def _row(found: StoredCorpus) -> CorpusRow:
     )
 
 
-def _file_row(file: StoredFile) -> FileRow:
+def _file_row(file: StoredFile, works: bool) -> FileRow:
     report = file.report
     problems = report.problems if report else ()
-    if report is None:
+    if report is None and works:
         state = "waits to be indexed"
+    elif report is None:
+        state = "not read"
     elif report.passages == 0:
         state = "not searched"
     else:

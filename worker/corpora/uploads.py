@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from retrieval.corpora.folder.formats import BY_SUFFIX
+from retrieval.system.fixes import install_corpora_command
 from retrieval.words import counted
 from worker.corpora.corpus_store import CorpusRefused
 
@@ -133,11 +134,16 @@ def _unpack_one(
 
 
 def _is_taken(name: str, received: Received) -> bool:
-    """Return whether a file has a known ending; if not, say so."""
-    if PurePosixPath(name).suffix.lower() in BY_SUFFIX:
-        return True
-    received.left_out.append(f"“{name}” is not of a format that is read.")
-    return False
+    """Return whether a file is of a format that can be read here; if not, say so."""
+    kind = BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+    if kind is None:
+        received.left_out.append(f"“{name}” is not of a format that is read.")
+    elif not kind.installed:
+        received.left_out.append(
+            f"“{name}” cannot be read, because {kind.library} is not installed. The operator can"
+            f" run: {install_corpora_command()}"
+        )
+    return kind is not None and kind.installed
 
 
 def _plain(name: str) -> str:
