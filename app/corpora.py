@@ -276,4 +276,4 @@ def _shown(error: EsotericError) -> Problem:
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{max(1, round(size / 1000))} kB"
+    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{-(-size // 1000)} kB"

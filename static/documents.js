@@ -30,7 +30,7 @@ async function follow() {
   if (!shown?.hasAttribute("data-works")) return;
   shown.querySelector("noscript")?.remove();
   try {
-    const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+    const answer = await fetch(shown.dataset.works, { headers: { Accept: "text/html" } });
     if (answer.status === 404) return location.reload();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const now = page.getElementById("corpus");
