@@ -19,7 +19,7 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
 
     ``chosen``: the names of those that are selected; without any it is the default one.
     """
-    own = [one for one in services().corpora.all() if one.searchable]
+    own = services().corpora.choices()
     selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
     choices = []
     try:

@@ -239,6 +239,17 @@ def test_only_a_folder_that_is_allowed_becomes_a_corpus_and_it_is_not_changed(
         store.remove_file(name, "may.txt")
 
 
+def test_a_folder_that_is_not_allowed_any_more_fails_with_a_reason(
+    store: CorpusStore, tmp_path: Path
+) -> None:
+    name = store.make("Minutes", folder="minutes")
+    later = CorpusStore(tmp_path / "documents", {})
+    index(later, name)
+    problem = later.get(name).problem
+    assert problem is not None
+    assert problem.code == "folder_not_allowed"
+
+
 def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: CorpusStore) -> None:
     name = store.make("Papers")
     upload(store, name, a_txt="Ships go.")

@@ -75,6 +75,16 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A corpus that can be searched; ``text_date``: the day of its newest text, "" if unknown."""
+
+    name: str
+    title: str
+    documents: int
+    text_date: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredCorpus:
     """A corpus with its files, in order of their names.
 
@@ -120,6 +130,18 @@ class CorpusStore:
                 found.append(self.get(name))
             except UnknownCorpus:  # removed meanwhile
                 continue
+        return sorted(found, key=lambda one: (one.title.casefold(), one.name))
+
+    def choices(self) -> list[Choice]:
+        """Return the corpora that can be searched, in order of their titles; reads no files."""
+        found = []
+        for name in self.names():
+            try:
+                title, index = self.searchable(name)
+                described = description_of(index)
+            except (UnknownCorpus, CorpusNotReady, IndexUnavailable):
+                continue
+            found.append(Choice(name, title, described.documents, described.date))
         return sorted(found, key=lambda one: (one.title.casefold(), one.name))
 
     def names(self) -> list[str]:
@@ -411,8 +433,10 @@ class CorpusStore:
                 "The corpus needs a title." if not plain else "The title is too long.",
                 f"Write one of 1 to {LONGEST_TITLE} characters.",
             )
-        others = (self.get(name) for name in self.names() if name != besides)
-        if any(one.title.casefold() == plain.casefold() for one in others):
+        others = [
+            _read(self._place(one) / _CORPUS, Corpus) for one in self.names() if one != besides
+        ]
+        if any(one and one.title.casefold() == plain.casefold() for one in others):
             raise CorpusRefused(
                 "title_taken",
                 f"There is a corpus with the title “{plain}” already.",

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.corpora.folder.files import shown
@@ -80,7 +81,7 @@ def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder 
     try:
         folder = store.files(name)
         files = FolderCorpus(folder)
-        report.begin(files.size())
+        report.begin(folder, files.size())
         index = EmbeddedIndex(store.index(name))
         index.build(_Heard(name, files, report.hear), encoder(), report.progress)
         index.prune()
@@ -142,10 +143,11 @@ class _Report:
         self._now = known if same and known is not None else Indexing(of=wanted)
         self._files = dict(self._now.files)
         self._heard: set[str] = set()
-        self._prefix = shown(store.files(name)) + "/"
+        self._prefix = ""
         self._next = 0.0
 
-    def begin(self, files: int) -> None:
+    def begin(self, folder: Path, files: int) -> None:
+        self._prefix = f"{shown(folder)}/"
         self._write(step="reading", done=len(self._files), total=files)
 
     def hear(self, page: Page | BadPage) -> None:
