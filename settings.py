@@ -177,6 +177,24 @@ TABLE: tuple[Setting, ...] = (
         " comma-separated; esoteric evaluate --llm then reports the cost.",
     ),
     Setting(
+        "ESOTERIC_UPLOADS",
+        "yes if HOST is this computer's own address, else no",
+        "yes or no: whether everybody who reaches the service may upload, change and remove"
+        " documents (docs/corpora.md).",
+    ),
+    Setting(
+        "ESOTERIC_MOST_UPLOAD_MB",
+        "50",
+        "Largest upload of documents in megabytes, all files of it together. A zip may unpack to"
+        " ten times as much.",
+    ),
+    Setting(
+        "ESOTERIC_FOLDERS",
+        "none",
+        "Folders, separated by colons, that may be searched as corpora beside uploads; their files"
+        " stay where they are.",
+    ),
+    Setting(
         "ESOTERIC_STALL_SECONDS",
         "900",
         "How long the check of a claim may take without any progress. Then it is ended, the claim"
@@ -196,7 +214,8 @@ class Settings:
     """The settings of this process, read once and passed on.
 
     ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
-    ``keep_for``: how long finished claims are kept, ``None`` for good.
+    ``keep_for``: how long finished claims are kept, ``None`` for good. ``most_upload`` is in bytes.
+    ``folders``: those that may become corpora, by their last names.
     """
 
     home: Path
@@ -216,6 +235,9 @@ class Settings:
     encoder: NamedModel | None
     reranker: NamedModel | None
     llm: LanguageModelChoice | None
+    uploads: bool
+    most_upload: int
+    folders: Mapping[str, Path]
     stall_seconds: int
     threads: int
 
@@ -250,6 +272,10 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=_language_model(environment),
+            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(host)),
+            most_upload=1_000_000
+            * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
+            folders=_folders(environment, "ESOTERIC_FOLDERS"),
             stall_seconds=_whole_number(environment, "ESOTERIC_STALL_SECONDS", 900, 1, 86400),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
@@ -258,6 +284,11 @@ class Settings:
     def snapshots(self) -> Path:
         """Folder for files derived from an index on a server."""
         return self.home / "snapshots"
+
+    @property
+    def documents(self) -> Path:
+        """Folder of the corpora beside the default one."""
+        return self.home / "documents"
 
     @property
     def home_id(self) -> str:
@@ -322,6 +353,34 @@ def _existing_folder(environment: Mapping[str, str], variable: str) -> Path | No
     if folder is not None and not folder.is_dir():
         raise _not_a(variable, folder, "folder")
     return folder
+
+
+def _folders(environment: Mapping[str, str], variable: str) -> dict[str, Path]:
+    """Return the folders by their last names, which pages show instead of their paths."""
+    found: dict[str, Path] = {}
+    for written in filter(None, environment.get(variable, "").split(os.pathsep)):
+        folder = _existing_folder({variable: written}, variable)
+        assert folder is not None
+        if folder.name in found:
+            raise BadSetting(
+                f"{variable} has two folders named {folder.name!r}; rename one, or leave it out."
+            )
+        found[folder.name] = folder
+    return found
+
+
+def _yes(environment: Mapping[str, str], variable: str, default: bool) -> bool:
+    word = environment.get(variable) or ("yes" if default else "no")
+    if word not in ("yes", "no"):
+        raise BadSetting(f"{variable} is {word!r}; set it to yes or no.")
+    return word == "yes"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
 
 
 def _model(environment: Mapping[str, str], variable: str) -> NamedModel | None:

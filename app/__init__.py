@@ -18,6 +18,8 @@ from app import (
     api_texts,
     box,
     compare,
+    corpora,
+    corpora_api,
     feedback,
     files,
     health,
@@ -40,6 +42,7 @@ from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.list_store import ListStore
@@ -81,10 +84,11 @@ def create_app(settings: Settings) -> Flask:
         metrics=metrics,
         recipes=recipes,
         paths=ServerPaths(settings),
+        corpora=CorpusStore(settings.documents, settings.folders),
     )
     install_services(app, services)
     metrics.watch(app)
-    install_guard(app, settings.trusted_hosts)
+    install_guard(app, settings.trusted_hosts, settings.most_upload)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(box.blueprint)
@@ -101,6 +105,8 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(texts.blueprint)
     app.register_blueprint(api_texts.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(corpora.blueprint)
+    app.register_blueprint(corpora_api.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app

@@ -23,6 +23,7 @@ from app.api_models import (
     answer,
 )
 from app.corpus import listed_corpora
+from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
 from app.export import EXPORTS, confirmation, export
 from app.history import listed_claims
@@ -49,13 +50,17 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_413=(Error, "More than 64 KiB"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "The claim cannot be checked, or the recipe cannot run here"),
+    HTTP_404=(Error, "No such corpus"),
+    HTTP_422=(Error, "The claim cannot be checked, or by this recipe or in these corpora"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
     recipe = recipe_to_run(asked.recipe)
-    submitted = services().queue.submit(asked.claim, recipe, asked.anyway, visitor())
+    corpora = corpora_to_search(asked.corpora or ())
+    submitted = services().queue.submit(
+        asked.claim, recipe, asked.anyway, visitor(), corpora=corpora
+    )
     job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
@@ -210,7 +215,7 @@ def recipes() -> Response:
 @blueprint.get("/corpora")
 @describe(HTTP_200=(Corpora, "All corpora"))
 def corpora() -> Response:
-    """List the corpora that claims are checked against, or say why there is none."""
+    """List the corpora that claims can be checked against, and why the default one cannot be."""
     return answer(listed_corpora())
 
 
@@ -236,13 +241,19 @@ def _what_is_wrong(error: ErrorDetails) -> Problem:
         return Problem(
             "unknown_key",
             f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
-            'Send only "claim" and, optionally, "recipe" and "anyway".',
+            'Send only "claim" and, optionally, "recipe", "corpora" and "anyway".',
         )
     if error["loc"] == ("recipe",):
         return Problem(
             "bad_recipe",
             "The recipe is not a string.",
             "Send the name of a recipe, or leave it out.",
+        )
+    if error["loc"][:1] == ("corpora",):
+        return Problem(
+            "bad_corpora",
+            "The corpora are not a list of names.",
+            'Send names such as ["vital"], or leave them out.',
         )
     if error["loc"] == ("anyway",):
         return Problem(

@@ -12,6 +12,8 @@ from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, Label, Whole
 from retrieval.words import Level
+from worker.corpora.corpus_store import State as CorpusState
+from worker.corpora.records import Step
 from worker.jobs import Event, Links, Moment, State
 
 
@@ -28,6 +30,9 @@ class Submission(_Model):
     """The claim, at most 500 characters."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
+    corpora: tuple[str, ...] | None = None
+    """Names of the corpora to search as one (`/api/v1/corpora`); left out: the default one, whose
+    name may be among them."""
     anyway: bool = False
     """Whether to check also a link, a text in another language, or a question that yes or no does
     not answer."""
@@ -94,10 +99,78 @@ class Recipes(_Model):
 
 
 class CorpusItem(CorpusInfo):
-    """A corpus that claims are checked against."""
+    """A corpus that claims can be checked against."""
 
     title: str
     """What people call it."""
+    default: bool
+    """Whether claims are checked against it that name no corpus."""
+    state: CorpusState
+    """Whether its files are indexed as they are now. One that was ready before can be searched as
+    it was then."""
+    searchable: bool
+    """Whether claims can be checked against it now."""
+
+
+class FileItem(_Model):
+    """A file of a corpus."""
+
+    name: str
+    """Its name, with folders."""
+    bytes: Whole | None
+    """Its size, null for a file of a folder."""
+    passages: Whole | None
+    """How many passages of it are searched, null until it is indexed."""
+    problems: tuple[str, ...]
+    """What could not be read."""
+
+
+class CorpusDetail(CorpusItem):
+    """A corpus beside the default one, with its files."""
+
+    made_at: Moment
+    """When it was made."""
+    folder: str | None
+    """The folder of ESOTERIC_FOLDERS that its files are in, null for uploaded files."""
+    step: Step | None
+    """What its indexing does, null before it begins."""
+    done: Whole
+    """How many files are read, or passages have vectors."""
+    total: Whole
+    """Of how many."""
+    problem: Problem | None
+    """Why its indexing failed, else null."""
+    left_out: tuple[str, ...]
+    """What of the last upload was not taken."""
+    files: tuple[FileItem, ...]
+    """Its files, in order of their names."""
+
+
+class NewCorpus(_Model):
+    """A new corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+    folder: str | None = None
+    """Name of a folder of ESOTERIC_FOLDERS; left out: files are uploaded to it."""
+
+
+class CorpusTitle(_Model):
+    """Another title for a corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+
+
+class FilesUpload(_Model):
+    """Files for a corpus."""
+
+    files: Annotated[str, Field(json_schema_extra={"format": "binary"})]
+    """The files; more than one may be sent under this name."""
 
 
 class Corpora(_Model):

@@ -13,14 +13,15 @@ from settings import CHECKOUT
 
 blueprint = Blueprint("api_page", __name__)
 
-# ADDRESS and ID stand for those of the reader. The Python lines use examples/esoteric_client.py.
+# ADDRESS, ID and NAME stand for those of the reader. The Python lines use
+# examples/esoteric_client.py.
 ENDPOINTS = (
     Endpoint(
         "submit",
         "POST /api/v1/claims",
         "Submits a claim and answers at once, with its id, its state and its addresses. A recipe"
-        " may be named. With “anyway”, also a link, a text in another language, or a question"
-        " that yes or no does not answer is checked.",
+        " may be named, and the corpora to search. With “anyway”, also a link, a text in another"
+        " language, or a question that yes or no does not answer is checked.",
         "curl -s ADDRESS/api/v1/claims -H 'Content-Type: application/json' -d '{\"claim\":"
         ' "Sputnik 1 was launched by the United States.", "recipe": "esoteric"}\'',
         'job = service.submit("Sputnik 1 was launched by the United States.", "esoteric")',
@@ -206,10 +207,66 @@ ENDPOINTS = (
     Endpoint(
         "corpora",
         "GET /api/v1/corpora",
-        "What claims are checked against: how many documents, of which date; or why nothing can be"
-        " searched.",
+        "What claims can be checked against: how many documents, of which date; or why the default"
+        " corpus cannot be searched.",
         "curl -s ADDRESS/api/v1/corpora",
         'print([corpus["title"] for corpus in service.corpora()])',
+    ),
+    Endpoint(
+        "make-corpus",
+        "POST /api/v1/corpora",
+        "Makes a corpus for documents of your own. With “folder”, one of the folders that the"
+        " operator allows is indexed instead. Where other computers reach the service, the"
+        " operator must allow this and all that changes documents.",
+        "curl -s ADDRESS/api/v1/corpora -H 'Content-Type: application/json' -d '{\"title\":"
+        ' "Norvik papers"}\'',
+        'name = service.make_corpus("Ostrea papers")["name"]',
+    ),
+    Endpoint(
+        "upload",
+        "POST /api/v1/corpora/NAME/files",
+        "Uploads files, each as “files”; a zip is unpacked, and a file replaces one of its name. A"
+        " worker indexes them after the answer.",
+        "curl -s ADDRESS/api/v1/corpora/NAME/files -F 'files=@-;filename=pier.txt' <<END\n"
+        "The pier of Norvik cost 4 million crowns.\nEND",
+        'service.upload("NAME", {"pier.txt": b"The pier of Norvik cost 4 million crowns."})',
+    ),
+    Endpoint(
+        "corpus",
+        "GET /api/v1/corpora/NAME",
+        "A corpus with its files: how far their indexing is, and what could not be read. When its"
+        " state is ready, claims that name it are checked against these files.",
+        "curl -s ADDRESS/api/v1/corpora/NAME",
+        'print(service.corpus("NAME")["state"])',
+    ),
+    Endpoint(
+        "rename-corpus",
+        "PATCH /api/v1/corpora/NAME",
+        "Gives a corpus another title. Its name stays.",
+        "curl -s -X PATCH ADDRESS/api/v1/corpora/NAME -H 'Content-Type: application/json' -d"
+        ' \'{"title": "Minutes of Norvik"}\'',
+        'service.rename_corpus("NAME", "Minutes of Ostrea")',
+    ),
+    Endpoint(
+        "index-corpus",
+        "POST /api/v1/corpora/NAME/index",
+        "Lets all files be indexed again, such as those of a folder that has changed.",
+        "curl -s -X POST ADDRESS/api/v1/corpora/NAME/index",
+        'service.index_corpus("NAME")',
+    ),
+    Endpoint(
+        "remove-file",
+        "DELETE /api/v1/corpora/NAME/files/FILE",
+        "Removes a file.",
+        "curl -s -X DELETE ADDRESS/api/v1/corpora/NAME/files/pier.txt",
+        'service.remove_file("NAME", "pier.txt")',
+    ),
+    Endpoint(
+        "remove-corpus",
+        "DELETE /api/v1/corpora/NAME",
+        "Removes a corpus with its files and its index. Results of claims stay.",
+        "curl -s -X DELETE ADDRESS/api/v1/corpora/NAME -w 'removed: %{http_code}'",
+        'service.remove_corpus("NAME")',
     ),
     Endpoint(
         "openapi",

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from app.api_models import CorpusItem, ListedVerdict
+from app.api_models import ListedVerdict
 from app.filters import Badge, job_badge
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence, Rounded, Share
-from retrieval.types import LABELS, Label, Whole
+from retrieval.types import LABELS, CorpusInfo, Label, Whole
 from retrieval.words import (
     STANCES,
     VERDICTS,
@@ -95,6 +95,13 @@ class ComparedSentence(_Part):
         return tuple(label for label in LABELS if label in said)
 
 
+class ComparedCorpus(CorpusInfo):
+    """The corpus that a check searched."""
+
+    title: str
+    """What people call it."""
+
+
 class Run(_Part):
     """The check of a claim by one recipe."""
 
@@ -116,7 +123,7 @@ class Run(_Part):
     """How many documents it opened; passages of one document count once."""
     seconds: Rounded | None
     """How long it took."""
-    corpus: CorpusItem | None
+    corpus: ComparedCorpus | None
     """What was searched."""
     error: Problem | None
     """Why it failed."""
@@ -366,7 +373,7 @@ def _run(job: Job) -> Run:
             "hops": len(result.hops),
             "documents": len({document.whole for document in result.documents}),
             "seconds": result.seconds["total"],
-            "corpus": CorpusItem(**dict(result.corpus), title=result.corpus_title),
+            "corpus": ComparedCorpus(**dict(result.corpus), title=result.corpus_title),
         }
     return Run(
         id=job.id,

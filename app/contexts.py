@@ -49,6 +49,45 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class CorpusChoice:
+    """A corpus that a claim can be checked against; ``name`` is what a form sends."""
+
+    name: str
+    title: str
+    documents: int
+    text_date: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRow:
+    """A corpus beside the default one; ``documents``: ``None`` before it is indexed.
+
+    ``works``: its files are being indexed, or wait for that.
+    """
+
+    name: str
+    title: str
+    badge: Badge
+    files: int
+    documents: int | None
+    text_date: str
+    searchable: bool
+    works: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of a corpus: its size and what was found in it, both in words."""
+
+    name: str
+    size: str
+    state: str
+    problems: tuple[str, ...]
+    read: bool
+
+
+@dataclass(frozen=True, slots=True)
 class OtherRecipes:
     """Recipes that cannot run here, for the same reason."""
 
@@ -172,6 +211,7 @@ class HomePage:
     recent: tuple[ListedJob, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
+    corpora: tuple[CorpusChoice, ...]
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None
@@ -506,6 +546,54 @@ class RecipesPage:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentsPage:
+    """The corpora, and the form for another one; ``title`` was typed there.
+
+    ``folders``: those that may become corpora and are none. ``most_bytes``: of an upload.
+    ``accepted``: the endings of files as a browser wants them.
+    """
+
+    template: ClassVar[str] = "documents.html"
+    default: Corpus | None
+    corpora: tuple[CorpusRow, ...]
+    may_change: bool
+    folders: tuple[str, ...]
+    title: str
+    problem: Problem | None
+    most_bytes: int
+    longest_title: int
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPage:
+    """A corpus with its files.
+
+    ``progress``: how far its indexing is, in words; ``done`` of ``total``, ``None`` where that is
+    not known. ``waiting``: why nobody indexes it. ``failed``: why its indexing failed.
+    ``left_out``: files of the last upload that were not taken. ``problem``: why a change was
+    refused. The others are as in ``DocumentsPage``.
+    """
+
+    template: ClassVar[str] = "corpus.html"
+    corpus: CorpusRow
+    files: tuple[FileRow, ...]
+    files_may_change: bool
+    may_change: bool
+    folder: str | None
+    progress: str
+    done: int | None
+    total: int
+    waiting: Problem | None
+    failed: Problem | None
+    left_out: tuple[str, ...]
+    problem: Problem | None
+    most_bytes: int
+    longest_title: int
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -532,6 +620,8 @@ Page: TypeAlias = (
     | ComparisonPage
     | RecipesPage
     | ApiPage
+    | DocumentsPage
+    | CorpusPage
     | ErrorPage
 )
 

@@ -27,6 +27,12 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
+from worker.corpora.corpus_store import (
+    CorpusNotReady,
+    CorpusNotWritten,
+    CorpusRefused,
+    UnknownCorpus,
+)
 from worker.database import StoreUnavailable
 from worker.feedback_store import UnknownFeedback
 from worker.jobs import UnknownJob
@@ -41,6 +47,10 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
     (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotReady, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotWritten, HTTPStatus.INSUFFICIENT_STORAGE),
+    (UnknownCorpus, HTTPStatus.NOT_FOUND),
     (UnknownJob, HTTPStatus.NOT_FOUND),
     (UnknownFeedback, HTTPStatus.NOT_FOUND),
     (UnknownList, HTTPStatus.NOT_FOUND),

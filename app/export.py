@@ -19,7 +19,7 @@ from app.hops import hop_items
 from app.proof import proof_item
 from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusPart
 from retrieval.words import (
     AGREE,
     BY_WHOLE,
@@ -83,7 +83,6 @@ def _json(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
 
 def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
     verdict = result.verdict
-    corpus = result.corpus
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
@@ -119,11 +118,15 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
     lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
-    searched = f"{_escaped(result.corpus_title)} ({corpus.documents} documents,"
-    searched += f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
-    searched += f" built {_escaped(corpus.built_at)})"
+    searched = " and ".join(map(_searched, result.corpora))
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _searched(corpus: CorpusPart) -> str:
+    text_date = f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
+    built = f" built {_escaped(corpus.built_at)}"
+    return f"{_escaped(corpus.title)} ({corpus.documents} documents,{text_date}{built})"
 
 
 def _against(result: ClaimResult) -> list[str]:

@@ -21,6 +21,7 @@ from app.contexts import (
     render,
 )
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
+from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents import document_items
 from app.entered import entered
 from app.errors import RequestRefused, status_of
@@ -46,6 +47,7 @@ from retrieval.errors import (
 )
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, recipe_named
 from retrieval.text.plain_questions import plain_statement
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, Origin
 
@@ -108,8 +110,9 @@ def submit() -> BaseResponse:
         recipe = recipe_to_run(asked)
         edited = editing(edited_from)
         origin = Origin(edited_from=edited.id if edited else None)
-        job = services().queue.submit(claim, recipe, anyway, visitor_with_cookie(), origin)
-    except (InvalidClaim, BadSource) as error:
+        corpora = corpora_to_search(request.form.getlist("corpora"))
+        job = services().queue.submit(claim, recipe, anyway, visitor_with_cookie(), origin, corpora)
+    except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
         page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     except RecipeUnavailable as error:
@@ -202,6 +205,7 @@ def _home(
             recent=tuple(services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
+            corpora=corpora_to_choose(request.values.getlist("corpora")),
             recipes=tuple(
                 recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),

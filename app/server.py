@@ -21,8 +21,9 @@ from settings import Settings
 
 # Requests mostly wait for the database, so there may be more threads than cores.
 THREADS = 8
-# The application refuses bodies above 64 KiB, or 6 MiB for a list, with an error in JSON or as a
-# page. Waitress refuses bodies above this size itself, in plain text.
+# The application refuses larger bodies than it takes with an error in JSON or as a page. Waitress
+# refuses bodies above this size itself, in plain text; where documents may be uploaded, above this
+# and twice the largest upload.
 MOST_BYTES_READ = 8 * 1024 * 1024
 MOST_CONNECTIONS = 4000
 # Share of the places that is free for new connections; their next ones make room in turn.
@@ -57,7 +58,7 @@ def listening_server(app: Flask, settings: Settings) -> Server:
         host=settings.host,
         port=settings.port,
         ident=None,
-        max_request_body_size=MOST_BYTES_READ,
+        max_request_body_size=MOST_BYTES_READ + settings.uploads * 2 * settings.most_upload,
         clear_untrusted_proxy_headers=True,
         connection_limit=_allowed_connections(),
         channel_timeout=IDLE_SECONDS,

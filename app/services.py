@@ -14,6 +14,7 @@ from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -40,6 +41,7 @@ class Services:
     metrics: Metrics
     recipes: Mapping[str, Recipe]
     paths: ServerPaths
+    corpora: CorpusStore
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is shown.

@@ -19,11 +19,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
+from uuid import uuid4
 
 Document = dict[str, Any]
 PENDING = ("queued", "running")
@@ -66,12 +67,21 @@ class Esoteric:
             except EsotericError as error:
                 yield claim, error
 
-    def submit(self, claim: str, recipe: str | None = None, anyway: bool = False) -> Document:
+    def submit(
+        self,
+        claim: str,
+        recipe: str | None = None,
+        anyway: bool = False,
+        corpora: Sequence[str] = (),
+    ) -> Document:
         """Submit a claim and return its ``id``, ``state`` and ``links`` at once.
 
         ``anyway``: also a link, a text in another language or a question without yes or no.
+        ``corpora``: names of those to search; without any the default one.
         """
-        body = {"claim": claim, "anyway": anyway} | ({"recipe": recipe} if recipe else {})
+        body: Document = {"claim": claim, "anyway": anyway}
+        body |= {"recipe": recipe} if recipe else {}
+        body |= {"corpora": [*corpora]} if corpora else {}
         return self._json("POST", "/claims", body)
 
     def progress(self, job: str) -> Iterator[Document]:
@@ -207,19 +217,63 @@ class Esoteric:
         return found
 
     def corpora(self) -> list[Document]:
-        """Return the corpora that claims are checked against."""
+        """Return the corpora that claims can be checked against."""
         found: list[Document] = self._json("GET", "/corpora")["corpora"]
         return found
+
+    def corpus(self, name: str) -> Document:
+        """Return a corpus with its files, and how far their indexing is."""
+        return self._json("GET", f"/corpora/{name}")
+
+    def make_corpus(self, title: str, folder: str | None = None) -> Document:
+        """Make a corpus, of a folder of the server if one is named; its ``name`` stays."""
+        return self._json("POST", "/corpora", {"title": title, "folder": folder})
+
+    def upload(self, name: str, files: Mapping[str, bytes]) -> Document:
+        """Upload files, by their names, and return the corpus; they are indexed afterwards."""
+        border = uuid4().hex
+        parts = b"".join(
+            f'--{border}\r\nContent-Disposition: form-data; name="files";'
+            f' filename="{file.replace(chr(34), "%22")}"\r\n\r\n'.encode()
+            + content
+            + b"\r\n"
+            for file, content in files.items()
+        )
+        kind = f"multipart/form-data; boundary={border}"
+        sent = self._sent("POST", f"/corpora/{name}/files", parts + f"--{border}--".encode(), kind)
+        document: Document = json.loads(sent)
+        return document
+
+    def rename_corpus(self, name: str, title: str) -> Document:
+        """Give a corpus another title and return it."""
+        return self._json("PATCH", f"/corpora/{name}", {"title": title})
+
+    def index_corpus(self, name: str) -> Document:
+        """Let all files of a corpus be indexed again and return it."""
+        return self._json("POST", f"/corpora/{name}/index")
+
+    def remove_file(self, name: str, file: str) -> Document:
+        """Remove a file from a corpus and return it."""
+        return self._json("DELETE", f"/corpora/{name}/files/{quote(file)}")
+
+    def remove_corpus(self, name: str) -> None:
+        """Remove a corpus with its files and its index."""
+        self._bytes("DELETE", f"/corpora/{name}")
 
     def _json(self, method: str, path: str, body: Document | None = None) -> Document:
         document: Document = json.loads(self._bytes(method, path, body))
         return document
 
     def _bytes(self, method: str, path: str, body: Document | None = None) -> bytes:
+        if body is None:
+            return self._sent(method, path, None, "")
+        return self._sent(method, path, json.dumps(body).encode(), "application/json")
+
+    def _sent(self, method: str, path: str, body: bytes | None, kind: str) -> bytes:
         request = Request(
             f"{self.address}/api/v1{path}",
-            data=None if body is None else json.dumps(body).encode(),
-            headers={} if body is None else {"Content-Type": "application/json"},
+            data=body,
+            headers={"Content-Type": kind} if kind else {},
             method=method,
         )
         try:

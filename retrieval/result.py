@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from retrieval import types
 from retrieval.types import (
     CorpusInfo,
+    CorpusPart,
     FoundBy,
     Hop,
     Label,
@@ -336,9 +337,25 @@ class ClaimResult(_Part):
 
     @property
     def corpus_title(self) -> str:
-        """What people call the corpus; a folder may be called ``vital`` too."""
+        """What people call the corpus, or the corpora."""
+        return " and ".join(one.title for one in self.corpora)
+
+    @property
+    def corpora(self) -> tuple[CorpusPart, ...]:
+        """The corpora that the claim was checked against: the default one, or those named."""
+        corpus = self.corpus
+        if corpus.parts:
+            return corpus.parts
+        # A folder may be called ``vital`` too.
         credited = any(document.credit == "en.wikipedia.org" for document in self.documents)
-        return VITAL if self.corpus.name == "vital" and credited else self.corpus.name
+        default = CorpusPart(
+            name=corpus.name,
+            title=VITAL if corpus.name == "vital" and credited else corpus.name,
+            documents=corpus.documents,
+            built_at=corpus.built_at,
+            text_date=corpus.text_date,
+        )
+        return (default,)
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -389,6 +389,26 @@ class Hop(BaseModel):
     """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
 
 
+# The name of the corpus of claims that name none, whatever that is called now.
+DEFAULT_CORPUS = "default"
+
+
+@described(frozen=True, slots=True, config=_PUBLISHED)
+class CorpusPart:
+    """One of several corpora that were searched as one."""
+
+    name: str
+    """Name of the corpus for programs."""
+    title: str
+    """What people call it."""
+    documents: Whole
+    """How many documents it has."""
+    built_at: str
+    """When its index was built, ISO 8601 in UTC."""
+    text_date: str | None
+    """The day of its newest text, ISO 8601, null where no day is known."""
+
+
 class CorpusInfo(BaseModel):
     """The corpus that the claim was checked against."""
 
@@ -403,6 +423,9 @@ class CorpusInfo(BaseModel):
     text_date: str | None = None
     """The day of its newest text as far as known, ISO 8601: the day of a dump, or the day on which
     a file of a folder was last modified. Null where no day is known."""
+    parts: tuple[CorpusPart, ...] = ()
+    """The corpora that were named for the claim, which were searched as one; empty where it was
+    the default one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,12 +146,14 @@ class Queue:
         anyway: bool = False,
         owner: str | None = None,
         origin: Origin = _NEW,
+        corpora: tuple[str, ...] | None = None,
     ) -> Job:
         """Return the job that checks this claim: a new one, or the one that is pending.
 
         ``anyway``: also a link, a text in another language or a question. Only here they are
         refused: the worker checks every claim that it gets. ``owner``: the visitor who submits it.
-        ``origin``: the claim that it was made from.
+        ``origin``: the claim that it was made from. ``corpora``: names of those that it is
+        checked against; ``None``: the default one.
 
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
@@ -163,7 +165,7 @@ class Queue:
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
         while True:
-            job, new = self._store.submit(claim, name, owner, origin)
+            job, new = self._store.submit(claim, name, owner, origin, corpora)
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):
                 return job

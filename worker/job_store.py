@@ -31,18 +31,23 @@ class JobStore:
         self.database = database
 
     def submit(
-        self, claim: str, recipe: str, owner: str | None = None, origin: Origin = _NEW
+        self,
+        claim: str,
+        recipe: str,
+        owner: str | None = None,
+        origin: Origin = _NEW,
+        corpora: tuple[str, ...] | None = None,
     ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
-        While the same claim of the same owner with the same recipe is pending, its job is
-        returned, even if many processes submit it at once. Two owners never share a job, so that
+        While the same claim of the same owner with the same recipe and corpora is pending, its job
+        is returned, even if many processes submit it at once. Two owners never share a job, so that
         neither can cancel the other's.
         """
         while True:
             try:
                 with self.database.writing() as session:
-                    row, new = pending_claim(session, claim, recipe, owner, origin)
+                    row, new = pending_claim(session, claim, recipe, owner, origin, corpora)
                     return Job.model_validate(row), new
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
@@ -190,14 +195,20 @@ def _delete(session: Session, row: ClaimRow) -> None:
 
 
 def pending_claim(
-    session: Session, claim: str, recipe: str, owner: str | None, origin: Origin = _NEW
+    session: Session,
+    claim: str,
+    recipe: str,
+    owner: str | None,
+    origin: Origin = _NEW,
+    corpora: tuple[str, ...] | None = None,
 ) -> tuple[ClaimRow, bool]:
     """Return the pending claim of this owner, and whether it is new.
 
     Raises:
         IntegrityError: another process submits it at this moment.
     """
-    pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
+    searched = " ".join(corpora or ())
+    pending = sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
     if row is not None:
         return row, False
@@ -207,6 +218,7 @@ def pending_claim(
         owner=owner,
         edited_from=origin.edited_from,
         continued_from=origin.continued_from,
+        corpora=corpora,
         pending=pending,
         state="queued",
         attempts=0,

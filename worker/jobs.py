@@ -85,6 +85,8 @@ class Job(_Model):
     """The claim."""
     recipe: str
     """Name of the recipe that checks it."""
+    corpora: tuple[str, ...] | None = None
+    """Names of the corpora that it is checked against, null for the default one."""
     state: State
     """Its state."""
     created_at: Moment

@@ -20,6 +20,8 @@ from celery.worker import state as celery_state
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
+from worker.corpora.builder import Builder
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
@@ -54,6 +56,8 @@ class WorkerApp:
             settings.keep_for,
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
+        documents = CorpusStore(settings.documents, settings.folders)
+        self._builder = Builder(documents, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
         checker.register(self._celery)
@@ -71,6 +75,7 @@ class WorkerApp:
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
         self._feeder.start()
+        self._builder.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()
@@ -97,6 +102,7 @@ class WorkerApp:
 
     def _sign_off(self) -> None:
         self._heartbeat.join()
+        self._builder.join()  # it ends its process
         try:
             self._workers.forget(self._heartbeat.worker)
         except StoreUnavailable as error:

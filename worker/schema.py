@@ -26,7 +26,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "list_texts_0005"
+REVISION = "corpora_0006"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -100,8 +100,10 @@ class ClaimRow(Base):
     # The claim that its author edited, or whose search this one continues. That one may be gone.
     edited_from: Mapped[str | None] = mapped_column(String(32))
     continued_from: Mapped[str | None] = mapped_column(String(32))
-    # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
-    # many NULLs, so it means "one pending job", on every database.
+    # The names of the corpora that it is checked against; NULL: the default one.
+    corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
+    # A digest of claim, recipe, corpora and owner while the job is pending, NULL afterwards. UNIQUE
+    # allows many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]

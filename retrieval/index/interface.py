@@ -75,6 +75,7 @@ class IndexInfo:
             documents=self.documents,
             built_at=self.built_at,
             text_date=self.date or None,
+            parts=(),
         )
 
 

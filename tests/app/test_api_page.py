@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from threading import Event, Thread
+from uuid import uuid4
 
 import pytest
 from flask.testing import FlaskClient
@@ -48,11 +49,21 @@ def service(web: WebProcess) -> Iterator[Esoteric]:
     thread.join()
 
 
+def corpus_with_a_file(service: Esoteric) -> str:
+    name: str = service.make_corpus(f"Corpus {uuid4()}")["name"]
+    assert service.upload(name, {"pier.txt": b"Ships go."})["files"][0]["name"] == "pier.txt"
+    return name
+
+
 def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     calls = {
-        f"{method.upper()} {re.sub('{(job|list)_id}', 'ID', path).format(feedback_id='FEEDBACK')}"
+        f"{method.upper()} {path}".replace("{job_id}", "ID")
+        .replace("{list_id}", "ID")
+        .replace("{feedback_id}", "FEEDBACK")
+        .replace("{name}", "NAME")
+        .replace("{file}", "FILE")
         for path, operations in described["paths"].items()
         if path.startswith("/api/v1/")
         for method in operations
@@ -73,7 +84,8 @@ def filled_in(service: Esoteric, example: str, name: str) -> str:
     job = service.submit(claim)["id"]
     service.result(job)
     said = service.say(job, agrees=True)["id"]
-    return example.replace("ID", job).replace("FEEDBACK", said)
+    example = example.replace("ID", job).replace("FEEDBACK", said)
+    return example.replace("NAME", corpus_with_a_file(service)) if "NAME" in example else example
 
 
 @pytest.mark.server

@@ -39,6 +39,6 @@ def test_a_template_uses_exactly_the_fields_of_its_context(app: Flask, page: typ
 
 
 def test_every_template_belongs_to_a_page_or_is_used_by_one() -> None:
-    parts = {"actions.html", "base.html", "icons.html", "parts.html"}
+    parts = {"actions.html", "base.html", "corpora.html", "icons.html", "parts.html"}
     files = {path.name for path in (CHECKOUT / "templates").iterdir()}
     assert files == parts | {page.template for page in PAGES}

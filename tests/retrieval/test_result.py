@@ -93,7 +93,7 @@ DOCUMENT = (
     '{"claim": "The pier is o\\u0142d.", "claim_as_written": "Claim: the pier is o\\u0142d.",'
     ' "recipe": "combined", "notices": ["A notice."],'
     ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z",'
-    ' "text_date": null},'
+    ' "text_date": null, "parts": []},'
     ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
     ' "rationale": "It says so.", "leans": null, "disagreement": [],'
     ' "opinions": [{"judge": "small", "label": "SUPPORTS",'

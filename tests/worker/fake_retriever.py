@@ -79,7 +79,13 @@ class FakeRetriever:
         except IndexUnavailable:
             return True
 
-    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        on_progress: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
         """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
         for number, stage in enumerate(STAGES):
             on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
