@@ -27,7 +27,6 @@ _WORDS: dict[Shown, str] = {
     "unfinished": "To come",
 }
 _STATES = {
-    "waiting": Badge("pending", "To come"),
     "refused": Badge("stopped", "Not a claim"),
     "deleted": Badge("stopped", "Deleted"),
 }
@@ -104,12 +103,18 @@ def _entry_item(entry: Entry) -> EntryItem:
         place=entry.place,
         claim=entry.claim,
         claim_id=entry.claim_id,
-        badge=_STATES.get(entry.state) or job_badge(entry),
+        badge=_badge(entry),
         problem=problem,
         quote=quote,
         title=title,
         others=_filled(entry.others),
     )
+
+
+def _badge(entry: Entry) -> Badge | None:
+    if entry.state == "waiting":
+        return None
+    return _STATES.get(entry.state) or job_badge(entry)
 
 
 def _best_sentence(result: ClaimResult) -> tuple[str, str]:
