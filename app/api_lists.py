@@ -29,6 +29,8 @@ from worker.lists import MOST_CLAIMS, SHOWN, ClaimList, Entry, EntryState, ListS
 
 blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
 
+# An answer that stays open would hold a thread of the server for as long as the list runs.
+_RETRY_MILLISECONDS = 2000
 _NO_LIST = (Error, "No such list")
 _NOT_ALLOWED = (Error, "From another site, or another visitor's")
 
@@ -175,6 +177,26 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 def status(list_id: str) -> Response:
     """Return how far a list is."""
     return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.get("/lists/<list_id>/events")
+@describe(
+    HTTP_200=(None, "The event `state`"),
+    HTTP_204=(None, "The list has ended, and its last state was sent"),
+    HTTP_404=_NO_LIST,
+)
+def events(list_id: str) -> Response:
+    """Send how far a list is as the server-sent event ``state``, then end (text/event-stream).
+
+    An `EventSource` asks again every two seconds, until the list has ended.
+    """
+    found = services().lists.get(list_id)
+    number = f"{found.state}-{found.finished}"
+    if found.state in ("done", "cancelled") and request.headers.get("Last-Event-ID") == number:
+        return Response(status=HTTPStatus.NO_CONTENT)
+    data = _status(found).model_dump_json()
+    text = f"retry: {_RETRY_MILLISECONDS}\nid: {number}\nevent: state\ndata: {data}\n\n"
+    return Response(text, mimetype="text/event-stream")
 
 
 @blueprint.get("/lists/<list_id>/results")

@@ -132,6 +132,14 @@ ENDPOINTS = (
         'print(service.list_status("ID")["finished"])',
     ),
     Endpoint(
+        "list-events",
+        "GET /api/v1/lists/ID/events",
+        "How far a list is, as the server-sent event “state”. An EventSource asks again"
+        " every two seconds, until the list is done or cancelled.",
+        "curl -s ADDRESS/api/v1/lists/ID/events",
+        'print(service.list_status("ID")["counts"])',
+    ),
+    Endpoint(
         "list-results",
         "GET /api/v1/lists/ID/results",
         "The rows with their verdicts, 100 a page or as many as “limit” says, at most 500. “show”"

@@ -360,17 +360,17 @@ class ListsPage:
 class EntryItem:
     """A row of a list.
 
-    ``claim_id``: of its claim, ``None`` where there is none to open. ``problem``: why it has no
-    verdict, else "". ``quote`` and ``title``: the
-    best sentence with the verdict's stance, "" where there is none. ``others``: her own columns
-    that are filled.
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``badge``: ``None`` where the
+    row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
+    ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
+    own columns that are filled.
     """
 
     number: int
     place: str
     claim: str
     claim_id: str | None
-    badge: Badge
+    badge: Badge | None
     problem: str
     quote: str
     title: str

@@ -28,7 +28,6 @@ _WORDS: dict[Shown, str] = {
     "unfinished": "To come",
 }
 _STATES = {
-    "waiting": Badge("pending", "To come"),
     "refused": Badge("stopped", "Not a claim"),
     "deleted": Badge("stopped", "Deleted"),
 }
@@ -115,7 +114,9 @@ def _entry_item(entry: Entry) -> EntryItem:
     )
 
 
-def _badge(entry: Entry | SaidEntry) -> Badge:
+def _badge(entry: Entry | SaidEntry) -> Badge | None:
+    if entry.state == "waiting":
+        return None
     return _STATES.get(entry.state) or job_badge(entry)
 
 

@@ -152,6 +152,16 @@ def test_a_wrong_submission_says_what_is_wrong(client: FlaskClient, body: str, c
     assert answer.json["error"]["code"] == code
 
 
+def test_events_send_the_state_until_the_list_has_ended(client: FlaskClient, checked: str) -> None:
+    sent = client.get(f"{checked}/events")
+    assert sent.mimetype == "text/event-stream"
+    retry, number, event, data = sent.text.strip().split("\n")
+    assert (retry, event) == ("retry: 2000", "event: state")
+    assert json.loads(data.partition(" ")[2]) == client.get(checked).json
+    again = client.get(f"{checked}/events", headers={"Last-Event-ID": number.partition(" ")[2]})
+    assert again.status_code == 204  # an EventSource asks no more
+
+
 def test_results_come_page_by_page_and_by_filter(client: FlaskClient, checked: str) -> None:
     second = client.get(f"{checked}/results?page=2&limit=2").json
     assert [row["number"] for row in second["rows"]] == [3]
