@@ -46,6 +46,7 @@ def test_it_works_without_scripts(browser: Chrome, web: WebProcess) -> None:
     browser.find_element(By.ID, "text").send_keys(TEXT)
     browser.find_element(By.CSS_SELECTOR, ".ask button").click()
     browser.find_element(By.ID, "take-3").click()
+    assert "it → Toronto" in text_of(browser, ".sentences")
     browser.find_element(By.ID, "send").click()
     assert text_of(browser, ".entries").count("\n") > 1
-    assert "I love it!" in text_of(browser, ".entries")
+    assert "I love Toronto!" in text_of(browser, ".entries")
