@@ -32,10 +32,11 @@ DIGITS = 4  # of a weight in the file
 
 @dataclass(frozen=True, slots=True)
 class LabelledSentence:
-    """A sentence, and what it is by the judgement of its writer."""
+    """A sentence, what it is by the judgement of its writer, and by which device."""
 
     text: str
     kind: Kind
+    wording: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def train_checkable(out: Path) -> None:
 def read_sentences(name: str) -> list[LabelledSentence]:
     """Return the sentences of a file of the data set."""
     rows = (json.loads(line) for line in _lines(f"{name}.jsonl"))
-    return [LabelledSentence(row["text"], row["kind"]) for row in rows]
+    return [LabelledSentence(row["text"], row["kind"], row["wording"]) for row in rows]
 
 
 def figures_of(

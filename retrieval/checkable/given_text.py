@@ -15,7 +15,10 @@ LONGEST_TEXT = 20_000  # characters
 
 _WORD = re.compile(r"[^\W\d_]{2}")
 _LINE = re.compile(r"[^\n]+")
-_BULLET = re.compile(r"\s*(?:[-–—*•‣▪]|\(?\d{1,3}[.)])\s+")  # noqa: RUF001 - dashes of lists
+# Marks of a list, and who speaks: "- ", "2. ", "Q: ", "MRS BERG: ".
+_BULLET = re.compile(
+    r"\s*(?:[-–—*•‣▪]|\(?\d{1,3}[.)]|[A-Z][A-Z .'-]{0,30}:)\s+"  # noqa: RUF001 - dashes
+)
 _ENDED = re.compile(r"[.!?…:;][\"'”’)\]]*\s*$")  # noqa: RUF001
 _ANOTHER = re.compile(r"[.!?]\s+[A-Z]")  # a second sentence
 _WRAPPED = 60  # characters of a line from which on it may go on in the next one

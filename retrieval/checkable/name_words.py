@@ -57,7 +57,8 @@ PEOPLE = (
         author banker baker billionaire biologist bishop boss captain cardinal champion chancellor
         chemist chief child citizen coach colonel comedian commander commissioner composer conductor
         councillor critic dancer deputy designer dictator diplomat director doctor driver economist
-        editor engineer entrepreneur expert explorer farmer firefighter fisherman founder general
+        editor engineer entrepreneur expert explorer farmer firefighter fisherman founder friend
+        colleague cousin general guest immigrant miner nephew refugee roommate tourist voter
         goalkeeper governor guard guitarist head historian host inspector inventor journalist judge
         lawyer leader lieutenant manager mayor mechanic minister mp murderer musician neighbour
         neighbor novelist nurse officer official owner painter partner passenger patient
@@ -69,13 +70,10 @@ PEOPLE = (
         """
     )
 )
+# Words that any company may be repeated by; "the union" is not one of them.
 COMPANIES = _words(
-    """
-    agency airline association bank brewery broadcaster charity club company corporation employer
-    firm foundation group institute institution manufacturer newspaper operator organisation
-    organization paper party publisher retailer start-up startup store supplier team union
-    university
-    """
+    "airline brewery broadcaster carmaker company corporation firm group manufacturer organisation"
+    " organization publisher retailer start-up startup"
 )
 SETTLEMENTS = _words("borough capital city municipality port town village")
 STATES = _words("country kingdom nation republic state")

@@ -39,6 +39,7 @@ _FARTHEST_NOUN = 8  # sentences back, of "the company"
 _CLOSE = 0.75  # two things whose scores differ by less are as likely
 _CLOSE_PEOPLE = 2.75  # two people: a name that is wrong is worse than none
 # "It is clear that …", "It rained", "it takes an hour to …": nothing is meant.
+_TIMES = {"cold", "dark", "early", "hot", "late", "time"}
 _WEATHER = {"rain", "snow", "hail", "thunder", "seem", "appear", "turn", "take"}
 
 
@@ -80,7 +81,7 @@ def _references(number: int, sentence: Doc, known: list[Referent]) -> Iterator[R
             found = _repeated(mention, sentence, number, known)
             if found is not None:
                 yield found
-            elif mention.text:
+            else:
                 _remember(mention, number, known)
 
 
@@ -116,8 +117,9 @@ def _means_nothing(token: Token) -> bool:
         return any(t.dep_ == "acomp" for t in said) or any(
             c.dep_ == "acl" for t in said for c in t.children
         )
-    times = {"DATE", "TIME"}
-    return verb.lemma_ == "be" and any(t.ent_type_ in times or t.lemma_ == "time" for t in said)
+    return verb.lemma_ == "be" and any(
+        t.ent_type_ in {"DATE", "TIME"} or t.lemma_ in _TIMES for t in said
+    )
 
 
 def _of(token: Token, meant: Referent | None, said_in: tuple[int, int] | None = None) -> Reference:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import subprocess
+import sys
 
 import pytest
 from flask import Flask
@@ -14,6 +16,7 @@ from app.coloured_text import coloured
 from app.filters import Badge
 from app.services import services_of
 from retrieval.types import REFUTES, SUPPORTS
+from settings import CHECKOUT
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from worker.feeder import Feeder
@@ -172,3 +175,9 @@ def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
     assert [piece.text for piece in pieces] == ["Aye. ", "One and two.", " No."]
     assert [piece.claim_id for piece in pieces] == [None, "b", None]
     assert pieces[1].badge == looks[REFUTES]
+
+
+@pytest.mark.server
+def test_a_service_that_gets_no_text_loads_no_parser() -> None:
+    code = "import sys, app; sys.exit(bool({'spacy', 'onnxruntime', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, check=False).returncode == 0
