@@ -246,7 +246,7 @@ def test_everything_works_without_scripts(
     browser.find_element(By.XPATH, "//summary[.='Delete this claim']").click()
     delete.click()
     WebDriverWait(browser, 10).until(
-        lambda driver: "No claim has been checked yet." in driver.page_source
+        lambda driver: "You have not checked a claim" in driver.page_source
     )
     assert store.recent(1) == []
 
