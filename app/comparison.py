@@ -207,7 +207,7 @@ class ComparedClaim(_Part):
         by_all = sum(number == len(self.done) for number in uses)
         number = counted(len(self.used), "sentence")
         if by_all == len(self.used):
-            return f"The verdicts rest on the same {number}."
+            return f"The verdicts rest on the same {number.removeprefix('1 ')}."
         return f"The verdicts rest on {number}; all recipes use {by_all or 'none'} of them."
 
     def found_alike(self, sentence: ComparedSentence) -> bool:
