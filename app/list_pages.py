@@ -68,7 +68,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         number=number,
         pages=pages,
         exports=tuple(LIST_EXPORTS),
-        pieces=coloured(source, _badge) if source is not None else (),
+        pieces=coloured(source, _badge_in_text) if source is not None else (),
     )
 
 
@@ -118,6 +118,10 @@ def _badge(entry: Entry | SaidEntry) -> Badge | None:
     if entry.state == "waiting":
         return None
     return _STATES.get(entry.state) or job_badge(entry)
+
+
+def _badge_in_text(entry: SaidEntry) -> Badge:
+    return _badge(entry) or Badge("pending", "Waiting")
 
 
 def _best_sentence(result: ClaimResult) -> tuple[str, str]:
