@@ -18,6 +18,7 @@ from app import (
     api_texts,
     box,
     compare,
+    events,
     feedback,
     files,
     health,
@@ -36,6 +37,7 @@ from app.metrics import Metrics
 from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from app.streams import Streams
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
@@ -81,6 +83,7 @@ def create_app(settings: Settings) -> Flask:
         metrics=metrics,
         recipes=recipes,
         paths=ServerPaths(settings),
+        streams=Streams(),
     )
     install_services(app, services)
     metrics.watch(app)
@@ -100,6 +103,7 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(api_lists.blueprint)
     app.register_blueprint(texts.blueprint)
     app.register_blueprint(api_texts.blueprint)
+    app.register_blueprint(events.blueprint)
     app.register_blueprint(health.blueprint)
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
