@@ -30,6 +30,7 @@ from app import (
     yours,
 )
 from app.assets import Assets
+from app.compression import install_compression
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
@@ -88,6 +89,7 @@ def create_app(settings: Settings) -> Flask:
     install_services(app, services)
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts)
+    install_compression(app)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(box.blueprint)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import cast
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
@@ -55,7 +54,7 @@ def events(job_id: str) -> ResponseReturnValue:
             ),
         )
     # Of a whole response ``describe`` would wait for the end.
-    return cast("Iterator[str]", stream), HTTPStatus.OK, HEADERS
+    return stream, HTTPStatus.OK, HEADERS
 
 
 def _since() -> int:

@@ -40,15 +40,15 @@ class Streams:
         self._ending.set()
 
 
-class Stream:
+class Stream(Iterator[str]):
     """Messages that are sent as they come; it gives its place back when it is closed."""
 
     def __init__(self, messages: Iterator[str], places: BoundedSemaphore) -> None:
         self._messages = messages
         self._places: BoundedSemaphore | None = places
 
-    def __iter__(self) -> Iterator[str]:
-        return self._messages
+    def __next__(self) -> str:
+        return next(self._messages)
 
     def close(self) -> None:
         """Give the place back, also if nothing was sent."""
