@@ -20,6 +20,7 @@ from app import (
     compare,
     corpora,
     corpora_api,
+    events,
     feedback,
     files,
     health,
@@ -31,6 +32,7 @@ from app import (
     yours,
 )
 from app.assets import Assets
+from app.compression import install_compression
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
@@ -38,6 +40,7 @@ from app.metrics import Metrics
 from app.openapi import document
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from app.streams import Streams
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
@@ -85,10 +88,12 @@ def create_app(settings: Settings) -> Flask:
         recipes=recipes,
         paths=ServerPaths(settings),
         corpora=CorpusStore(settings.documents, settings.folders),
+        streams=Streams(),
     )
     install_services(app, services)
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts, settings.most_upload)
+    install_compression(app)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(box.blueprint)
@@ -104,6 +109,7 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(api_lists.blueprint)
     app.register_blueprint(texts.blueprint)
     app.register_blueprint(api_texts.blueprint)
+    app.register_blueprint(events.blueprint)
     app.register_blueprint(health.blueprint)
     app.register_blueprint(corpora.blueprint)
     app.register_blueprint(corpora_api.blueprint)

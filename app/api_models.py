@@ -397,6 +397,15 @@ class Progress(_Model):
     """The `since` for the next request."""
 
 
+class Standing(_Model):
+    """Where a claim stands; the data of the event `state`."""
+
+    state: State
+    """State of the claim."""
+    before: Whole
+    """How many claims wait before it; 0 unless it waits itself."""
+
+
 class ExportFormat(_Model):
     """Which file to return."""
 

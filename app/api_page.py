@@ -35,6 +35,17 @@ ENDPOINTS = (
         'for event in service.progress("ID"):\n    print(event["stage"], event["message"])',
     ),
     Endpoint(
+        "events",
+        "GET /api/v1/claims/ID/events",
+        "The same events as they are made, as server-sent events: “progress” with what the stage"
+        " found, “state” with the state and how many claims wait before it. It ends with the claim."
+        " Where too many streams are open it is refused with 503; ask for the progress then.",
+        "curl -s -N ADDRESS/api/v1/claims/ID/events",
+        "import urllib.request\nwith urllib.request.urlopen("
+        '"ADDRESS/api/v1/claims/ID/events") as stream:\n    for line in stream:\n'
+        '        print(line.decode(), end="")',
+    ),
+    Endpoint(
         "claim",
         "GET /api/v1/claims/ID",
         "The claim. Its state is queued, running, done, failed or cancelled. Once it is done, the"

@@ -16,10 +16,11 @@ from flask import render_template
 
 from app.api_models import HistorySearch, RecipeItem
 from app.comparison import Comparison
-from app.documents import DocumentItem
+from app.evidence import Card, Opened
 from app.filters import Badge
-from app.hops import HopItem
-from app.proof import ProofItem
+from app.highlighting import Segment
+from app.proof import Difference, ProofItem
+from app.trail import Group, Steps
 from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
@@ -30,8 +31,6 @@ from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
 from worker.lists import ClaimList, Shown
 from worker.reports import AskedModel
-
-StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,26 +92,6 @@ class OtherRecipes:
 
     names: tuple[str, ...]
     problem: Problem
-
-
-@dataclass(frozen=True, slots=True)
-class StageRow:
-    """A stage on the progress page; ``message`` is empty until the stage is done.
-
-    A stage is skipped if a later one is done and this one was not needed.
-    """
-
-    name: str
-    state: StageState
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class HopRows:
-    """The stages of one hop on the progress page."""
-
-    number: int
-    stages: tuple[StageRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,26 +204,28 @@ class HomePage:
 class ProgressPage:
     """A claim that is pending.
 
-    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, or which
-    statement is checked, else empty.
-    ``later_hop``: the stages of a hop that has not begun. ``most_hops``: how many hops the recipe
-    allows. ``closing``: the stage after the last hop, ``None`` if no language model is ``asked``.
+    ``drawn``: the claim, cut where spans were found. ``now``: what happens, in a word. ``waiting``:
+    what it waits for, ``note``: why it started again, each "" for nothing. ``so_far``: how many
+    sentences support and refute it. ``steps``: of the hop that runs.
     ``follow``: the page reloads itself where there is no JavaScript.
     """
 
     template: ClassVar[str] = "progress.html"
     id: str
     claim: str
+    recipe: str
+    corpus: Corpus | None
+    drawn: tuple[Segment, ...]
+    now: str
     waiting: str
-    hops: tuple[HopRows, ...]
-    later_hop: tuple[StageRow, ...]
-    most_hops: int
-    closing: StageRow | None
+    note: str
+    so_far: Mapping[Label, int]
+    steps: Steps
+    hop: int
+    trail: tuple[Group, ...]
     asked: AskedModel | None
-    percent: int
     seconds: int
     elapsed: str
-    attempt_note: str
     follow: bool
 
 
@@ -252,18 +233,22 @@ class ProgressPage:
 class ResultPage:
     """A claim that is done: its ``job`` and the result of that.
 
-    ``files``: addresses for documents that have none, by
-    their ids. ``documents``: those that contain evidence first. ``proof``: ``None`` where the
+    ``drawn``: the claim, cut around the words that the
+    evidence contradicts, which are the ``differences``. ``cards``: documents with selected
+    sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
     recipe makes none, or where it does not agree with the verdict.
     """
 
     template: ClassVar[str] = "result.html"
     job: Job
     result: ClaimResult
-    files: Mapping[str, str]
-    documents: tuple[DocumentItem, ...]
-    hops: tuple[HopItem, ...]
+    drawn: tuple[Segment, ...]
+    differences: tuple[Difference, ...]
+    cards: tuple[Card, ...]
+    unused: tuple[Card, ...]
+    opened: tuple[Opened, ...]
     proof: ProofItem | None
+    trail: tuple[Group, ...]
     attribution: bool
     most_characters: int
     actions: Actions

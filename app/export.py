@@ -199,8 +199,7 @@ def _proof(result: ClaimResult) -> list[str]:
     for part in proof.parts:
         line = f"{part.number}. {_quoted(part.words)}: {OPERATORS[part.operator].lower()}"
         if part.excerpt is not None:
-            words = "".join(piece.text for piece in part.excerpt.pieces if piece.look)
-            by = BY_WHOLE if part.excerpt.whole else _quoted(words)
+            by = _quoted(part.excerpt.words) if part.excerpt.words else BY_WHOLE
             line += f", {by} in {_escaped(part.excerpt.title)}, evidence {part.excerpt.rank}"
         lines.append(line)
     return lines

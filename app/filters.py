@@ -95,6 +95,7 @@ def install_filters(environment: Environment) -> None:
         "credit": credit,
         "day": day,
         "found_by": found_by_words,
+        "score": lambda value: f"{value:.2f}".removeprefix("0"),
         "job": job_badge,
         "look": LOOKS.__getitem__,
         "moment": moment,

@@ -22,18 +22,18 @@ from app.contexts import (
 )
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.corpus_choice import corpora_to_choose, corpora_to_search
-from app.documents import document_items
 from app.entered import entered
 from app.errors import RequestRefused, status_of
+from app.evidence import cards, without_evidence
 from app.files import file_links
 from app.history import history_page
-from app.hops import hop_items
 from app.lists import submitted_list
 from app.openapi import describe
 from app.progress import progress_page
-from app.proof import proof_item
+from app.proof import differences, marked_claim, proof_item
 from app.recipes import UNKNOWN, grouped, recipe_to_run
 from app.services import services
+from app.trail import has_findings, trail, trail_of
 from app.visitor import may_change, refuse_others, visitor_with_cookie
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
@@ -45,7 +45,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, recipe_named
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.text.plain_questions import plain_statement
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
@@ -137,12 +137,17 @@ def claim(job_id: str) -> str:
         problem = health.problem
         if problem is not None:
             problem = services().paths.hidden_in_problem(problem)
-        # A recipe may have been removed since the claim was submitted; the worker will report it.
-        try:
-            recipe = recipe_named(job.recipe, services().recipes)
-        except UnknownRecipe:
-            recipe = RECIPES[DEFAULT_RECIPE]
-        return render(progress_page(job, recipe, events, problem, asked, follow=follow))
+        page = progress_page(
+            job,
+            _recipe_of(job),
+            events,
+            problem,
+            asked,
+            before=store.standing(job.id)[1],
+            corpus=_corpus(),
+            follow=follow,
+        )
+        return render(page)
     return render(StoppedPage(job, may_change(services().store.owner(job.id))))
 
 
@@ -224,17 +229,41 @@ def _home(
 def _result_page(job: Job) -> ResultPage:
     result = job.result
     assert result is not None  # a job that is done has one
+    events = services().store.events(job.id, 0)
+    found = differences(result)
+    files = file_links(job.id, result)
+    shown = cards(result, files, found)
     return ResultPage(
         job=job,
         result=result,
-        files=file_links(job.id, result),
-        documents=tuple(document_items(result)),
-        hops=hop_items(result),
+        drawn=marked_claim(result, found),
+        differences=found,
+        cards=tuple(card for card in shown if card.selected),
+        unused=tuple(card for card in shown if not card.selected),
+        opened=without_evidence(result, files),
         proof=proof_item(result),
+        trail=trail(events, _recipe_of(job), running=False)
+        if has_findings(events)
+        else trail_of(result),
         attribution=any(map(is_wikipedia, result.credits.values())),
         most_characters=LONGEST,
         actions=actions_of(job),
     )
+
+
+def _recipe_of(job: Job) -> Recipe:
+    # A recipe may have been removed since the claim was submitted; the worker will report it.
+    try:
+        return recipe_named(job.recipe, services().recipes)
+    except UnknownRecipe:
+        return RECIPES[DEFAULT_RECIPE]
+
+
+def _corpus() -> Corpus | None:
+    try:
+        return corpus_item(searched_corpus(services()))
+    except IndexUnavailable:
+        return None
 
 
 def _see_claim(job_id: str) -> BaseResponse:

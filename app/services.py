@@ -10,6 +10,7 @@ from flask import Flask, current_app
 
 from app.metrics import Metrics
 from app.server_paths import ServerPaths
+from app.streams import Streams
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
@@ -42,6 +43,7 @@ class Services:
     recipes: Mapping[str, Recipe]
     paths: ServerPaths
     corpora: CorpusStore
+    streams: Streams
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is shown.

@@ -468,16 +468,61 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that was opened; ``title`` is its heading, with page and section.
+
+    ``score``: as that of ``RankedDocument``. ``led_by``: the heading of the document whose sentence
+    led to it, "" for none.
+    """
+
+    title: str
+    score: float
+    found_by: tuple[FoundBy, ...]
+    led_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSentence:
+    """A sentence that was read. ``score``: the probability that it settles the claim.
+
+    ``stance``: what the verifier says of it, ``None`` as long as it has not read it.
+    """
+
+    title: str
+    text: str
+    score: float
+    stance: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one step has found, of every kind that it finds; best first.
+
+    ``spans``: their offsets are in the statement that is checked. ``open``: words of that statement
+    that are open after a hop, which the next hop looks for.
+    """
+
+    hop: int
+    spans: tuple[Span, ...] = ()
+    questions: tuple[str, ...] = ()
+    documents: tuple[FoundDocument, ...] = ()
+    sentences: tuple[FoundSentence, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """One step of a check: ``done`` of ``of`` steps are finished.
 
-    If ``done`` is the same as before, the stage is still running.
+    If ``done`` is the same as before, the stage is still running. ``found``: what the stage has
+    found, ``None`` where that is no finding for people.
     """
 
     stage: str
     message: str
     done: int
     of: int
+    found: Findings | None = None
 
 
 ProgressListener: TypeAlias = Callable[[Progress], None]

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from sqlalchemy import delete, exists, func, or_, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from retrieval.result import ClaimResult
 from worker import clock
@@ -118,6 +118,23 @@ class JobStore:
             return [
                 Event.model_validate(row) for row in session.scalars(wanted.order_by(EventRow.n))
             ]
+
+    def standing(self, job_id: str) -> tuple[State, int]:
+        """Return the state of a job, and how many queued jobs were submitted before a queued one.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        earlier = aliased(ClaimRow)
+        before = select(func.count()).where(
+            ClaimRow.state == "queued", earlier.state == "queued", earlier.number < ClaimRow.number
+        )
+        wanted = select(ClaimRow.state, before.scalar_subquery()).where(ClaimRow.id == job_id)
+        with self.database.reading() as session:
+            found = session.execute(wanted).one_or_none()
+        if found is None:
+            raise UnknownJob
+        return found[0], found[1]
 
     def recent(self, limit: int) -> list[ListedJob]:
         """Return the newest jobs, newest first."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, com
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
-from retrieval.types import Label, Whole
+from retrieval.types import Findings, Label, Whole
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
@@ -147,3 +147,5 @@ class Event(_Model):
     """Number of finished steps."""
     of: Whole
     """Number of all steps, as far as known."""
+    found: Findings | None = None
+    """What the stage found, null where that is nothing to show."""

@@ -207,6 +207,7 @@ def _append(session: Session, run: Run, progress: Progress) -> None:
             message=progress.message,
             done=progress.done,
             of=progress.of,
+            found=progress.found,
         )
     )
 

@@ -23,10 +23,11 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
+from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "corpora_0006"
+REVISION = "events_findings_0007"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -151,6 +152,7 @@ class EventRow(Base):
     message: Mapped[str]
     done: Mapped[int]
     of: Mapped[int]
+    found: Mapped[Findings | None] = mapped_column(AsJson(Findings))
 
 
 class FeedbackRow(Base):

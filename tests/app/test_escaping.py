@@ -149,7 +149,6 @@ def test_markup_in_the_heading_of_a_section_is_shown_as_text(
         " &lt;script&gt;alert(2)&lt;/script&gt;</bdi>"
     )
     assert f"<bdi>Annual report 1931, page 12, {shown}</a>" in page
-    assert f"<h4><bdi>Page 12, {shown}</h4>" in page
 
 
 def test_text_in_either_direction_is_kept_from_its_surroundings(
@@ -158,7 +157,7 @@ def test_text_in_either_direction_is_kept_from_its_surroundings(
     claim = "\u202e\u05e9\u05dc\u05d2 \u05dc\u05d1\u05df."
     job = store.submit(claim, "esoteric")[0]
     worker.finish(job, claim_document(claim))
-    assert f'<h1 class="claim"><bdi>{claim}</bdi></h1>' in client.get(f"/claims/{job.id}").text
+    assert f'id="claim-text"><bdi>{claim}</bdi></h1>' in client.get(f"/claims/{job.id}").text
     assert f"<bdi>{claim}</bdi>" in client.get("/claims").text
 
 

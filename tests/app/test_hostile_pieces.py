@@ -23,7 +23,7 @@ from worker.run_store import RunStore
 
 HARMLESS = Source("A title", "A sentence about nothing.")
 # The part of an address that differs from page to page.
-_OF_THE_PAGE = ("href", "action", "value", "datetime")
+_OF_THE_PAGE = ("href", "action", "value", "datetime", "content", "data-address")
 
 
 class Shape(HTMLParser):
