@@ -250,6 +250,17 @@ def test_a_folder_that_is_not_allowed_any_more_fails_with_a_reason(
     assert problem.code == "folder_not_allowed"
 
 
+def test_the_index_of_a_folder_that_is_away_for_a_while_stays(
+    store: CorpusStore, tmp_path: Path
+) -> None:
+    name = store.make("Minutes", folder="minutes")
+    index(store, name)
+    (tmp_path / "minutes").rename(tmp_path / "away")
+    store.index_again(name)
+    index(store, name)
+    assert (store.get(name).state, store.get(name).searchable) == ("failed", True)
+
+
 def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: CorpusStore) -> None:
     name = store.make("Papers")
     upload(store, name, a_txt="Ships go.")

@@ -87,7 +87,8 @@ def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder 
         index.prune()
     except BadSource as error:
         store.corpus(name)
-        store.drop_index(name)
+        if corpus.folder is None or store.files(name).is_dir():  # not one that is not mounted now
+            store.drop_index(name)
         report.failed(_without_text(error, empty=not store.get(name).files))
     except EsotericError as error:
         store.corpus(name)
@@ -121,7 +122,9 @@ class _Heard:
 
     language = ""
 
-    def __init__(self, name: str, files: FolderCorpus, hear: Callable[[Page | BadPage], None]):
+    def __init__(
+        self, name: str, files: FolderCorpus, hear: Callable[[Page | BadPage], None]
+    ) -> None:
         self.name, self.source, self.date = name, files.source, files.date
         self._files = files
         self._hear = hear
