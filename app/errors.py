@@ -22,6 +22,7 @@ from retrieval.errors import (
     IndexUnavailable,
     InvalidClaim,
     InvalidText,
+    ModelUnavailable,
     Problem,
     RecipeUnavailable,
     UnknownRecipe,
@@ -57,6 +58,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _HTTP_PROBLEMS = {
     400: Problem("bad_request", "The request cannot be read.", "Check what was sent."),

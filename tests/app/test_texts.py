@@ -6,6 +6,7 @@ import html
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -15,6 +16,7 @@ from werkzeug.datastructures import MultiDict
 from app.coloured_text import coloured
 from app.filters import Badge
 from app.services import services_of
+from retrieval.checkable import kind_model
 from retrieval.types import REFUTES, SUPPORTS
 from settings import CHECKOUT
 from tests.app.documents import claim_document
@@ -175,6 +177,16 @@ def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
     assert [piece.text for piece in pieces] == ["Aye. ", "One and two.", " No."]
     assert [piece.claim_id for piece in pieces] == [None, "b", None]
     assert pieces[1].badge == looks[REFUTES]
+
+
+def test_a_missing_model_is_said_with_how_to_restore_it(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kind_model.read_model, "__defaults__", (tmp_path,))
+    answer = client.post("/api/v1/texts", json={"text": TEXT})
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert answer.json["error"]["code"] == "model_missing"
 
 
 @pytest.mark.server
