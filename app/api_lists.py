@@ -55,9 +55,10 @@ class ListSubmission(_Model):
 
 
 class ListLinks(_Model):
-    """Addresses of a list: itself in the API, its results, its export, its page."""
+    """Addresses of a list: itself in the API, its events, its results, its export, its page."""
 
     self: str
+    events: str
     results: str
     export: str
     page: str
@@ -68,6 +69,7 @@ class ListLinks(_Model):
         address = f"/api/v1/lists/{list_id}"
         return cls(
             self=address,
+            events=f"{address}/events",
             results=f"{address}/results",
             export=f"{address}/export",
             page=f"/lists/{list_id}",

@@ -17,6 +17,8 @@ from worker.job_store import JobStore
 
 pytestmark = pytest.mark.browser
 
+FOCUSED = "document.activeElement.id === 'claim'"
+
 
 def type_into(browser: Chrome, *keys: str) -> None:
     ActionChains(browser).send_keys(*keys).perform()
@@ -30,6 +32,7 @@ def test_the_box_has_the_focus_and_says_what_it_will_do_while_one_types(
     browser: Chrome, web: WebProcess
 ) -> None:
     browser.get(web.address)
+    wait_for(browser, FOCUSED)
     type_into(browser, "Is tea hot?")
     wait_for(browser, button_says("Check “Tea is hot.”"))
     browser.find_element(By.ID, "check").click()
@@ -40,6 +43,7 @@ def test_the_box_has_the_focus_and_says_what_it_will_do_while_one_types(
 
 def test_a_slash_leads_to_the_box(browser: Chrome, web: WebProcess) -> None:
     browser.get(web.address)
+    wait_for(browser, FOCUSED)
     browser.execute_script("document.activeElement.blur()")
     type_into(browser, "/", "a/b")
     assert browser.find_element(By.ID, "claim").get_attribute("value") == "a/b"
@@ -49,6 +53,7 @@ def test_a_list_that_is_typed_fills_in_while_it_is_checked(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
     browser.get(web.address)
+    wait_for(browser, FOCUSED)
     type_into(browser, "Tea is hot.")
     ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
     type_into(browser, "Ice is cold.")

@@ -192,7 +192,7 @@ def test_the_keyboard_is_enough(
     press(browser, Keys.ENTER)
     wait_for(browser, "document.activeElement.id === 'main'")
     browser.get(web.address)
-    assert browser.switch_to.active_element.get_attribute("id") == "claim"
+    wait_for(browser, "document.activeElement.id === 'claim'")
     outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     press(browser, CLAIM, Keys.ENTER)
