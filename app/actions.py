@@ -52,7 +52,8 @@ def editing(job_id: str) -> Editing | None:
     job = _job(job_id or None)
     if job is None:
         return None
-    return Editing(job.id, job.claim, _doubtful(job.result) if job.result else "")
+    words = _doubtful(job.result) if job.result else ""
+    return Editing(job.id, job.claim, words, job.corpora or ())
 
 
 def more_hops(recipe: str) -> int:

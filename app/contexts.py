@@ -96,11 +96,15 @@ class OtherRecipes:
 
 @dataclass(frozen=True, slots=True)
 class Editing:
-    """A claim that is edited: its id and text, and the words of it to select, "" for none."""
+    """A claim that is edited: its id and text, and the words of it to select, "" for none.
+
+    ``corpora``: the names of those that it was checked against, none for the default one.
+    """
 
     id: str
     claim: str
     words: str
+    corpora: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

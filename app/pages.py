@@ -101,8 +101,15 @@ def submit() -> BaseResponse:
     anyway = request.form.get("anyway") == "1"
     found = entered(text)
     try:
+        corpora = corpora_to_search(request.form.getlist("corpora"))
         if found.kind != "claim" and not anyway and chosen != "claim":
             if found.kind == "list" or chosen == "list":
+                if corpora is not None:
+                    raise CorpusRefused(
+                        "list_corpora",
+                        "Lists are checked in the default corpus only.",
+                        "Choose that one alone, or check the claims one by one.",
+                    )
                 return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
             page = _home(box_answer(text, asked), asked=asked)
             return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")
@@ -110,7 +117,6 @@ def submit() -> BaseResponse:
         recipe = recipe_to_run(asked)
         edited = editing(edited_from)
         origin = Origin(edited_from=edited.id if edited else None)
-        corpora = corpora_to_search(request.form.getlist("corpora"))
         job = services().queue.submit(claim, recipe, anyway, visitor_with_cookie(), origin, corpora)
     except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
         page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
@@ -202,6 +208,8 @@ def _home(
         here = searched.recipes or UNKNOWN
     except IndexUnavailable as error:
         corpus_problem = services().paths.hidden_in_problem(error.problem)
+    edited = editing(edited_from)
+    chosen_corpora = request.values.getlist("corpora") or (edited.corpora if edited else ())
     return render(
         HomePage(
             box=box,
@@ -210,7 +218,7 @@ def _home(
             recent=tuple(services().store.recent(RECENT_CLAIMS)),
             corpus=corpus,
             corpus_problem=corpus_problem,
-            corpora=corpora_to_choose(request.values.getlist("corpora")),
+            corpora=corpora_to_choose(chosen_corpora),
             recipes=tuple(
                 recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),
@@ -221,7 +229,7 @@ def _home(
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
             asked=asked_model(worker_health(services().workers)),
-            editing=editing(edited_from),
+            editing=edited,
         )
     )
 

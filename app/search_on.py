@@ -8,6 +8,7 @@ from flask import Blueprint, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.actions import more_hops
+from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
 from app.openapi import describe
 from app.recipes import recipe_to_run
@@ -49,5 +50,6 @@ def search_on(job_id: str) -> BaseResponse:
         anyway=True,
         owner=visitor_with_cookie(),
         origin=Origin(continued_from=job.id),
+        corpora=corpora_to_search(job.corpora or ()),
     )
     return redirect(url_for("pages.claim", job_id=new.id), HTTPStatus.SEE_OTHER)

@@ -148,12 +148,16 @@ class JobStore:
         return HistoryStore(self.database).listed(ClaimFilter(text), limit, offset)
 
     def checked_before(self, claim: str, recipe: str) -> ListedJob | None:
-        """Return the newest job that gave a verdict on this claim with this recipe, if any."""
+        """Return the newest job that gave a verdict on this claim with this recipe, if any.
+
+        Only the default corpus counts: what others say is no earlier answer of it.
+        """
         wanted = (
             select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
             .where(
                 ClaimRow.folded == claim.casefold(),
                 ClaimRow.recipe == recipe,
+                ClaimRow.corpora.is_(None),
                 ClaimRow.state == "done",
             )
             .order_by(ClaimRow.number.desc())

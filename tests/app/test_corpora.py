@@ -186,7 +186,8 @@ def test_a_program_makes_fills_lists_and_removes_a_corpus_as_described(
     assert detail(folder, 201)["folder"] == "minutes"
     assert client.delete(address).status_code == 204
     assert client.get(address).status_code == 404
-    for wrong in ({"name": "x"}, {"title": 7}, []):
+    bodies: list[Any] = [{"name": "x"}, {"title": 7}, []]
+    for wrong in bodies:
         assert client.post("/api/v1/corpora", json=wrong).status_code == 422
     assert client.post("/api/v1/corpora", data="title").status_code == 415
 
@@ -214,6 +215,28 @@ def test_a_claim_names_its_corpora_in_the_form_and_by_the_api(
     answer = client.post("/claims", data={"claim": "It is short.", "corpora": [name]})
     assert answer.status_code == 404
     assert "It is short." in answer.text  # what was typed stays
+
+
+def test_what_follows_from_a_claim_is_checked_in_its_corpora_too(
+    client: FlaskClient, corpora: CorpusStore, store: JobStore, worker: WorkerByHand
+) -> None:
+    name = made(client, corpora)
+    job = store.submit(CLAIM, "combined", None, corpora=(name,))[0]
+    worker.finish(job, claim_document(CLAIM))
+    assert store.checked_before(CLAIM, "combined") is None  # in the default corpus
+    hidden = f'<input type="hidden" name="corpora" value="{name}">'
+    assert hidden in client.get(f"/claims/{job.id}").text
+    box = f'value="{name}" aria-describedby="about-corpus-{name}" checked'
+    assert box in client.get(f"/?edited_from={job.id}").text
+    address = client.post(f"/claims/{job.id}/search-on").headers["Location"]
+    assert store.get(address.rpartition("/")[2]).corpora == (name,)
+    # What cannot follow it is not checked elsewhere instead.
+    listed = {"claim": "Ships go.\nShips come.", "as": "list", "corpora": [name]}
+    answer = client.post("/claims", data=listed)
+    assert answer.status_code == 422
+    assert "Lists are checked in the default corpus only." in answer.text
+    corpora.remove(name)
+    assert client.post(f"/claims/{job.id}/search-on").status_code == 404
 
 
 def of_both(name: str) -> dict[str, Any]:
