@@ -51,8 +51,13 @@ def install_haystack_command() -> str:
     return _install("requirements-haystack.txt")
 
 
+def install_service_command() -> str:
+    """Return the command line that installs what the service needs, for this Python."""
+    return _install("requirements.txt")
+
+
 def install_corpora_command() -> str:
-    """Return the command line that installs what reads more formats, for this Python."""
+    """Return the command line that installs what reads Parquet files, for this Python."""
     return _install("requirements-corpora.txt")
 
 

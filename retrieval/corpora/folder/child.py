@@ -9,7 +9,7 @@ from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.formats import Format
-from retrieval.system.fixes import install_corpora_command
+from retrieval.system.fixes import install_service_command
 
 SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
 _MOST_TEXT = 64_000_000  # characters of a document
@@ -55,7 +55,7 @@ def _answer(path: Path, kind: Format, password: str | None) -> Document | Unread
     except OSError as error:
         return Unreadable(f"it cannot be read ({error.strerror}).", "Check its permissions.")
     except ImportError as error:
-        return Unreadable(f"it cannot be read ({error}).", f"Run: {install_corpora_command()}")
+        return Unreadable(f"it cannot be read ({error}).", f"Run: {install_service_command()}")
     except MemoryError:
         limit = child_process.MEMORY >> 20
         return Unreadable(f"the file needs more than {limit:,} MiB of memory.", _DIVIDE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.corpora.folder.formats import BY_SUFFIX
-from retrieval.system.fixes import install_corpora_command
+from retrieval.system.fixes import install_service_command
 
 _LOCK = "~$"  # what the names of Office's lock files begin with
 _PAGES = (".html", ".htm")  # beside which browsers save a folder with the parts of the page
@@ -104,7 +104,7 @@ def lacking_libraries(folder: Path, lacking: Counter[str]) -> list[BadPage]:
     return [
         BadPage(
             f"{files} in {shown(folder)} {were} left out, because {libraries} {are} not installed.",
-            f"Run: {install_corpora_command()}",
+            f"Run: {install_service_command()}",
         )
     ]
 

@@ -545,7 +545,7 @@ def test_without_a_library_its_files_are_counted_in_one_message(
         f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdfium2 and"
         " python-docx are not installed. Run: "
     )
-    assert message.endswith("pip install -r " + str(files.install_corpora_command()).split()[-1])
+    assert message.endswith("pip install -r " + str(files.install_service_command()).split()[-1])
     (tmp_path / "a.heic").write_bytes(b"x")
     first = complaint(tmp_path)
     assert first.startswith(f"{message} 1 file in {tmp_path} is of formats that are not read: 1 .h")
