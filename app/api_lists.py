@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.api_models import Error, Forget, ListedVerdict, answer
+from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
 from app.list_export import LIST_EXPORTS, exported
 from app.list_input import ListInput, list_input
@@ -52,6 +53,8 @@ class ListSubmission(_Model):
     """The key with the claim; left out: `claim`, else `statement` or `text`."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
+    corpora: list[str] = []
+    """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
 
 
 class ListLinks(_Model):
@@ -167,9 +170,13 @@ class ListExportFormat(_Model):
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a list of claims."""
-    given, asked = _from_form() if request.mimetype == "multipart/form-data" else _from_json()
+    given, asked, corpora = (
+        _from_form() if request.mimetype == "multipart/form-data" else _from_json()
+    )
     recipe = recipe_to_run(asked)
-    list_id = services().lists.create(given.name, recipe, given.entries, visitor())
+    list_id = services().lists.create(
+        given.name, recipe, given.entries, visitor(), corpora=corpora_to_search(corpora)
+    )
     status = _status(services().lists.get(list_id))
     return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
 
@@ -307,17 +314,18 @@ def cancel(list_id: str) -> Response:
     return answer(_status(services().lists.get(list_id)))
 
 
-def _from_form() -> tuple[ListInput, str | None]:
+def _from_form() -> tuple[ListInput, str | None, list[str]]:
     uploaded = request.files.get("file")
     if uploaded is None or not uploaded.filename:
         raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
     form = request.form
     name = form.get("name", "") or uploaded.filename
     file = ListFile(uploaded.filename, uploaded.read())
-    return list_input(file, form.get("column", ""), name, least=1), form.get("recipe")
+    given = list_input(file, form.get("column", ""), name, least=1)
+    return given, form.get("recipe"), form.getlist("corpora")
 
 
-def _from_json() -> tuple[ListInput, str | None]:
+def _from_json() -> tuple[ListInput, str | None, list[str]]:
     if request.mimetype != "application/json":
         raise RequestRefused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -346,10 +354,11 @@ def _from_json() -> tuple[ListInput, str | None]:
             "bad_list",
             f"{at[:80]}: {error.errors()[0]['msg']}.",
             f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
-            ' optionally, "name", "column" and "recipe".',
+            ' optionally, "name", "column", "recipe" and "corpora".',
         ) from error
     file = ListFile("claims.json", json.dumps(asked.claims).encode())
-    return list_input(file, asked.column, asked.name, least=1), asked.recipe
+    given = list_input(file, asked.column, asked.name, least=1)
+    return given, asked.recipe, asked.corpora
 
 
 def _refused(code: str, message: str, hint: str) -> RequestRefused:

@@ -337,6 +337,7 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    corpora: tuple[CorpusChoice, ...]
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
 from app.contexts import ListsPage, render
+from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, status_of
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page
@@ -26,6 +27,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.lists import MOST_CLAIMS, SHOWN, Shown
 
@@ -88,7 +90,10 @@ def submit() -> BaseResponse:
         )
     try:
         return submitted_list(_file_of_form(request.form.get("claims", "")))
-    except (BadSource, RecipeUnavailable, UnknownRecipe) as error:
+    except (
+        *(BadSource, RecipeUnavailable, UnknownRecipe),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused),
+    ) as error:
         page = _lists_page(error)
         return Response(page, status_of(error), mimetype="text/html")
 
@@ -99,13 +104,17 @@ def submitted_list(file: ListFile) -> BaseResponse:
     Raises:
         BadSource: this is no list of claims.
         UnknownRecipe, RecipeUnavailable: the recipe cannot run here.
+        UnknownCorpus, CorpusNotReady, CorpusRefused: the corpora cannot be searched.
         StoreUnavailable: the database cannot be used.
     """
     form = request.form
     recipe = recipe_to_run(form.get("recipe"))
     name = form.get("name", "") or (_uploaded_name() or "")
     given = list_input(file, form.get("column", ""), name)
-    list_id = services().lists.create(given.name, recipe, given.entries, visitor_with_cookie())
+    corpora = corpora_to_search(form.getlist("corpora"))
+    list_id = services().lists.create(
+        given.name, recipe, given.entries, visitor_with_cookie(), corpora=corpora
+    )
     return _see(list_id)
 
 
@@ -190,6 +199,7 @@ def _lists_page(error: EsotericError | None = None) -> str:
             column=request.form.get("column", ""),
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
+            corpora=corpora_to_choose(request.form.getlist("corpora")),
             recipes=can_run,
             other_recipes=grouped(here.problems),
             recipe_problem=error.problem if error and about_recipe else None,

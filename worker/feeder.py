@@ -77,8 +77,10 @@ class Feeder(Thread):
             with self._database.writing() as session:
                 made = []
                 room = max(0, most - (session.scalar(_CLAIMS_OF_LISTS) or 0))
-                for row, recipe, owner in session.execute(_NEXT_ROWS.limit(room)).all():
-                    claim, new = pending_claim(session, row.claim, recipe, owner)
+                for row, of in session.execute(_NEXT_ROWS.limit(room)).all():
+                    claim, new = pending_claim(
+                        session, row.claim, of.recipe, of.owner, corpora=of.corpora
+                    )
                     if new:
                         claim.dispatched_at = clock.now()
                         made.append(claim.id)
@@ -97,7 +99,7 @@ _CLAIMS_OF_LISTS = select(func.count(ClaimRow.number)).where(
 )
 # By their numbers first: a short list need not wait until a long one has ended.
 _NEXT_ROWS = (
-    select(EntryRow, ListRow.recipe, ListRow.owner)
+    select(EntryRow, ListRow)
     .join(ListRow, ListRow.id == EntryRow.list_id)
     .where(EntryRow.state == "waiting", ListRow.state == "running")
     .order_by(EntryRow.number, ListRow.number)

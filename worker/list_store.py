@@ -72,10 +72,12 @@ class ListStore:
         entries: Sequence[NewEntry],
         owner: str | None,
         source_text: str | None = None,
+        corpora: tuple[str, ...] | None = None,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
-        ``source_text``: the text that its claims are from, if they are from one.
+        ``source_text``: the text that its claims are from, if they are from one. ``corpora``: those
+        that they are checked against, ``None`` for the default one.
         """
         list_id = secrets.token_hex(12)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
@@ -90,6 +92,7 @@ class ListStore:
                     columns=columns,
                     created_at=clock.now(),
                     source_text=source_text,
+                    corpora=corpora,
                 )
             )
             session.flush()

@@ -27,7 +27,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "events_findings_0007"
+REVISION = "list_corpora_0008"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -225,6 +225,8 @@ class ListRow(Base):
     finished_at: Mapped[datetime | None]
     # The text that the claims are from, NULL where they are from none.
     source_text: Mapped[str | None]
+    # As in the table of claims.
+    corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
 
 
 class EntryRow(Base):

@@ -110,6 +110,18 @@ def test_a_file_that_is_no_list_is_refused_with_the_reason(
         assert said in answer.text
 
 
+def test_a_corpus_that_is_not_there_is_named_before_the_list_is_made(client: FlaskClient) -> None:
+    claims = "Tea is hot.\nIce is cold."
+    for address, field in (("/lists", "claims"), ("/claims", "claim")):
+        refused = client.post(address, data={field: claims, "corpora": "nowhere"})
+        assert refused.status_code >= 400
+        assert f"{claims}</textarea>" in refused.text
+    body = json.dumps({"claims": ["Tea is hot."], "corpora": ["nowhere"]})
+    sent = client.post("/api/v1/lists", data=body, content_type="application/json")
+    assert sent.json["error"]["code"] == "unknown_corpus"
+    assert ListStore(services_of(client.application).database).recent(None, 9) == []
+
+
 def test_a_body_above_the_limit_is_refused(client: FlaskClient) -> None:
     answer = client.post("/lists", data=b"claims=" + b"Tea is hot.\n" * 600_000)
     assert answer.status_code == 413

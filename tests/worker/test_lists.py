@@ -130,6 +130,14 @@ def test_a_refused_row_keeps_its_reason_and_the_others_are_checked(desk: Desk) -
     assert desk.lists.get(mixed).counts["errors"] == 1
 
 
+def test_the_claims_of_a_list_are_checked_against_its_corpora(desk: Desk) -> None:
+    rows = [NewEntry("", "Tea is hot.", {}, None)]
+    desk.lists.create("Speech", "combined", rows, None, corpora=("default", "own"))
+    desk.feeder.look()
+    (job,) = desk.jobs.recent(9)
+    assert desk.jobs.get(job.id).corpora == ("default", "own")
+
+
 def test_the_same_claim_twice_is_checked_once_while_it_is_pending(desk: Desk) -> None:
     twice = desk.submit("Tea is hot.", "Tea is hot.")
     desk.feeder.look()
