@@ -50,7 +50,8 @@ function finish(page) {
   main.replaceChildren(...page.querySelector("main").childNodes);
   for (const { src } of page.querySelectorAll("head script[src]")) {
     const script = document.createElement("script");
-    Object.assign(script, { type: "module", src });
+    // A module runs once for each address, and some have run for the page before.
+    Object.assign(script, { type: "module", src: `${src}#result` });
     document.head.append(script);
   }
   const verdict = document.getElementById("verdict") ?? main.querySelector("h1");

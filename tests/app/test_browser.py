@@ -103,6 +103,8 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert [now[key] for key in ("x", "y", "width")] == [place[key] for key in ("x", "y", "width")]
     assert browser.switch_to.active_element.get_attribute("id") == "verdict"
     assert browser.execute_script("return scrollY") == scrolled
+    # The scripts of the result have run: its times are the reader's.
+    wait_for(browser, "!document.querySelector('aside time').textContent.includes('UTC')")
     assert browser.current_url == address
     assert "Supported" in text_of(browser, ".verdict h2")
     assert browser.title.startswith(f"Supported: {CLAIM}")
