@@ -30,6 +30,7 @@ from app.history import listed_claims
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
+from app.visitor import visitor
 from retrieval.errors import Problem
 from worker.jobs import Job
 
@@ -53,7 +54,8 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
     recipe = recipe_to_run(asked.recipe)
-    job = Accepted.model_validate(services().queue.submit(asked.claim, recipe, asked.anyway))
+    submitted = services().queue.submit(asked.claim, recipe, asked.anyway, visitor())
+    job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
 

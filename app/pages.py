@@ -29,6 +29,7 @@ from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
 from app.services import services
+from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
@@ -80,7 +81,8 @@ def submit() -> BaseResponse:
     asked = request.form.get("recipe")
     try:
         recipe = recipe_to_run(asked)
-        job = services().queue.submit(text, recipe, request.form.get("anyway") == "1")
+        anyway = request.form.get("anyway") == "1"
+        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie())
     except InvalidClaim as error:
         page = _home(text, error.problem, asked=asked)
         return Response(page, status_of(error), mimetype="text/html")

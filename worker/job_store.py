@@ -25,20 +25,23 @@ class JobStore:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def submit(self, claim: str, recipe: str) -> tuple[Job, bool]:
+    def submit(self, claim: str, recipe: str, owner: str | None = None) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
-        While the same claim with the same recipe is pending, its job is returned,
-        even if many processes submit it at once.
+        While the same claim of the same owner with the same recipe is pending, its job is
+        returned, even if many processes submit it at once. Two owners never share a job, so that
+        neither can cancel the other's.
         """
-        pending = sha256(f"{recipe}\0{claim}".encode()).hexdigest()
+        pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
             try:
                 with self.database.writing() as session:
                     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
                     if row is not None:
                         return Job.model_validate(row), False
-                    row = _new(claim, recipe, pending=pending, state="queued", attempts=0)
+                    row = _new(
+                        claim, recipe, owner=owner, pending=pending, state="queued", attempts=0
+                    )
                     session.add(row)
                     session.flush()
                     return Job.model_validate(row), True

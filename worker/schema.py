@@ -25,7 +25,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "0001"
+REVISION = "owner_0002"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -77,6 +77,7 @@ class ClaimRow(Base):
     __tablename__ = "claims"
     __table_args__ = (
         Index("claims_by_state", "state", "lease_until"),
+        Index("claims_by_owner", "owner", "number"),
         {"sqlite_autoincrement": True},
     )
 
@@ -89,7 +90,10 @@ class ClaimRow(Base):
     # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
     folded: Mapped[str]
     recipe: Mapped[str] = mapped_column(String(64))
-    # A digest of claim and recipe while the job is pending, NULL afterwards. UNIQUE allows
+    # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
+    # or a program without a cookie submitted it.
+    owner: Mapped[str | None] = mapped_column(String(64))
+    # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
     # many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(16))

@@ -26,8 +26,8 @@ from worker.database import Database
 from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
-from worker.migrations.versions import revision_0001
 from worker.run_store import RunStore
+from worker.schema import REVISION
 from worker.worker_store import WorkerStore
 
 NAMES = ["esoteric.db", "logs", "up.lock"]  # in a home after a restore
@@ -158,7 +158,7 @@ def test_a_backup_is_one_private_file_with_a_manifest(home: Home, file: Path) ->
         manifest = json.loads(pack.read("manifest.json"))
         assert sorted(pack.namelist()) == ["esoteric.db", "manifest.json"]
     assert (manifest["format"], manifest["claims"], manifest["index"]) == (1, 3, None)
-    assert manifest["revision"] == revision_0001.revision
+    assert manifest["revision"] == REVISION
 
 
 def test_the_commands_say_how_to_build_the_index_that_is_left_out(

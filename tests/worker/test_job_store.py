@@ -83,6 +83,13 @@ def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     assert again.id != job.id
 
 
+def test_two_owners_never_share_a_job(store: JobStore) -> None:
+    jobs = [store.submit("Tea is a drink.", "esoteric", owner)[0] for owner in (None, "a", "b")]
+    assert len({job.id for job in jobs}) == 3
+    for owner, job in zip((None, "a", "b"), jobs, strict=True):
+        assert store.submit("Tea is a drink.", "esoteric", owner) == (job, False)
+
+
 def test_an_unknown_id_is_an_error(store: JobStore) -> None:
     for ask in (store.get, store.cancel):
         with pytest.raises(UnknownJob, match="no claim with this id"):

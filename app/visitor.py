@@ -1,0 +1,59 @@
+"""Who asks: one browser, known by a cookie that it gets with the first thing that it submits.
+
+The cookie holds random text; the database holds only its digest, so who reads the database or a
+backup cannot act as the visitor.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from hashlib import sha256
+from http import HTTPStatus
+
+from flask import Response, after_this_request, request
+
+COOKIE = "esoteric_visitor"
+# The longest time that browsers keep a cookie; it begins again with each submission.
+_KEPT_SECONDS = 400 * 24 * 3600
+# What token_urlsafe(32) returns; anything else was not made here and might be guessed.
+_MADE_HERE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+def visitor() -> str | None:
+    """Return the owner of what the visitor submits; ``None`` for one who has no cookie."""
+    cookie = _cookie()
+    return None if cookie is None else _owner(cookie)
+
+
+def visitor_with_cookie() -> str:
+    """Return the owner of what is submitted with this request, whose answer sets the cookie.
+
+    What is refused sets none. Only for pages: a program that keeps no cookies would be a new
+    visitor with every request.
+    """
+    cookie = _cookie() or secrets.token_urlsafe(32)
+
+    @after_this_request
+    def keep(response: Response) -> Response:
+        if response.status_code < HTTPStatus.BAD_REQUEST:
+            response.set_cookie(
+                COOKIE,
+                cookie,
+                max_age=_KEPT_SECONDS,
+                httponly=True,
+                samesite="Lax",
+                secure=request.is_secure,
+            )
+        return response
+
+    return _owner(cookie)
+
+
+def _cookie() -> str | None:
+    cookie = request.cookies.get(COOKIE, "")
+    return cookie if _MADE_HERE.fullmatch(cookie) else None
+
+
+def _owner(cookie: str) -> str:
+    return sha256(cookie.encode()).hexdigest()
