@@ -137,11 +137,20 @@ class Queue:
         self._celery = make_celery(settings)
         self._store = store
 
-    def submit(self, text: str, recipe: str, anyway: bool = False, owner: str | None = None) -> Job:
+    def submit(
+        self,
+        text: str,
+        recipe: str,
+        anyway: bool = False,
+        owner: str | None = None,
+        client: str | None = None,
+        typed: bool = False,
+    ) -> Job:
         """Return the job that checks this claim: a new one, or the one that is pending.
 
         ``anyway``: also a link, a text in another language or a question. Only here they are
         refused: the worker checks every claim that it gets. ``owner``: the visitor who submits it.
+        ``client``: whose turn it takes; ``typed``: a person waits for it (worker/turns.py).
 
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
@@ -153,7 +162,7 @@ class Queue:
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
         while True:
-            job, new = self._store.submit(claim, name, owner)
+            job, new = self._store.submit(claim, name, owner, client, typed)
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):
                 return job

@@ -17,6 +17,7 @@ from worker.database import Database
 from worker.jobs import STATES, Event, Job, ListedJob, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
+from worker.turns import Place, Places
 
 
 class JobStore:
@@ -24,13 +25,21 @@ class JobStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._places = Places(database)
 
-    def submit(self, claim: str, recipe: str, owner: str | None = None) -> tuple[Job, bool]:
+    def submit(
+        self,
+        claim: str,
+        recipe: str,
+        owner: str | None = None,
+        client: str | None = None,
+        typed: bool = False,
+    ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
         While the same claim of the same owner with the same recipe is pending, its job is
         returned, even if many processes submit it at once. Two owners never share a job, so that
-        neither can cancel the other's.
+        neither can cancel the other's. ``client``, ``typed``: when its turn is (worker/turns.py).
         """
         pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
@@ -40,7 +49,13 @@ class JobStore:
                     if row is not None:
                         return Job.model_validate(row), False
                     row = _new(
-                        claim, recipe, owner=owner, pending=pending, state="queued", attempts=0
+                        *(claim, recipe),
+                        owner=owner,
+                        client=client,
+                        typed=typed,
+                        pending=pending,
+                        state="queued",
+                        attempts=0,
                     )
                     session.add(row)
                     session.flush()
@@ -115,6 +130,10 @@ class JobStore:
         with self.database.reading() as session:
             total = session.scalar(select(func.count(ClaimRow.number)).where(found))
             return [ListedJob(*row) for row in session.execute(page)], total or 0
+
+    def place(self, job_id: str) -> Place | None:
+        """Return the place of a job in the queue; ``None``: it is not queued."""
+        return self._places.of(job_id)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""

@@ -18,6 +18,7 @@ from worker.database import Database
 from worker.jobs import State
 from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
+from worker.turns import next_id, take
 
 
 @dataclass(frozen=True)
@@ -51,33 +52,16 @@ class RunStore:
 
     # One claim
 
-    def start(self, job_id: str, worker: str) -> Run | None:
-        """Start a queued job. ``None``: it is not queued, so there is nothing to do.
-
-        A job that was started before gets an event about it; event numbers continue.
-        """
-        now, token = clock.now(), secrets.token_hex(16)
-        queued = and_(ClaimRow.id == job_id, ClaimRow.state == "queued")
+    def start_next(self, worker: str) -> Run | None:
+        """Start the queued job whose turn it is. ``None``: none is queued."""
         with self._database.writing() as session:
-            taken = change(
-                session,
-                queued,
-                state="running",
-                attempts=ClaimRow.attempts + 1,
-                token=token,
-                worker=worker,
-                lease_until=now,
-                started_at=now,
-                dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
-            )
-            if not taken:
-                return None
-            row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
-            run = Run(row.id, token, row.attempts, row.claim, row.recipe)
-            if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
-                again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
-                _append(session, run, again)
-            return run
+            job_id = next_id(session)
+            return None if job_id is None else _start(session, job_id, worker)
+
+    def start(self, job_id: str, worker: str) -> Run | None:
+        """Start this job out of turn. ``None``: it is not queued, so there is nothing to do."""
+        with self._database.writing() as session:
+            return _start(session, job_id, worker)
 
     def state(self, job_id: str) -> State | None:
         """Return the state of a job, ``None`` if there is no such job."""
@@ -190,6 +174,34 @@ class RunStore:
             session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))
         return len(ids)
+
+
+def _start(session: Session, job_id: str, worker: str) -> Run | None:
+    """Start a queued job. ``None``: it is not queued.
+
+    A job that was started before gets an event about it; event numbers continue.
+    """
+    now, token = clock.now(), secrets.token_hex(16)
+    taken = change(
+        session,
+        and_(ClaimRow.id == job_id, ClaimRow.state == "queued"),
+        state="running",
+        attempts=ClaimRow.attempts + 1,
+        token=token,
+        worker=worker,
+        lease_until=now,
+        started_at=now,
+        dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
+    )
+    if not taken:
+        return None
+    row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
+    take(session, row)
+    run = Run(row.id, token, row.attempts, row.claim, row.recipe)
+    if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
+        again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
+        _append(session, run, again)
+    return run
 
 
 def _append(session: Session, run: Run, progress: Progress) -> None:

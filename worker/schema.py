@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     DateTime,
     Dialect,
     Float,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Integer,
     String,
     Text,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -25,7 +27,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "owner_0002"
+REVISION = "turns_0003"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -93,6 +95,10 @@ class ClaimRow(Base):
     # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
     # or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(String(64))
+    # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
+    client: Mapped[str | None] = mapped_column(String(64))
+    # A person typed it into the page, and waits for it.
+    typed: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
     # many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
@@ -142,6 +148,15 @@ class EventRow(Base):
     message: Mapped[str]
     done: Mapped[int]
     of: Mapped[int]
+
+
+class TurnRow(Base):
+    """The last turn of a client or of an owner: the higher the number, the later."""
+
+    __tablename__ = "turns"
+
+    who: Mapped[str] = mapped_column(String(64), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger)
 
 
 class WorkerRow(Base):
