@@ -10,13 +10,18 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, pages
+from app import api, api_page, files, health, login, pages
+from app.access import install_access
+from app.asker import asker
 from app.assets import Assets
+from app.audit import install_audit
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
+from app.limits import Limits
 from app.metrics import Metrics
 from app.openapi import document
+from app.proxies import TrustedProxies
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from retrieval.recipes.recipe_files import recipes_with
@@ -24,6 +29,7 @@ from settings import CHECKOUT, Settings
 from worker.broker import Queue
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 
@@ -47,6 +53,8 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.lstrip_blocks = True
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
+    app.jinja_env.globals["asker"] = asker
+    app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     database = Database(settings.database_url)
     store = JobStore(database)
@@ -60,16 +68,24 @@ def create_app(settings: Settings) -> Flask:
         metrics=metrics,
         recipes=recipes,
         paths=ServerPaths(settings),
+        users=UserStore(database),
+        limits=Limits(settings),
     )
     install_services(app, services)
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts)
+    install_access(app)
+    install_audit(app)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(login.blueprint)
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
     app.register_blueprint(health.blueprint)
+    app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
+        app.wsgi_app, settings.proxies, settings.user_header
+    )
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app

@@ -23,6 +23,7 @@ from app.api_models import (
     Submission,
     answer,
 )
+from app.asker import client
 from app.corpus import listed_corpora
 from app.errors import RequestRefused
 from app.export import EXPORTS, export
@@ -37,7 +38,8 @@ from worker.jobs import Job
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 _NO_CLAIM = (Error, "No such claim")
-_FROM_ANOTHER_SITE = (Error, "From another site")
+_FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
+_TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
 
 
 @blueprint.post("/claims")
@@ -49,12 +51,15 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
     HTTP_413=(Error, "More than 64 KiB"),
     HTTP_415=(Error, "Not JSON"),
     HTTP_422=(Error, "The claim cannot be checked, or the recipe cannot run here"),
+    HTTP_429=_TOO_MANY,
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
     recipe = recipe_to_run(asked.recipe)
-    submitted = services().queue.submit(asked.claim, recipe, asked.anyway, visitor())
+    services().limits.claim()
+    queue = services().queue
+    submitted = queue.submit(asked.claim, recipe, asked.anyway, visitor(), client())
     job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 

@@ -190,6 +190,15 @@ class ApiPage:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginPage:
+    """Where a user logs in; ``next``: the address that follows, ``problem``: of the last try."""
+
+    template: ClassVar[str] = "login.html"
+    next: str
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -199,7 +208,14 @@ class ErrorPage:
 
 
 Page: TypeAlias = (
-    HomePage | ProgressPage | ResultPage | StoppedPage | HistoryPage | ApiPage | ErrorPage
+    HomePage
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | HistoryPage
+    | ApiPage
+    | LoginPage
+    | ErrorPage
 )
 
 

@@ -7,7 +7,8 @@ on a page. Here exceptions become HTTP statuses.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from flask import Flask, Response, request
@@ -24,7 +25,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from worker.broker import BrokerUnavailable
+from worker.broker import BrokerUnavailable, QueueFull
 from worker.database import StoreUnavailable
 from worker.jobs import UnknownJob
 
@@ -38,6 +39,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (UnknownJob, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _HTTP_PROBLEMS = {
@@ -67,10 +69,11 @@ _FAULT = Problem(
 
 @dataclass
 class RequestRefused(Exception):
-    """A request that is refused with this status and this problem."""
+    """A request that is refused with this status and this problem, and with more headers."""
 
     status: HTTPStatus
     problem: Problem
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def status_of(error: EsotericError) -> HTTPStatus:
@@ -94,7 +97,9 @@ def install_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(RequestRefused)
     def on_refused(error: RequestRefused) -> Response:
-        return error_response(error.problem, error.status)
+        response = error_response(error.problem, error.status)
+        response.headers.extend(error.headers)
+        return response
 
     @app.errorhandler(HTTPException)
     def on_http(error: HTTPException) -> Response:
@@ -121,7 +126,7 @@ def install_error_handlers(app: Flask) -> None:
 
 def error_response(problem: Problem, status: HTTPStatus) -> Response:
     """Return the error, as JSON to programs and as a page to people."""
-    if _wants_json():
+    if wants_json():
         response = answer(Error(error=problem))
     else:
         response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
@@ -131,7 +136,8 @@ def error_response(problem: Problem, status: HTTPStatus) -> Response:
     return response
 
 
-def _wants_json() -> bool:
+def wants_json() -> bool:
+    """Return whether a program sent this request."""
     if request.path.startswith(_PROGRAM_PATHS):
         return True
     kinds = ["text/html", "application/json"]

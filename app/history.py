@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from app.access import listed_owner
 from app.api_models import ClaimItem, Claims, ClaimSearch, ListedVerdict
 from app.services import services
 from retrieval.claim import LONGEST
@@ -23,7 +24,7 @@ def listed_claims(asked: ClaimSearch) -> Claims:
         StoreUnavailable: the database cannot be read.
     """
     offset = (asked.page - 1) * asked.limit
-    jobs, total = services().store.search(as_stored(asked.q), asked.limit, offset)
+    jobs, total = services().store.search(as_stored(asked.q), asked.limit, offset, listed_owner())
     return Claims(
         claims=tuple(_item(job) for job in jobs),
         total=total,

@@ -8,7 +8,9 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import listed_owner
 from app.api_models import Follow, HistorySearch, Submission
+from app.asker import client
 from app.contexts import (
     Corpus,
     HistoryPage,
@@ -33,6 +35,7 @@ from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from worker.broker import QueueFull
 from worker.health import WorkerHealth, worker_health
 from worker.jobs import Job
 from worker.reports import AskedModel
@@ -65,6 +68,7 @@ def home() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the claim or why it cannot run"),
+    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit the claim and redirect to its page; a wrong claim is shown in the form again."""
@@ -82,10 +86,19 @@ def submit() -> BaseResponse:
     try:
         recipe = recipe_to_run(asked)
         anyway = request.form.get("anyway") == "1"
-        job = services().queue.submit(text, recipe, anyway, visitor_with_cookie())
+        services().limits.claim()
+        job = services().queue.submit(
+            text, recipe, anyway, visitor_with_cookie(), client(), typed=True
+        )
     except InvalidClaim as error:
         page = _home(text, error.problem, asked=asked)
         return Response(page, status_of(error), mimetype="text/html")
+    except RequestRefused as error:
+        page = _home(text, error.problem, asked=asked)
+        return Response(page, error.status, error.headers, mimetype="text/html")
+    except QueueFull as error:
+        page = _home(text, error.problem, asked=asked)
+        return Response(page, status_of(error), {"Retry-After": "60"}, mimetype="text/html")
     except RecipeUnavailable as error:
         page = _home(text, None, recipe_problem=error.problem)
         return Response(page, status_of(error), mimetype="text/html")
@@ -146,11 +159,12 @@ def history() -> str:
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
     number = max(1, number)
     store = services().store
-    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+    owner = listed_owner()
+    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE, owner)
     pages = max(1, -(-total // CLAIMS_PER_PAGE))
     if number > pages:
         number = pages
-        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE, owner)
     return render(HistoryPage(query, tuple(jobs), total, number, pages))
 
 
@@ -177,7 +191,7 @@ def _home(
             offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
             most_characters=LONGEST,
             examples=EXAMPLES,
-            recent=tuple(services().store.recent(RECENT_CLAIMS)),
+            recent=tuple(services().store.recent(RECENT_CLAIMS, listed_owner())),
             corpus=corpus,
             corpus_problem=corpus_problem,
             recipes=tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from flask import Flask, current_app
 
@@ -16,7 +16,11 @@ from worker.broker import Queue
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
+
+if TYPE_CHECKING:  # it answers with errors, which need the services
+    from app.limits import Limits
 
 _EXTENSION = "esoteric"
 
@@ -36,6 +40,8 @@ class Services:
     metrics: Metrics
     recipes: Mapping[str, Recipe]
     paths: ServerPaths
+    users: UserStore
+    limits: Limits
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is shown.

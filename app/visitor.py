@@ -1,4 +1,6 @@
-"""Who asks: one browser, known by a cookie that it gets with the first thing that it submits.
+"""Who owns what is submitted: a user who has logged in, else one browser.
+
+A browser is known by a cookie that it gets with the first thing that it submits.
 
 The cookie holds random text; the database holds only its digest, so who reads the database or a
 backup cannot act as the visitor.
@@ -13,6 +15,8 @@ from http import HTTPStatus
 
 from flask import Response, after_this_request, request
 
+from app.asker import user_as_owner
+
 COOKIE = "esoteric_visitor"
 # The longest time that browsers keep a cookie; it begins again with each submission.
 _KEPT_SECONDS = 400 * 24 * 3600
@@ -22,8 +26,8 @@ _MADE_HERE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 def visitor() -> str | None:
     """Return the owner of what the visitor submits; ``None`` for one who has no cookie."""
-    cookie = _cookie()
-    return None if cookie is None else _owner(cookie)
+    user, cookie = user_as_owner(), _cookie()
+    return user or (None if cookie is None else _owner(cookie))
 
 
 def visitor_with_cookie() -> str:
@@ -32,6 +36,9 @@ def visitor_with_cookie() -> str:
     What is refused sets none. Only for pages: a program that keeps no cookies would be a new
     visitor with every request.
     """
+    user = user_as_owner()
+    if user is not None:
+        return user
     cookie = _cookie() or secrets.token_urlsafe(32)
 
     @after_this_request

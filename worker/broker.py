@@ -125,6 +125,17 @@ def _channel(celery: Celery, settings: Settings) -> Iterator[Any]:
         raise _unavailable(settings, error) from error
 
 
+class QueueFull(EsotericError):
+    """Too many claims wait already; nothing was stored."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            "queue_full",
+            f"{most} claims wait for their turn, so no more are accepted now.",
+            "Submit it again in some minutes.",
+        )
+
+
 class Queue:
     """The web process submits and cancels claims here; the reapers keep the messages few."""
 
@@ -155,12 +166,15 @@ class Queue:
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
+            QueueFull: too many claims wait already.
             BrokerUnavailable: no worker can get the job; nothing is stored.
             StoreUnavailable: the database cannot be used. Nothing is stored, unless it failed when
                 the claim was to be withdrawn again.
         """
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
+        if self._store.queued() >= self._settings.most_queued:
+            raise QueueFull(self._settings.most_queued)
         while True:
             job, new = self._store.submit(claim, name, owner, client, typed)
             # A job that another request has just stored may still be withdrawn by it.

@@ -114,16 +114,33 @@ class JobStore:
                 Event.model_validate(row) for row in session.scalars(wanted.order_by(EventRow.n))
             ]
 
-    def recent(self, limit: int) -> list[ListedJob]:
-        """Return the newest jobs, newest first."""
-        return self.search("", limit, 0)[0]
+    def owner(self, job_id: str) -> str | None:
+        """Return the owner of the job; ``None``: it belongs to nobody.
 
-    def search(self, text: str, limit: int, offset: int) -> tuple[list[ListedJob], int]:
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.reading() as session:
+            found = session.execute(select(ClaimRow.owner).where(ClaimRow.id == job_id)).first()
+        if found is None:
+            raise UnknownJob
+        return found.owner
+
+    def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
+        """Return the newest jobs, of one owner or of all, newest first."""
+        return self.search("", limit, 0, owner)[0]
+
+    def search(
+        self, text: str, limit: int, offset: int, owner: str | None = None
+    ) -> tuple[list[ListedJob], int]:
         """Return one page of jobs whose claim contains ``text``, newest first, and their number.
 
-        Letter case is ignored; ``%`` and ``_`` have no special meaning.
+        ``owner``: whose they are, ``None`` for those of all. Letter case is ignored; ``%`` and
+        ``_`` have no special meaning.
         """
         found = ClaimRow.folded.contains(text.casefold(), autoescape=True)
+        if owner is not None:
+            found &= ClaimRow.owner == owner
         # Not their results, which are long.
         page = select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob))).where(found)
         page = page.order_by(ClaimRow.number.desc()).limit(limit).offset(offset)
@@ -134,6 +151,11 @@ class JobStore:
     def place(self, job_id: str) -> Place | None:
         """Return the place of a job in the queue; ``None``: it is not queued."""
         return self._places.of(job_id)
+
+    def queued(self) -> int:
+        """Return how many jobs are queued."""
+        with self.database.reading() as session:
+            return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""

@@ -27,7 +27,7 @@ from retrieval.result import ClaimResult
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "turns_0003"
+REVISION = "users_0004"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -157,6 +157,27 @@ class TurnRow(Base):
 
     who: Mapped[str] = mapped_column(String(64), primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger)
+
+
+class UserRow(Base):
+    """Somebody who may use the service; ``digest``: of her token, so it is in no database."""
+
+    __tablename__ = "users"
+
+    name: Mapped[str] = mapped_column(String(50), primary_key=True)
+    role: Mapped[str] = mapped_column(String(16))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+
+
+class SessionRow(Base):
+    """A browser in which a user has logged in, by the digest of its cookie."""
+
+    __tablename__ = "sessions"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user: Mapped[str] = mapped_column(String(50), ForeignKey("users.name", ondelete="CASCADE"))
+    ends_at: Mapped[datetime]
 
 
 class WorkerRow(Base):

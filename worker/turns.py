@@ -98,11 +98,6 @@ class Places:
             return None
         return Place(before, None if pace is None else pace * (before + 1))
 
-    def seconds_for_all(self) -> float | None:
-        """Return how long all queued claims will take, as far as is known."""
-        with self._lock:
-            return None if self._pace is None else self._pace * len(self._before)
-
     def _read(self) -> None:
         with self._database.reading() as session:
             self._before = {job_id: n for n, job_id in enumerate(session.scalars(_in_order()))}
