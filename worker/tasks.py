@@ -102,6 +102,7 @@ class ClaimChecker:
         """Check the claim and store its result. False: it no longer belongs to this run."""
 
         def listen(progress: Progress) -> None:
+            self._heartbeat.progressed()
             stopped = self._stopping.is_set() or self._heartbeat.lost()
             if stopped or not self._runs.record(run, progress):
                 raise Cancelled
