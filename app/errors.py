@@ -25,9 +25,9 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from worker.broker import BrokerUnavailable, QueueFull
+from worker.broker import BrokerUnavailable
 from worker.database import StoreUnavailable
-from worker.jobs import UnknownJob
+from worker.jobs import QueueFull, UnknownJob
 
 logger = logging.getLogger(__name__)
 

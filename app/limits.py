@@ -17,7 +17,7 @@ from threading import Lock
 
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.errors import StorageError
-from limits.storage import storage_from_string
+from limits.storage import StorageTypes, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from app.asker import client
@@ -99,7 +99,7 @@ class Limits:
         raise _too_many(message, max(1, math.ceil(reset - time.time())))
 
 
-def _storage(settings: Settings) -> object:
+def _storage(settings: Settings) -> StorageTypes:
     if settings.broker_url == EMBEDDED_BROKER:
         return storage_from_string("memory://")
     return storage_from_string(

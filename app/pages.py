@@ -35,9 +35,8 @@ from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from worker.broker import QueueFull
 from worker.health import WorkerHealth, worker_health
-from worker.jobs import Job
+from worker.jobs import Job, QueueFull
 from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)

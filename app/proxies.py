@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -33,7 +33,7 @@ class TrustedProxies:
             f"HTTP_{user_header.upper().replace('-', '_')}",
         )
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> object:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request."""
         if self._is_proxy(environ.get("REMOTE_ADDR", "")):
             return self._behind(environ, start_response)

@@ -125,17 +125,6 @@ def _channel(celery: Celery, settings: Settings) -> Iterator[Any]:
         raise _unavailable(settings, error) from error
 
 
-class QueueFull(EsotericError):
-    """Too many claims wait already; nothing was stored."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__(
-            "queue_full",
-            f"{most} claims wait for their turn, so no more are accepted now.",
-            "Submit it again in some minutes.",
-        )
-
-
 class Queue:
     """The web process submits and cancels claims here; the reapers keep the messages few."""
 
@@ -173,10 +162,10 @@ class Queue:
         """
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
-        if self._store.queued() >= self._settings.most_queued:
-            raise QueueFull(self._settings.most_queued)
         while True:
-            job, new = self._store.submit(claim, name, owner, client, typed)
+            job, new = self._store.submit(
+                claim, name, owner, client, typed, self._settings.most_queued
+            )
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):
                 return job

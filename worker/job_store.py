@@ -14,7 +14,7 @@ from retrieval.result import ClaimResult
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
-from worker.jobs import STATES, Event, Job, ListedJob, State, UnknownJob
+from worker.jobs import STATES, Event, Job, ListedJob, QueueFull, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
 from worker.turns import Place, Places
@@ -34,12 +34,16 @@ class JobStore:
         owner: str | None = None,
         client: str | None = None,
         typed: bool = False,
+        most_queued: int | None = None,
     ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
         While the same claim of the same owner with the same recipe is pending, its job is
         returned, even if many processes submit it at once. Two owners never share a job, so that
         neither can cancel the other's. ``client``, ``typed``: when its turn is (worker/turns.py).
+
+        Raises:
+            QueueFull: it is new, and ``most_queued`` jobs are queued already.
         """
         pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
@@ -48,6 +52,8 @@ class JobStore:
                     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
                     if row is not None:
                         return Job.model_validate(row), False
+                    if most_queued is not None and queued(session) >= most_queued:
+                        raise QueueFull(most_queued)
                     row = _new(
                         *(claim, recipe),
                         owner=owner,
@@ -121,10 +127,10 @@ class JobStore:
             UnknownJob: there is no job with this id.
         """
         with self.database.reading() as session:
-            found = session.execute(select(ClaimRow.owner).where(ClaimRow.id == job_id)).first()
-        if found is None:
-            raise UnknownJob
-        return found.owner
+            found = session.execute(select(ClaimRow.owner).where(ClaimRow.id == job_id)).all()
+        for (owner,) in found:
+            return owner
+        raise UnknownJob
 
     def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
         """Return the newest jobs, of one owner or of all, newest first."""
@@ -151,11 +157,6 @@ class JobStore:
     def place(self, job_id: str) -> Place | None:
         """Return the place of a job in the queue; ``None``: it is not queued."""
         return self._places.of(job_id)
-
-    def queued(self) -> int:
-        """Return how many jobs are queued."""
-        with self.database.reading() as session:
-            return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -196,6 +197,11 @@ def _row(session: Session, job_id: str) -> ClaimRow:
     if row is None:
         raise UnknownJob
     return row
+
+
+def queued(session: Session) -> int:
+    """Return the number of queued jobs."""
+    return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
 
 
 def _new(claim: str, recipe: str, **values: object) -> ClaimRow:

@@ -15,6 +15,7 @@ from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker import clock
 from worker.database import Database
+from worker.job_store import queued
 from worker.jobs import State
 from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
@@ -141,7 +142,7 @@ class RunStore:
     def queued(self) -> int:
         """Return the number of queued jobs."""
         with self._database.reading() as session:
-            return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
+            return queued(session)
 
     def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
         """Return queued jobs whose last message is at least this old, oldest first.

@@ -118,7 +118,9 @@ def _in_order() -> Select[Any]:
     """Return all queued jobs, in the order in which ``next_id`` would return them."""
     rows = (
         select(
-            *(ClaimRow.id, ClaimRow.number, ClaimRow.typed),
+            ClaimRow.id,
+            ClaimRow.number,
+            ClaimRow.typed,
             _client.label("client"),
             _client_turn.label("client_turn"),
             _owner_turn.label("owner_turn"),
@@ -134,7 +136,7 @@ def _in_order() -> Select[Any]:
     among_clients = (rows.typed, rows.client)
     within_client = (rows.of_owner, rows.owner_turn, rows.number)
     of_client = func.row_number().over(partition_by=among_clients, order_by=within_client)
-    numbered = select(rows, of_client.label("of_client")).subquery().c
+    numbered = select(*rows, of_client.label("of_client")).subquery().c
     return select(numbered.id).order_by(
         numbered.typed.desc(), numbered.of_client, numbered.client_turn, numbered.number
     )
