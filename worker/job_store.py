@@ -51,6 +51,7 @@ class JobStore:
                 with self.database.writing() as session:
                     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
                     if row is not None:
+                        row.typed |= typed  # a person waits for it now
                         return Job.model_validate(row), False
                     if most_queued is not None and queued(session) >= most_queued:
                         raise QueueFull(most_queued)

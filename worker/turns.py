@@ -109,7 +109,11 @@ class Places:
                 .limit(MEASURED)
             )
             # Both times are from the clock of one worker.
-            times = [(end - start).total_seconds() for start, end in session.execute(done)]
+            times = [
+                (end - start).total_seconds()
+                for start, end in session.execute(done)
+                if start and end
+            ]
         self._pace = sum(times) / len(times) / busy if times else None
         self._read_at = time.monotonic()
 
