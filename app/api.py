@@ -56,8 +56,8 @@ _TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
-    recipe = recipe_to_run(asked.recipe)
     services().limits.claim()
+    recipe = recipe_to_run(asked.recipe)
     queue = services().queue
     submitted = queue.submit(asked.claim, recipe, asked.anyway, visitor(), client())
     job = Accepted.model_validate(submitted)

@@ -83,9 +83,9 @@ def submit() -> BaseResponse:
     text = request.form.get("claim", "")
     asked = request.form.get("recipe")
     try:
+        services().limits.claim()
         recipe = recipe_to_run(asked)
         anyway = request.form.get("anyway") == "1"
-        services().limits.claim()
         job = services().queue.submit(
             text, recipe, anyway, visitor_with_cookie(), client(), typed=True
         )

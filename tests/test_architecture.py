@@ -24,6 +24,7 @@ APP_IMPORTS = {
     "worker.jobs",
     "worker.logs",
     "worker.reports",
+    "worker.user_store",
     "worker.worker_store",
     "retrieval.claim",
     "retrieval.errors",
