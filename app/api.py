@@ -31,7 +31,7 @@ from app.history import listed_claims
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
-from app.visitor import visitor
+from app.visitor import refuse_others, visitor
 from retrieval.errors import Problem
 from worker.jobs import Job
 
@@ -127,7 +127,7 @@ def progress(job_id: str) -> Response:
     HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
     HTTP_204=(None, "Deleted"),
     HTTP_400=(Error, "'forget' is not 0 or 1"),
-    HTTP_403=_FROM_ANOTHER_SITE,
+    HTTP_403=(Error, "From another site, or another visitor's"),
     HTTP_404=_NO_CLAIM,
 )
 def cancel(job_id: str) -> Response:
@@ -143,6 +143,7 @@ def cancel(job_id: str) -> Response:
                 "Send forget=1 to delete the claim, or leave it out to cancel it.",
             ),
         ) from error
+    refuse_others(services().store.owner(job_id))
     if forget:
         services().store.delete(job_id)
         return Response(status=HTTPStatus.NO_CONTENT)

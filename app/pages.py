@@ -31,7 +31,7 @@ from app.progress import progress_page
 from app.proof import proof_item
 from app.recipes import UNKNOWN, recipe_to_run
 from app.services import services
-from app.visitor import visitor_with_cookie
+from app.visitor import refuse_others, visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
@@ -129,22 +129,24 @@ def claim(job_id: str) -> str:
 @blueprint.post("/claims/<job_id>/cancel")
 @describe(
     HTTP_303=(None, "The claim's page"),
-    HTTP_403=(None, "From another site"),
+    HTTP_403=(None, "From another site, or another visitor's"),
     HTTP_404=(None, "No such claim"),
 )
 def cancel(job_id: str) -> BaseResponse:
     """Cancel a claim and redirect to its page."""
+    refuse_others(services().store.owner(job_id))
     return _see_claim(services().queue.cancel(job_id).id)
 
 
 @blueprint.post("/claims/<job_id>/delete")
 @describe(
     HTTP_303=(None, "The history"),
-    HTTP_403=(None, "From another site"),
+    HTTP_403=(None, "From another site, or another visitor's"),
     HTTP_404=(None, "No such claim"),
 )
 def delete(job_id: str) -> BaseResponse:
     """Delete a claim with all that belongs to it, and redirect to the history."""
+    refuse_others(services().store.owner(job_id))
     services().store.delete(job_id)
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 

@@ -14,6 +14,10 @@ from hashlib import sha256
 from http import HTTPStatus
 
 from flask import Response, after_this_request, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.errors import RequestRefused
+from retrieval.errors import Problem
 
 from app.asker import user_as_owner
 
@@ -55,6 +59,36 @@ def visitor_with_cookie() -> str:
         return response
 
     return _owner(cookie)
+
+
+def may_change(owner: str | None) -> bool:
+    """Return whether the visitor may cancel or delete what belongs to this owner.
+
+    What belongs to nobody may be changed by everybody: a command or a program submitted it.
+    """
+    return owner is None or owner == visitor()
+
+
+def refuse_others(owner: str | None) -> None:
+    """Refuse the request if the visitor may not change what belongs to this owner.
+
+    Raises:
+        RequestRefused: it belongs to another visitor.
+    """
+    if not may_change(owner):
+        raise RequestRefused(
+            HTTPStatus.FORBIDDEN,
+            Problem(
+                "not_yours",
+                "This belongs to another visitor, and only that visitor can change it.",
+                "Use the browser that it was submitted with. Everybody may read it.",
+            ),
+        )
+
+
+def forget_visitor(response: BaseResponse) -> None:
+    """Let the browser forget its cookie; the next thing that it submits is a new visitor's."""
+    response.delete_cookie(COOKIE, httponly=True, samesite="Lax", secure=request.is_secure)
 
 
 def _cookie() -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import fields
 from hashlib import sha256
 
 from sqlalchemy import delete, exists, func, or_, select
@@ -14,6 +13,7 @@ from retrieval.result import ClaimResult
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
+from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import STATES, Event, Job, ListedJob, QueueFull, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
@@ -113,6 +113,15 @@ class JobStore:
         with self.database.reading() as session:
             return Job.model_validate(_row(session, job_id))
 
+    def owner(self, job_id: str) -> str | None:
+        """Return who submitted the job, ``None`` if it belongs to nobody.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.reading() as session:
+            return _row(session, job_id).owner
+
     def events(self, job_id: str, since: int) -> list[Event]:
         """Return the events of a job with a number above ``since``, in order."""
         wanted = select(EventRow).where(EventRow.claim_id == job_id, EventRow.n > since)
@@ -120,18 +129,6 @@ class JobStore:
             return [
                 Event.model_validate(row) for row in session.scalars(wanted.order_by(EventRow.n))
             ]
-
-    def owner(self, job_id: str) -> str | None:
-        """Return the owner of the job; ``None``: it belongs to nobody.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
-        with self.database.reading() as session:
-            found = session.execute(select(ClaimRow.owner).where(ClaimRow.id == job_id)).all()
-        for (owner,) in found:
-            return owner
-        raise UnknownJob
 
     def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
         """Return the newest jobs, of one owner or of all, newest first."""
@@ -145,15 +142,7 @@ class JobStore:
         ``owner``: whose they are, ``None`` for those of all. Letter case is ignored; ``%`` and
         ``_`` have no special meaning.
         """
-        found = ClaimRow.folded.contains(text.casefold(), autoescape=True)
-        if owner is not None:
-            found &= ClaimRow.owner == owner
-        # Not their results, which are long.
-        page = select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob))).where(found)
-        page = page.order_by(ClaimRow.number.desc()).limit(limit).offset(offset)
-        with self.database.reading() as session:
-            total = session.scalar(select(func.count(ClaimRow.number)).where(found))
-            return [ListedJob(*row) for row in session.execute(page)], total or 0
+        return HistoryStore(self.database).listed(ClaimFilter(text, owner), limit, offset)
 
     def place(self, job_id: str) -> Place | None:
         """Return the place of a job in the queue; ``None``: it is not queued."""

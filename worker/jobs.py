@@ -115,7 +115,7 @@ class ListedJob:
     """A job in a list.
 
     ``label``, ``confidence``, ``leans``: of its verdict; ``label`` is ``None`` until it is done,
-    ``confidence`` also for jobs of older versions.
+    ``confidence`` also for jobs of older versions. ``owner``: ``None`` if it belongs to nobody.
     """
 
     id: str
@@ -126,6 +126,7 @@ class ListedJob:
     confidence: float | None
     leans: Label | None
     created_at: datetime
+    owner: str | None
 
 
 class Event(_Model):

@@ -74,6 +74,28 @@ def test_two_visitors_with_one_claim_have_two_jobs(app: Flask) -> None:
     assert submit(first) == submit(first)
 
 
+def test_only_its_owner_cancels_or_deletes_a_claim_that_everybody_may_read(
+    app: Flask, store: JobStore
+) -> None:
+    owner, other, program = (app.test_client() for _ in range(3))
+    address = submit(owner)
+    submit(other, "Varnby has a harbour.")
+    for stranger in (other, program):
+        assert stranger.get(address).status_code == 200
+        for path in ("/cancel", "/delete"):
+            page = stranger.post(address + path)
+            assert page.status_code == 403
+            assert "another visitor" in page.text
+        for query in ("", "?forget=1"):
+            answer = stranger.delete(f"/api/v1{address}{query}")
+            assert answer.json["error"]["code"] == "not_yours"  # type: ignore[index]
+    assert store.get(address.rpartition("/")[2]).state == "queued"
+    assert owner.post(f"{address}/cancel").status_code == 303
+    assert store.get(address.rpartition("/")[2]).state == "cancelled"
+    assert owner.delete(f"/api/v1{address}?forget=1").status_code == 204
+    assert program.post("/claims/none/cancel").status_code == 404
+
+
 @pytest.mark.parametrize("value", ["", "a", "a" * 42, "a" * 44, "é" * 43, "a" * 42 + ";"])
 def test_a_cookie_that_was_not_made_here_is_nobodys(
     app: Flask, store: JobStore, value: str
