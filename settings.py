@@ -127,7 +127,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "ESOTERIC_STREAMS",
-        "10",
+        "4",
         "How many event streams a user or an address may have open at once.",
     ),
     Setting(
@@ -317,7 +317,7 @@ class Settings:
             )
             or None,
             most_queued=_whole_number(environment, "ESOTERIC_MOST_QUEUED", 10_000, 1, 10_000_000),
-            streams=_whole_number(environment, "ESOTERIC_STREAMS", 10, 1, 10_000),
+            streams=_whole_number(environment, "ESOTERIC_STREAMS", 4, 1, 10_000),
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             keep_for=_days(environment, "ESOTERIC_KEEP_DAYS"),

@@ -4,12 +4,11 @@
 |---|---|
 | anybody | also who has not logged in |
 | reader | may see claims whose address she knows, and list her own |
-| checker | may also submit claims, and give feedback |
-| owner | a checker to whom the claim of the address belongs, or an operator |
+| checker | may also submit claims, and change what is her own (``app.visitor.may_change``) |
 | operator | may do everything |
 
 A route that is not in the table is for operators. Without ``ESOTERIC_ACCESS`` everybody on this
-machine is an operator; where it is ``open``, everybody is a checker.
+machine may use every route; where it is ``open``, everybody is a checker.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from app.visitor import visitor
 from retrieval.errors import Problem
 from worker.user_store import ROLES, is_name
 
-Rule: TypeAlias = Literal["anybody", "reader", "checker", "owner", "operator"]
+Rule: TypeAlias = Literal["anybody", "reader", "checker", "operator"]
 
 RULES: Mapping[str, Rule] = {
     "static": "anybody",
     "pages.home": "reader",
     "pages.submit": "checker",
     "pages.claim": "reader",
-    "pages.cancel": "owner",
-    "pages.delete": "owner",
+    "pages.cancel": "checker",
+    "pages.delete": "checker",
     "pages.history": "reader",
     "api_page.api": "reader",
     "api_page.client": "reader",
@@ -45,7 +44,7 @@ RULES: Mapping[str, Rule] = {
     "api.claims": "reader",
     "api.claim": "reader",
     "api.progress": "reader",
-    "api.cancel": "owner",
+    "api.cancel": "checker",
     "api.export_claim": "reader",
     "api.recipes": "reader",
     "api.corpora": "reader",
@@ -111,21 +110,7 @@ def _identified() -> Asker:
 
 def _may(rule: Rule) -> bool:
     role = asker().role
-    if role is None or role == "operator":
-        return role is not None
-    if rule == "owner":
-        return role == "checker" and _owns(str((request.view_args or {}).get("job_id", "")))
-    return rule != "operator" and (rule == "anybody" or ROLES.index(role) >= ROLES.index(rule))
-
-
-def _owns(job_id: str) -> bool:
-    """Return whether a claim belongs to the asker, or to nobody where nobody logs in.
-
-    Raises:
-        UnknownJob: there is no claim with this id.
-    """
-    owner = services().store.owner(job_id)
-    return owner == visitor() if owner or asker().name else True
+    return role is not None and (rule == "anybody" or ROLES.index(role) >= ROLES.index(rule))
 
 
 def _ask_to_log_in() -> ResponseReturnValue:
@@ -146,16 +131,10 @@ def _ask_to_log_in() -> ResponseReturnValue:
 
 
 def _not_allowed(rule: Rule) -> RequestRefused:
-    if rule == "owner":
-        problem = Problem(
-            "not_yours",
-            "This claim was submitted by somebody else.",
-            "Ask its owner, or an operator.",
-        )
-    else:
-        problem = Problem(
-            "not_allowed",
-            f"Only {'an operator' if rule == 'operator' else 'a checker'} may do this.",
-            "Ask the operator of this service for another role.",
-        )
+    who = "an operator" if rule == "operator" else "a checker"
+    problem = Problem(
+        "not_allowed",
+        f"Only {who} may do this.",
+        "Ask the operator of this service for another role.",
+    )
     return RequestRefused(HTTPStatus.FORBIDDEN, problem)

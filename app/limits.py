@@ -10,8 +10,7 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from http import HTTPStatus
 from threading import Lock
 
@@ -29,8 +28,6 @@ from worker.broker import REDIS_ANSWER_SECONDS, REDIS_CONNECT_SECONDS
 
 # Guesses of a token: there are 2^256, so this is only against noise.
 LOGINS_PER_MINUTE = 10
-# Event streams of all clients: each of them keeps a connection and asks the database.
-MOST_STREAMS = 200
 _STREAM_SECONDS = 15
 
 logger = logging.getLogger(__name__)
@@ -67,24 +64,24 @@ class Limits:
         """
         self._hit(self._logins, "logins", "There were too many tries to log in.")
 
-    @contextmanager
-    def stream(self) -> Iterator[None]:
-        """Count an event stream of this client, as long as the block runs.
+    def stream(self) -> Callable[[], None]:
+        """Count an event stream of this client; call what this returns once when it is closed.
 
         Raises:
-            RequestRefused: too many are open.
+            RequestRefused: the client has too many open.
         """
         name = client()
         with self._lock:
-            if self._streams[name] >= self._streams_each or self._streams.total() >= MOST_STREAMS:
-                raise _too_many("Too many event streams are open.", _STREAM_SECONDS)
+            if self._streams[name] >= self._streams_each:
+                raise _too_many("You have too many event streams open.", _STREAM_SECONDS)
             self._streams[name] += 1
-        try:
-            yield
-        finally:
+
+        def closed() -> None:
             with self._lock:
                 self._streams[name] -= 1
                 self._streams += Counter()  # forgets those without a stream
+
+        return closed
 
     def _hit(self, limit: RateLimitItem, kind: str, message: str) -> None:
         name = client()

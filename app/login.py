@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Blueprint, redirect, request, url_for
+from flask import Blueprint, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.access import SESSION_COOKIE
+from app.asker import Asker
 from app.contexts import LoginPage, render
 from app.errors import RequestRefused
 from app.openapi import describe
@@ -48,7 +49,8 @@ def log_in() -> ResponseReturnValue:
     found = services().users.log_in(request.form.get("token", "").strip())
     if found is None:
         return render(LoginPage(then, _WRONG_TOKEN)), HTTPStatus.UNAUTHORIZED
-    _, cookie = found
+    user, cookie = found
+    g.asker = Asker(user.name, user.role)  # for the audit log
     response = redirect(then, HTTPStatus.SEE_OTHER)
     response.set_cookie(
         SESSION_COOKIE,
@@ -66,7 +68,11 @@ def log_in() -> ResponseReturnValue:
 def log_out() -> ResponseReturnValue:
     """End the session."""
     _check_mode()
-    services().users.log_out(request.cookies.get(SESSION_COOKIE, ""))
+    cookie = request.cookies.get(SESSION_COOKIE, "")
+    user = services().users.with_cookie(cookie)
+    if user is not None:
+        g.asker = Asker(user.name, user.role)  # for the audit log
+    services().users.log_out(cookie)
     response = redirect(url_for(".show"), HTTPStatus.SEE_OTHER)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="Lax", secure=request.is_secure)
     return response

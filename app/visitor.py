@@ -16,10 +16,9 @@ from http import HTTPStatus
 from flask import Response, after_this_request, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.asker import asker, user_as_owner
 from app.errors import RequestRefused
 from retrieval.errors import Problem
-
-from app.asker import user_as_owner
 
 COOKIE = "esoteric_visitor"
 # The longest time that browsers keep a cookie; it begins again with each submission.
@@ -64,9 +63,13 @@ def visitor_with_cookie() -> str:
 def may_change(owner: str | None) -> bool:
     """Return whether the visitor may cancel or delete what belongs to this owner.
 
-    What belongs to nobody may be changed by everybody: a command or a program submitted it.
+    What belongs to nobody may be changed by everybody: a command or a program submitted it. Where
+    users log in, only an operator may, who may change everything.
     """
-    return owner is None or owner == visitor()
+    user = asker()
+    if user.name is None:
+        return owner is None or owner == visitor()
+    return user.role == "operator" or owner == visitor()
 
 
 def refuse_others(owner: str | None) -> None:
@@ -81,7 +84,9 @@ def refuse_others(owner: str | None) -> None:
             Problem(
                 "not_yours",
                 "This belongs to another visitor, and only that visitor can change it.",
-                "Use the browser that it was submitted with. Everybody may read it.",
+                "Ask its owner, or an operator."
+                if asker().name
+                else "Use the browser that it was submitted with. Everybody may read it.",
             ),
         )
 

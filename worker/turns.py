@@ -2,7 +2,8 @@
 
 * A claim that a person typed into the page comes before those of lists and programs.
 * Then the client comes first whose last turn is the longest ago; a client is an address, or a user
-  who has logged in. Behind one address the same holds for its visitors.
+  who has logged in. Behind one address the same holds for its visitors. What comes without an
+  address, such as the rows of a list, takes turns by its owners.
 * The claims of one visitor come in the order in which they were submitted.
 
 A turn has a number, not a time, as the clocks of workers may differ.
@@ -30,7 +31,8 @@ ORDER_SECONDS = 1.0
 MEASURED = 20
 
 _of_client, _of_owner = aliased(TurnRow), aliased(TurnRow)
-_client, _owner = func.coalesce(ClaimRow.client, ""), func.coalesce(ClaimRow.owner, "")
+_owner = func.coalesce(ClaimRow.owner, "")
+_client = func.coalesce(ClaimRow.client, _owner)
 _client_turn = func.coalesce(_of_client.number, 0)
 _owner_turn = func.coalesce(_of_owner.number, 0)
 
@@ -63,7 +65,7 @@ def next_id(session: Session) -> str | None:
 def take(session: Session, row: ClaimRow) -> None:
     """Record that the client and the owner of this job have had their turn."""
     number = (session.scalar(select(func.max(TurnRow.number))) or 0) + 1
-    for who in {row.client or "", row.owner or ""}:
+    for who in {row.client or row.owner or "", row.owner or ""}:
         known = update(TurnRow).where(TurnRow.who == who).values(number=number)
         if session.scalar(known.returning(TurnRow.number)) is None:
             try:
