@@ -304,11 +304,15 @@ def test_the_audit_log_says_who_did_what_to_which_claim_and_no_text(
         client.delete(f"/api/v1/claims/{job}?forget=1", headers=rita)
         client.delete(f"/api/v1/claims/{job}?forget=1", headers=anna)
         client.get("/api/v1/claims")
+        client.post("/login", data={"token": anna["Authorization"].removeprefix("Bearer ")})
+        client.post("/logout")
     lines = [json.loads(record.getMessage()) for record in caplog.records]
     assert [(line["who"], line["did"], line.get("claim"), line["status"]) for line in lines] == [
         ("anna", "api.submit", job, 202),
         ("rita", "api.cancel", job, 403),
         ("anna", "api.cancel", job, 204),
         ("nobody", "api.claims", None, 401),
+        ("anna", "login.log_in", None, 303),
+        ("anna", "login.log_out", None, 303),
     ]
     assert "Varnby" not in caplog.text
