@@ -82,7 +82,7 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
         if request.endpoint == "static" and "v" in request.args:
             response.headers["Cache-Control"] = f"public, max-age={_YEAR}, immutable"
         else:
-            response.headers["Cache-Control"] = "no-cache"
+            response.headers["Cache-Control"] = "private, no-cache"
         return response
 
 

@@ -38,6 +38,7 @@ CLIENTS = 200
 PER_MINUTE = 600
 PAUSE_SECONDS = 2.0
 LOOK_SECONDS = 0.5
+LOOKS = 6
 LONGEST_SECONDS = 120.0
 FIRST, SECOND, FLOODER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 _PAGES = ("/", "/claims", "/claims/{}", "/api/v1/claims/{}/progress")
@@ -54,6 +55,8 @@ class Seen:
     waits: list[float] = field(default_factory=list)
     """Seconds from a claim to its verdict, of the 200."""
     unfinished: int = 0
+    megabytes: list[float] = field(default_factory=list)
+    """Resident memory of the web process, at equal distances of time."""
     flood: Counter[int] = field(default_factory=Counter)
     """Answers to the one that submits as fast as it can."""
 
@@ -148,12 +151,19 @@ async def turns(port: int) -> list[Row]:
     ]
 
 
-async def crowd(port: int, minutes: float) -> Seen:
-    """Let 200 clients and one that floods use the service."""
+async def crowd(port: int, minutes: float, web: int) -> Seen:
+    """Let 200 clients and one that floods use the service; ``web``: its web process."""
     seen, end = Seen(), time.monotonic() + minutes * 60
     clients = (_visit(port, number, end, seen) for number in range(CLIENTS))
-    await asyncio.gather(_flood(port, end, seen), *clients)
+    await asyncio.gather(_weigh(web, minutes, seen), _flood(port, end, seen), *clients)
     return seen
+
+
+async def _weigh(web: int, minutes: float, seen: Seen) -> None:
+    seen.megabytes.append(resident_megabytes(web))
+    for _ in range(LOOKS):
+        await asyncio.sleep(minutes * 60 / LOOKS)
+        seen.megabytes.append(resident_megabytes(web))
 
 
 async def _visit(port: int, number: int, end: float, seen: Seen) -> None:
@@ -209,9 +219,7 @@ def main(minutes: float, queue: str) -> None:
                 raise click.ClickException(f"It is not ready: {service.said()[-1000:]}")
             rows = asyncio.run(turns(service.port))
             web = service.processes()["web server"]
-            before = resident_megabytes(web)
-            seen = asyncio.run(crowd(service.port, minutes))
-            after = resident_megabytes(web)
+            seen = asyncio.run(crowd(service.port, minutes, web))
         finally:
             service.end()
             service.remove_disk()
@@ -227,7 +235,10 @@ def main(minutes: float, queue: str) -> None:
         Row("from claim to verdict, p95", f"{percentile(seen.waits, 95):.1f} s"),
         Row("claims of the one that floods, accepted", str(seen.flood[202])),
         Row("refused with 429", str(seen.flood[429])),
-        Row("web process before and after, resident", f"{before:.0f} MB, {after:.0f} MB"),
+        Row(
+            "web process, resident, at equal distances",
+            ", ".join(f"{megabytes:.0f}" for megabytes in seen.megabytes) + " MB",
+        ),
     ]
     click.echo(f"{processor.described()}; the queue: {queue}\n")
     click.echo("| measured | figure | target |\n|---|---|---|")
