@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
+SBOM := sbom.cdx.json
 OPTIONAL := corpora zim local models haystack research test
 
 # A file's tests run in one process, which builds what they share once.
 PROCESSES := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint docs lock compose-config bench reproduce clean
+.PHONY: help run test test-fast lint docs lock sbom compose-config bench reproduce clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,10 @@ docs: $(INSTALLED_TESTS) ## write the tables of the documentation that the code 
 lock: $(INSTALLED) ## write the requirements files from pyproject.toml, with hashes (pins that fit stay)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
 	PATH=$(CURDIR)/$(BIN):$$PATH sh requirements-lock.sh
+
+sbom: $(INSTALLED_TESTS) ## list the packages of the service with their hashes as sbom.cdx.json (CycloneDX)
+	cat requirements.txt requirements-weights.txt | \
+	  $(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o $(SBOM) -
 
 compose-config: $(INSTALLED_TESTS) ## check the Compose files without a container engine
 	$(BIN)/python -m tests.ops.compose_files docker-compose.yml compose.language-model.yml

@@ -127,7 +127,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "ESOTERIC_STREAMS",
-        "4",
+        "4; without ESOTERIC_ACCESS none",
         "How many event streams a user or an address may have open at once.",
     ),
     Setting(
@@ -228,6 +228,24 @@ TABLE: tuple[Setting, ...] = (
         " comma-separated; esoteric evaluate --llm then reports the cost.",
     ),
     Setting(
+        "ESOTERIC_UPLOADS",
+        "yes if HOST is this computer's own address, else no",
+        "yes or no: whether everybody who reaches the service may upload, change and remove"
+        " documents (docs/corpora.md).",
+    ),
+    Setting(
+        "ESOTERIC_MOST_UPLOAD_MB",
+        "50",
+        "Largest upload of documents in megabytes, all files of it together. A zip may unpack to"
+        " ten times as much.",
+    ),
+    Setting(
+        "ESOTERIC_FOLDERS",
+        "none",
+        "Folders, separated by colons, that may be searched as corpora beside uploads; their files"
+        " stay where they are.",
+    ),
+    Setting(
         "ESOTERIC_STALL_SECONDS",
         "60, and ESOTERIC_LLM_SECONDS more with a language model",
         "How long the check of a claim may take without any progress. Then it is ended, the claim"
@@ -248,7 +266,8 @@ class Settings:
 
     ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
     ``keep_for``: how long finished claims are kept, ``None`` for good. ``claims_per_minute``: of a
-    client, ``None`` without limit. ``streams``: event streams of a client.
+    client, ``None`` without limit. ``streams``: event streams of a client. ``most_upload`` is in
+    bytes. ``folders``: those that may become corpora, by their last names.
     """
 
     home: Path
@@ -265,7 +284,7 @@ class Settings:
     published_host: str
     claims_per_minute: int | None
     most_queued: int
-    streams: int
+    streams: int | None
     database_url: str
     keep_for: timedelta | None
     broker_url: str
@@ -276,6 +295,9 @@ class Settings:
     encoder: NamedModel | None
     reranker: NamedModel | None
     llm: LanguageModelChoice | None
+    uploads: bool
+    most_upload: int
+    folders: Mapping[str, Path]
     stall_seconds: int
     threads: int
 
@@ -317,7 +339,8 @@ class Settings:
             )
             or None,
             most_queued=_whole_number(environment, "ESOTERIC_MOST_QUEUED", 10_000, 1, 10_000_000),
-            streams=_whole_number(environment, "ESOTERIC_STREAMS", 4, 1, 10_000),
+            streams=_whole_number(environment, "ESOTERIC_STREAMS", 4 if access else 0, 1, 10_000)
+            or None,
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             keep_for=_days(environment, "ESOTERIC_KEEP_DAYS"),
@@ -329,6 +352,10 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=llm,
+            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(host)),
+            most_upload=1_000_000
+            * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
+            folders=_folders(environment, "ESOTERIC_FOLDERS"),
             stall_seconds=_whole_number(
                 *(environment, "ESOTERIC_STALL_SECONDS"),
                 *(60 if llm is None else 60 + llm.seconds, 1, 86400),
@@ -342,7 +369,7 @@ class Settings:
         Raises:
             BadSetting: others can, and nothing says who may use it.
         """
-        if self.access is None and not _is_this_machine(self.published_host):
+        if self.access is None and not _is_loopback(self.published_host):
             raise BadSetting(
                 f"Others can reach {self.published_host}, and ESOTERIC_ACCESS does not say who may"
                 " use the service. Set it to tokens (users log in with a token), proxy (a proxy"
@@ -354,6 +381,11 @@ class Settings:
     def snapshots(self) -> Path:
         """Folder for files derived from an index on a server."""
         return self.home / "snapshots"
+
+    @property
+    def documents(self) -> Path:
+        """Folder of the corpora beside the default one."""
+        return self.home / "documents"
 
     @property
     def home_id(self) -> str:
@@ -418,6 +450,34 @@ def _existing_folder(environment: Mapping[str, str], variable: str) -> Path | No
     if folder is not None and not folder.is_dir():
         raise _not_a(variable, folder, "folder")
     return folder
+
+
+def _folders(environment: Mapping[str, str], variable: str) -> dict[str, Path]:
+    """Return the folders by their last names, which pages show instead of their paths."""
+    found: dict[str, Path] = {}
+    for written in filter(None, environment.get(variable, "").split(os.pathsep)):
+        folder = _existing_folder({variable: written}, variable)
+        assert folder is not None
+        if folder.name in found:
+            raise BadSetting(
+                f"{variable} has two folders named {folder.name!r}; rename one, or leave it out."
+            )
+        found[folder.name] = folder
+    return found
+
+
+def _yes(environment: Mapping[str, str], variable: str, default: bool) -> bool:
+    word = environment.get(variable) or ("yes" if default else "no")
+    if word not in ("yes", "no"):
+        raise BadSetting(f"{variable} is {word!r}; set it to yes or no.")
+    return word == "yes"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
 
 
 def _model(environment: Mapping[str, str], variable: str) -> NamedModel | None:
@@ -552,14 +612,6 @@ def _host(environment: Mapping[str, str], variable: str, default: str) -> str:
     except ValueError:
         _name(variable, host)
     return host
-
-
-def _is_this_machine(host: str) -> bool:
-    """Return whether only programs of this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"
 
 
 def _access(environment: Mapping[str, str], variable: str) -> Access:

@@ -1,6 +1,7 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.api_page``, ``app.files``, ``app.api`` and ``app.health`` are the blueprints.
+``app.pages``, ``app.box``, ``app.lists``, ``app.texts``, ``app.compare``, ``app.api_page``,
+``app.files``, ``app.api``, ``app.api_lists``, ``app.api_texts`` and ``app.health`` are blueprints.
 ``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
 """
 
@@ -10,11 +11,32 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import api, api_page, files, health, login, pages
+from app import (
+    api,
+    api_lists,
+    api_page,
+    api_texts,
+    box,
+    compare,
+    corpora,
+    corpora_api,
+    events,
+    feedback,
+    files,
+    health,
+    lists,
+    login,
+    pages,
+    search_on,
+    selection,
+    texts,
+    yours,
+)
 from app.access import install_access
 from app.asker import asker
 from app.assets import Assets
 from app.audit import install_audit
+from app.compression import install_compression
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
@@ -24,11 +46,15 @@ from app.openapi import document
 from app.proxies import TrustedProxies
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from app.streams import Streams
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.list_store import ListStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
@@ -63,6 +89,8 @@ def create_app(settings: Settings) -> Flask:
         settings=settings,
         database=database,
         store=store,
+        lists=ListStore(database),
+        texts=ReaderOnDemand(settings.model_folders.networks, settings.threads),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -70,19 +98,35 @@ def create_app(settings: Settings) -> Flask:
         paths=ServerPaths(settings),
         users=UserStore(database),
         limits=Limits(settings),
+        corpora=CorpusStore(settings.documents, settings.folders),
+        streams=Streams(),
     )
     install_services(app, services)
     metrics.watch(app)
-    install_guard(app, settings.trusted_hosts)
+    install_guard(app, settings.trusted_hosts, settings.most_upload)
     install_access(app)
     install_audit(app)
+    install_compression(app)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
     app.register_blueprint(login.blueprint)
+    app.register_blueprint(box.blueprint)
     app.register_blueprint(api_page.blueprint)
+    app.register_blueprint(search_on.blueprint)
+    app.register_blueprint(feedback.blueprint)
+    app.register_blueprint(selection.blueprint)
+    app.register_blueprint(yours.blueprint)
+    app.register_blueprint(compare.blueprint)
     app.register_blueprint(files.blueprint)
     app.register_blueprint(api.blueprint)
+    app.register_blueprint(lists.blueprint)
+    app.register_blueprint(api_lists.blueprint)
+    app.register_blueprint(texts.blueprint)
+    app.register_blueprint(api_texts.blueprint)
+    app.register_blueprint(events.blueprint)
     app.register_blueprint(health.blueprint)
+    app.register_blueprint(corpora.blueprint)
+    app.register_blueprint(corpora_api.blueprint)
     app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
         app.wsgi_app, settings.proxies, settings.user_header
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 
 from flask import Blueprint, Response, current_app, jsonify, request, url_for
@@ -25,14 +24,17 @@ from app.api_models import (
 )
 from app.asker import client
 from app.corpus import listed_corpora
+from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
-from app.export import EXPORTS, export
+from app.export import EXPORTS, confirmation, export
 from app.history import listed_claims
+from app.json_body import json_body
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
 from app.visitor import refuse_others, visitor
 from retrieval.errors import Problem
+from worker.feedback_store import FeedbackStore
 from worker.jobs import Job
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -50,7 +52,8 @@ _TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
     HTTP_403=_FROM_ANOTHER_SITE,
     HTTP_413=(Error, "More than 64 KiB"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "The claim cannot be checked, or the recipe cannot run here"),
+    HTTP_404=(Error, "No such corpus"),
+    HTTP_422=(Error, "The claim cannot be checked, or by this recipe or in these corpora"),
     HTTP_429=_TOO_MANY,
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
@@ -58,8 +61,12 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     asked = _submission()
     services().limits.claim()
     recipe = recipe_to_run(asked.recipe)
-    queue = services().queue
-    submitted = queue.submit(asked.claim, recipe, asked.anyway, visitor(), client())
+    corpora = corpora_to_search(asked.corpora or ())
+    submitted = services().queue.submit(
+        *(asked.claim, recipe, asked.anyway, visitor()),
+        corpora=corpora,
+        client=client(),
+    )
     job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
 
@@ -68,19 +75,21 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 @describe(
     query=ClaimSearch,
     HTTP_200=(Claims, "The page"),
-    HTTP_400=(Error, "'page' or 'limit' is out of range"),
+    HTTP_400=(Error, "A number is out of range, or a filter has no such value"),
 )
 def claims() -> Response:
-    """List the claims that contain the words ``q``, newest first, page by page."""
+    """List the claims that pass all filters, newest first, page by page."""
     try:
         asked = ClaimSearch.model_validate(request.args.to_dict())
     except ValidationError as error:
+        wrong = str(error.errors()[0]["loc"][0])
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,
             Problem(
-                "bad_page",
-                "'page' or 'limit' is not a number that can be listed.",
-                "Pages count from 1; a page has 1 to 100 claims.",
+                "bad_page" if wrong in ("page", "limit") else "bad_filter",
+                f"{wrong!r} has a value that nothing can be listed by.",
+                "Pages count from 1; a page has 1 to 100 claims. The API's description has the"
+                " values of the filters.",
             ),
         ) from error
     return answer(listed_claims(asked))
@@ -156,7 +165,7 @@ def cancel(job_id: str) -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format"),
     HTTP_404=_NO_CLAIM,
-    HTTP_409=(Error, "There is no result"),
+    HTTP_409=(Error, "There is no result, or no person has confirmed it for a ClaimReview"),
 )
 def export_claim(job_id: str) -> Response:
     """Return the result as a file."""
@@ -180,10 +189,21 @@ def export_claim(job_id: str) -> Response:
                 "Wait until its state is done, or submit it again.",
             ),
         )
-    person = request.args.get("confirmed_by", "").strip()
+    confirmed = None
+    if name == "claimreview":
+        confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
+        if confirmed is None:
+            raise RequestRefused(
+                HTTPStatus.CONFLICT,
+                Problem(
+                    "not_confirmed",
+                    "No person has confirmed this verdict, and a ClaimReview is a person's.",
+                    "Read the evidence, and agree with the verdict under your name.",
+                ),
+            )
     page = url_for("pages.claim", job_id=job.id, _external=True)
     return Response(
-        export(name, job, page, person),
+        export(name, job, page, confirmed),
         mimetype=EXPORTS[name].media_type,
         headers={
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
@@ -201,7 +221,7 @@ def recipes() -> Response:
 @blueprint.get("/corpora")
 @describe(HTTP_200=(Corpora, "All corpora"))
 def corpora() -> Response:
-    """List the corpora that claims are checked against, or say why there is none."""
+    """List the corpora that claims can be checked against, and why the default one cannot be."""
     return answer(listed_corpora())
 
 
@@ -213,26 +233,7 @@ def openapi() -> Response:
 
 
 def _submission() -> Submission:
-    if request.mimetype != "application/json":
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is not declared as JSON.",
-                "Send it with the header Content-Type: application/json.",
-            ),
-        )
-    try:
-        body = json.loads(request.get_data().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "malformed_json",
-                "The body is not JSON in UTF-8.",
-                'Send an object like {"claim": "Water boils at 100 degrees."}.',
-            ),
-        ) from error
+    body = json_body('{"claim": "Water boils at 100 degrees."}')
     try:
         return Submission.model_validate(body)
     except ValidationError as error:
@@ -246,13 +247,19 @@ def _what_is_wrong(error: ErrorDetails) -> Problem:
         return Problem(
             "unknown_key",
             f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
-            'Send only "claim" and, optionally, "recipe" and "anyway".',
+            'Send only "claim" and, optionally, "recipe", "corpora" and "anyway".',
         )
     if error["loc"] == ("recipe",):
         return Problem(
             "bad_recipe",
             "The recipe is not a string.",
             "Send the name of a recipe, or leave it out.",
+        )
+    if error["loc"][:1] == ("corpora",):
+        return Problem(
+            "bad_corpora",
+            "The corpora are not a list of names.",
+            'Send names such as ["vital"], or leave them out.',
         )
     if error["loc"] == ("anyway",):
         return Problem(

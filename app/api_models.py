@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.export import EXPORTS
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
-from retrieval.result import CorpusInfo, Whole
-from retrieval.types import Label
+from retrieval.types import CorpusInfo, Label, Whole
 from retrieval.words import Level
+from worker.corpora.corpus_store import State as CorpusState
+from worker.corpora.records import Step
 from worker.jobs import Event, Links, Moment, State
 
 
@@ -29,9 +30,25 @@ class Submission(_Model):
     """The claim, at most 500 characters."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
+    corpora: tuple[str, ...] | None = None
+    """Names of the corpora to search as one (`/api/v1/corpora`); left out: the default one, whose
+    name may be among them."""
     anyway: bool = False
     """Whether to check also a link, a text in another language, or a question that yes or no does
     not answer."""
+
+
+class SubmissionForm(_Model):
+    """A claim to be checked."""
+
+    claim: str
+    """The claim, at most 500 characters."""
+    recipe: str | None = None
+    """Name of a recipe that can run here; left out: the default one."""
+    anyway: Literal["0", "1"] = "0"
+    """1: also a link, a text in another language, or a question that yes or no does not answer."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from."""
 
 
 class Accepted(_Model):
@@ -82,10 +99,78 @@ class Recipes(_Model):
 
 
 class CorpusItem(CorpusInfo):
-    """A corpus that claims are checked against."""
+    """A corpus that claims can be checked against."""
 
     title: str
     """What people call it."""
+    default: bool
+    """Whether claims are checked against it that name no corpus."""
+    state: CorpusState
+    """Whether its files are indexed as they are now. One that was ready before can be searched as
+    it was then."""
+    searchable: bool
+    """Whether claims can be checked against it now."""
+
+
+class FileItem(_Model):
+    """A file of a corpus."""
+
+    name: str
+    """Its name, with folders."""
+    bytes: Whole | None
+    """Its size, null for a file of a folder."""
+    passages: Whole | None
+    """How many passages of it are searched, null until it is indexed."""
+    problems: tuple[str, ...]
+    """What could not be read."""
+
+
+class CorpusDetail(CorpusItem):
+    """A corpus beside the default one, with its files."""
+
+    made_at: Moment
+    """When it was made."""
+    folder: str | None
+    """The folder of ESOTERIC_FOLDERS that its files are in, null for uploaded files."""
+    step: Step | None
+    """What its indexing does, null before it begins."""
+    done: Whole
+    """How many files are read, or passages have vectors."""
+    total: Whole
+    """Of how many."""
+    problem: Problem | None
+    """Why its indexing failed, else null."""
+    left_out: tuple[str, ...]
+    """What of the last upload was not taken."""
+    files: tuple[FileItem, ...]
+    """Its files, in order of their names."""
+
+
+class NewCorpus(_Model):
+    """A new corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+    folder: str | None = None
+    """Name of a folder of ESOTERIC_FOLDERS; left out: files are uploaded to it."""
+
+
+class CorpusTitle(_Model):
+    """Another title for a corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+
+
+class FilesUpload(_Model):
+    """Files for a corpus."""
+
+    files: Annotated[str, Field(json_schema_extra={"format": "binary"})]
+    """The files; more than one may be sent under this name."""
 
 
 class Corpora(_Model):
@@ -95,6 +180,17 @@ class Corpora(_Model):
     """The corpora; none while there is no index."""
     problem: Problem | None
     """Why there is none, null if there is one."""
+
+
+class Filled(_Model):
+    """What the form of the first page is filled with."""
+
+    q: str = ""
+    """What stands in the box."""
+    recipe: str | None = None
+    """Name of the recipe that is selected."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from; its doubtful words are selected."""
 
 
 class Follow(_Model):
@@ -113,20 +209,128 @@ class Forget(_Model):
 
 
 class HistorySearch(_Model):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
     q: str = ""
     """Words of the claim."""
-    page: Whole = 1
+    whose: Literal["", "yours", "all"] = ""
+    """`yours`: only those that were submitted with the cookie of the request."""
+    verdict: Literal["", "SUPPORTS", "REFUTES", "NOT ENOUGH INFO"] = ""
+    """The verdict."""
+    level: Literal["", "settled", "probably", "leans", "unsettled"] = ""
+    """How sure the verdict is."""
+    recipe: str = ""
+    """Name of the recipe."""
+    state: Literal["", "queued", "running", "done", "failed", "cancelled"] = ""
+    """The state."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     """Number of the page, from 1."""
 
 
 class ClaimSearch(HistorySearch):
-    """Which claims to list."""
+    """Which claims to list; an empty value, or none, lists all."""
 
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     """How many claims a page has."""
+
+
+class Selection(_Model):
+    """What to do with several claims."""
+
+    claim: tuple[str, ...]
+    """Ids of the claims."""
+    do: Literal["compare", "csv", "json", "delete"]
+    """`csv` and `json` answer with a file."""
+
+
+class FeedbackGiven(_Model):
+    """What somebody says about a verdict."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agrees: bool
+    """Whether the verdict is right."""
+    label: Label | None = None
+    """What the verdict should be; needed where `agrees` is false, and not read where it is true."""
+    wrong: Annotated[tuple[Whole, ...], Field(max_length=100)] = ()
+    """The evidence whose stance is wrong, as numbers of `evidence`, from 1."""
+    note: str = ""
+    """A note, at most 2,000 characters."""
+    name: str = ""
+    """Name of the person, at most 100 characters. It is shown with the feedback. An agreement with
+    a name confirms the verdict, which then can be exported as a ClaimReview of that person."""
+
+
+class FeedbackForm(_Model):
+    """What somebody says about a verdict."""
+
+    agrees: Literal["0", "1"] = "0"
+    """1: the verdict is right."""
+    label: Label | None = None
+    """What it should be, where it is not right."""
+    wrong: tuple[Whole, ...] = ()
+    """The evidence that is labelled wrong, as numbers from 1."""
+    note: str = ""
+    """A note."""
+    name: str = ""
+    """Name of the person, which is shown with the feedback."""
+
+
+class FeedbackItem(_Model):
+    """What somebody said about a verdict."""
+
+    id: str
+    """Its id."""
+    claim_id: str
+    """Id of the claim."""
+    claim: str
+    """The claim."""
+    verdict: Label
+    """The verdict that it is about."""
+    agrees: bool
+    """Whether the person agrees with it."""
+    label: Label
+    """What the verdict should be."""
+    wrong: tuple[Whole, ...]
+    """The evidence whose stance is wrong, as numbers of `evidence`, from 1."""
+    note: str
+    """A note, empty if there is none."""
+    name: str
+    """Name of the person, empty if none was given."""
+    created_at: Moment
+    """When it was given."""
+
+
+class FeedbackSearch(_Model):
+    """Which feedback to list."""
+
+    whose: Literal["", "yours", "all"] = ""
+    """`yours`: only what was given with the cookie of the request."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+    """Number of the page, from 1."""
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    """How many a page has."""
+
+
+class FeedbackList(_Model):
+    """One page of the feedback, newest first."""
+
+    feedback: tuple[FeedbackItem, ...]
+    """The feedback of the page; none after the last page."""
+    total: Whole
+    """How much there is."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
+
+
+class FeedbackFormat(_Model):
+    """Which file to return."""
+
+    format: Literal["claims", "pairs"] = "claims"
+    """`claims`: lines that `esoteric evaluate --claims` and the trainings read; `pairs`: lines for
+    `esoteric evaluate --pairs`."""
 
 
 class ListedVerdict(_Model):
@@ -193,14 +397,52 @@ class Progress(_Model):
     """The `since` for the next request."""
 
 
+class Standing(_Model):
+    """Where a claim stands; the data of the event `state`."""
+
+    state: State
+    """State of the claim."""
+    before: Whole
+    """How many claims wait before it; 0 unless it waits itself."""
+
+
 class ExportFormat(_Model):
     """Which file to return."""
 
     format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
+    """Format of the file. `claimreview` needs the agreement of a person with a name."""
+
+
+class ComparedIds(_Model):
+    """Which checks to compare."""
+
+    claims: str = ""
+    """Their ids, with commas between them."""
+
+
+class ComparisonSearch(ComparedIds):
+    """Which checks to compare, or which claim the form has."""
+
+    claim: str = ""
+    """The claim in the form, where no ids are named."""
+
+
+class ComparisonExport(ComparedIds):
+    """Which file to return."""
+
+    format: Literal["csv", "latex", "trec", "json"] = "csv"
     """Format of the file."""
-    confirmed_by: str = ""
-    """Who has read the evidence and confirms the verdict: the author of `claimreview`. Without
-    a name it is the program."""
+
+
+class ComparisonForm(_Model):
+    """A claim and the recipes that check it."""
+
+    claim: str
+    """The claim, at most 500 characters."""
+    recipe: tuple[str, ...]
+    """Names of two to five recipes that can run here."""
+    anyway: Literal["1"] | None = None
+    """1: as in the API."""
 
 
 class Error(_Model):

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-from app.documents import DocumentItem
-from app.hops import HopItem
-from app.proof import ProofItem
+from app.api_models import HistorySearch, RecipeItem
+from app.comparison import Comparison
+from app.evidence import Card, Opened
+from app.filters import Badge
+from app.highlighting import Segment
+from app.proof import Difference, ProofItem
+from app.trail import Group, Steps
+from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
+from retrieval.types import Label
+from worker.feedback_store import Feedback
+from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
+from worker.lists import ClaimList, Shown
 from worker.reports import AskedModel
-
-StageState: TypeAlias = Literal["done", "running", "waiting", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,45 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
+class CorpusChoice:
+    """A corpus that a claim can be checked against; ``name`` is what a form sends."""
+
+    name: str
+    title: str
+    documents: int
+    text_date: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRow:
+    """A corpus beside the default one; ``documents``: ``None`` before it is indexed.
+
+    ``works``: its files are being indexed, or wait for that.
+    """
+
+    name: str
+    title: str
+    badge: Badge
+    files: int
+    documents: int | None
+    text_date: str
+    searchable: bool
+    works: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of a corpus: its size and what was found in it, both in words."""
+
+    name: str
+    size: str
+    state: str
+    problems: tuple[str, ...]
+    read: bool
+
+
+@dataclass(frozen=True, slots=True)
 class OtherRecipes:
     """Recipes that cannot run here, for the same reason."""
 
@@ -48,45 +95,244 @@ class OtherRecipes:
 
 
 @dataclass(frozen=True, slots=True)
-class StageRow:
-    """A stage on the progress page; ``message`` is empty until the stage is done.
+class Editing:
+    """A claim that is edited: its id and text, and the words of it to select, "" for none."""
 
-    A stage is skipped if a later one is done and this one was not needed.
-    """
-
-    name: str
-    state: StageState
-    message: str
+    id: str
+    claim: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
-class HopRows:
-    """The stages of one hop on the progress page."""
+class Actions:
+    """What can be done with the result of the claim ``id``.
 
-    number: int
-    stages: tuple[StageRow, ...]
+    ``given``: what the visitor has said about it; ``agreed`` and ``disagreed``: how many visitors
+    have said so. ``confirmed_by``: the author that a ClaimReview would have, "" if it has none.
+    ``search_on``: for how many more hops, 0 if it cannot go on. ``edited_from`` and
+    ``continued_from``: the claim that this one was made from, if it is still there.
+    """
+
+    id: str
+    permalink: str
+    may_delete: bool
+    given: Feedback | None
+    agreed: int
+    disagreed: int
+    confirmed_by: str
+    edit: str
+    compare: str
+    search_on: int
+    edited_from: Job | None
+    continued_from: Job | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenClaim:
+    """A claim that was checked before, with its verdict."""
+
+    id: str
+    badge: Badge
+    checked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAnswer:
+    """What will be done with the ``text`` in the box.
+
+    ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
+    turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
+    ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
+    enough to be checked as one claim.
+    """
+
+    kind: Literal["claim", "question", "list", "text", "refused"]
+    text: str
+    rows: int = 1
+    statement: str = ""
+    problem: Problem | None = None
+    offers_anyway: bool = False
+    offers_one: bool = False
+    seen: SeenClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFragment:
+    """The piece of the first page that says what will be done."""
+
+    template: ClassVar[str] = "box.html"
+    box: BoxAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A claim to try, and what comes out."""
+
+    claim: str
+    tells: str
 
 
 @dataclass(frozen=True, slots=True)
 class HomePage:
     """The page with the form.
 
-    ``problem`` is set if ``claim`` was refused, ``recipe_problem`` if the recipe cannot run here.
-
-    ``offers_anyway``: the claim can be checked in spite of the problem. ``usual``: the name of the
-    recipe of the examples; ``chosen``: of the one that is selected in the form.
+    ``box``: what will be done with what stands in it; its problem is set if that was refused.
+    ``recipe_problem`` is set if the recipe cannot run here. ``usual``: the name of the recipe of
+    the examples; ``chosen``: of the one that is selected in the form. ``editing``: the claim that
+    this one is made from, if any.
     ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
-    claim: str
-    problem: Problem | None
-    offers_anyway: bool
+    box: BoxAnswer
     most_characters: int
-    examples: tuple[str, ...]
+    examples: tuple[Example, ...]
     recent: tuple[ListedJob, ...]
     corpus: Corpus | None
     corpus_problem: Problem | None
+    corpora: tuple[CorpusChoice, ...]
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
+    editing: Editing | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPage:
+    """A claim that is pending.
+
+    ``drawn``: the claim, cut where spans were found. ``now``: what happens, in a word. ``waiting``:
+    what it waits for, ``note``: why it started again, each "" for nothing. ``so_far``: how many
+    sentences support and refute it. ``steps``: of the hop that runs.
+    ``follow``: the page reloads itself where there is no JavaScript.
+    """
+
+    template: ClassVar[str] = "progress.html"
+    id: str
+    claim: str
+    recipe: str
+    corpus: Corpus | None
+    drawn: tuple[Segment, ...]
+    now: str
+    waiting: str
+    note: str
+    so_far: Mapping[Label, int]
+    steps: Steps
+    hop: int
+    trail: tuple[Group, ...]
+    asked: AskedModel | None
+    seconds: int
+    elapsed: str
+    follow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """A claim that is done: its ``job`` and the result of that.
+
+    ``drawn``: the claim, cut around the words that the
+    evidence contradicts, which are the ``differences``. ``cards``: documents with selected
+    sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
+    recipe makes none, or where it does not agree with the verdict.
+    """
+
+    template: ClassVar[str] = "result.html"
+    job: Job
+    result: ClaimResult
+    drawn: tuple[Segment, ...]
+    differences: tuple[Difference, ...]
+    cards: tuple[Card, ...]
+    unused: tuple[Card, ...]
+    opened: tuple[Opened, ...]
+    proof: ProofItem | None
+    trail: tuple[Group, ...]
+    attribution: bool
+    most_characters: int
+    actions: Actions
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedPage:
+    """A claim that failed, with its problem, or that was cancelled."""
+
+    template: ClassVar[str] = "stopped.html"
+    job: Job
+    may_delete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackPage:
+    """Page ``number`` of the ``pages`` with what people say about verdicts, newest first.
+
+    ``yours``: only that of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
+    much there is.
+    """
+
+    template: ClassVar[str] = "feedback.html"
+    yours: bool
+    owner: str | None
+    given: tuple[Feedback, ...]
+    total: int
+    number: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """Page ``number`` of the ``pages`` with the claims so far that pass the filters of ``search``.
+
+    ``yours``: only those of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
+    many claims there are. ``filtered``: some of them may be left out. ``recipes``: to choose from.
+    The addresses are of the two lists with the same filters, and of the pages around this one, ""
+    where there is none.
+    """
+
+    template: ClassVar[str] = "history.html"
+    search: HistorySearch
+    yours: bool
+    owner: str | None
+    groups: tuple[ClaimGroup, ...]
+    total: int
+    filtered: bool
+    number: int
+    pages: int
+    recipes: tuple[str, ...]
+    yours_address: str
+    all_address: str
+    newer: str
+    older: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """A list among others: how many of its rows have ended, and its state unless it is done."""
+
+    id: str
+    name: str
+    badge: Badge | None
+    finished: int
+    total: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListsPage:
+    """The form for a list, and the visitor's ``lists``, newest first.
+
+    ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
+    are what the form is filled with. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "lists.html"
+    lists: tuple[ListItem, ...]
+    problem: Problem | None
+    typed: str
+    column: str
+    name: str
+    most_claims: int
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None
@@ -96,71 +342,122 @@ class HomePage:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressPage:
-    """A claim that is pending.
+class EntryItem:
+    """A row of a list.
 
-    ``waiting``: what it waits for, else empty. ``attempt_note``: why it started again, or which
-    statement is checked, else empty.
-    ``later_hop``: the stages of a hop that has not begun. ``most_hops``: how many hops the recipe
-    allows. ``closing``: the stage after the last hop, ``None`` if no language model is ``asked``.
-    ``follow``: the page reloads itself where there is no JavaScript.
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``badge``: ``None`` where the
+    row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
+    ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
+    own columns that are filled.
     """
 
-    template: ClassVar[str] = "progress.html"
-    id: str
+    number: int
+    place: str
     claim: str
-    waiting: str
-    hops: tuple[HopRows, ...]
-    later_hop: tuple[StageRow, ...]
-    most_hops: int
-    closing: StageRow | None
-    asked: AskedModel | None
-    percent: int
-    seconds: int
-    elapsed: str
-    attempt_note: str
-    follow: bool
+    claim_id: str | None
+    badge: Badge | None
+    problem: str
+    quote: str
+    title: str
+    others: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage:
-    """A claim that is done: its ``job`` and the result of that.
+class ShownRows:
+    """A filter of a list: its name in addresses and in words, and how many rows it shows."""
 
-    ``permalink``: the address of the page. ``files``: addresses for documents that have none, by
-    their ids. ``documents``: those that contain evidence first. ``proof``: ``None`` where the
-    recipe makes none, or where it does not agree with the verdict.
+    name: Shown
+    words: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A piece of a text; ``badge``: the verdict on what it says, ``None`` if it is not checked.
+
+    ``claim_id``: of the claim with this verdict, ``None`` where there is none to open.
     """
 
-    template: ClassVar[str] = "result.html"
-    job: Job
-    result: ClaimResult
-    permalink: str
-    files: Mapping[str, str]
-    documents: tuple[DocumentItem, ...]
-    hops: tuple[HopItem, ...]
-    proof: ProofItem | None
-    attribution: bool
-    most_characters: int
+    text: str
+    badge: Badge | None
+    claim_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class StoppedPage:
-    """A claim that failed, with its problem, or that was cancelled."""
+class ListPage:
+    """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
-    template: ClassVar[str] = "stopped.html"
-    job: Job
+    ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
+    for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    ``pieces``: the text that its claims are from, none if they are from none.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class HistoryPage:
-    """Page ``number`` of the ``pages`` with all claims so far."""
-
-    template: ClassVar[str] = "history.html"
-    query: str
-    rows: tuple[ListedJob, ...]
-    total: int
+    template: ClassVar[str] = "list.html"
+    claims: ClaimList
+    left: str
+    waiting: Problem | None
+    may_change: bool
+    shown: Shown
+    filters: tuple[ShownRows, ...]
+    rows: tuple[EntryItem, ...]
     number: int
     pages: int
+    exports: tuple[str, ...]
+    pieces: tuple[TextPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextClaimItem:
+    """A claim of a sentence: its number on the page, and whether it is ticked.
+
+    ``rows``: lines of its field. ``unclear``: what a reader must find out first, as questions.
+    """
+
+    number: int
+    text: str
+    rows: int
+    taken: bool
+    replaced: tuple[Replaced, ...]
+    unclear: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceItem:
+    """A sentence of a text.
+
+    ``named``: what it is where it cannot be checked, else "". ``as_said``: its only claim has its
+    words.
+    """
+
+    said: str
+    start: int
+    end: int
+    named: str
+    claims: tuple[TextClaimItem, ...]
+    as_said: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    """A text and its sentences, none before it was read.
+
+    ``problem`` is set if it was refused, or if nothing was ticked. ``may_be_list``: every line has
+    one sentence. The recipes are as in ``HomePage``.
+    """
+
+    template: ClassVar[str] = "text.html"
+    text: str
+    problem: Problem | None
+    most_characters: int
+    sentences: tuple[SentenceItem, ...]
+    chosen_claims: int
+    may_be_list: bool
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    chosen: str
+    asked: AskedModel | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +496,98 @@ class LoginPage:
 
 
 @dataclass(frozen=True, slots=True)
+class CompareForm:
+    """The form that checks one claim with several recipes.
+
+    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
+    """
+
+    template: ClassVar[str] = "compare.html"
+    claim: str
+    problem: Problem | None
+    offers_anyway: bool
+    most_characters: int
+    recipes: tuple[Recipe, ...]
+    other_recipes: tuple[OtherRecipes, ...]
+    recipe_problem: Problem | None
+    usual: str
+    ticked: frozenset[str]
+    most_recipes: int
+    asked: AskedModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """Checks side by side; one claim shows its sentences, several show their verdicts.
+
+    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    """
+
+    template: ClassVar[str] = "comparison.html"
+    comparison: Comparison
+    ids: str
+    described: frozenset[str]
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipesPage:
+    """What each recipe does, and which can run here."""
+
+    template: ClassVar[str] = "recipes.html"
+    recipes: tuple[RecipeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsPage:
+    """The corpora, and the form for another one; ``title`` was typed there.
+
+    ``folders``: those that may become corpora and are none. ``most_bytes``: of an upload.
+    ``accepted``: the endings of files as a browser wants them.
+    """
+
+    template: ClassVar[str] = "documents.html"
+    default: Corpus | None
+    corpora: tuple[CorpusRow, ...]
+    may_change: bool
+    folders: tuple[str, ...]
+    title: str
+    problem: Problem | None
+    most_bytes: int
+    longest_title: int
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPage:
+    """A corpus with its files.
+
+    ``progress``: how far its indexing is, in words; ``done`` of ``total``, ``None`` where that is
+    not known. ``waiting``: why nobody indexes it. ``failed``: why its indexing failed.
+    ``left_out``: files of the last upload that were not taken. ``problem``: why a change was
+    refused. The others are as in ``DocumentsPage``.
+    """
+
+    template: ClassVar[str] = "corpus.html"
+    corpus: CorpusRow
+    files: tuple[FileRow, ...]
+    files_may_change: bool
+    may_change: bool
+    folder: str | None
+    progress: str
+    done: int | None
+    total: int
+    waiting: Problem | None
+    failed: Problem | None
+    left_out: tuple[str, ...]
+    problem: Problem | None
+    most_bytes: int
+    longest_title: int
+    accepted: str
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorPage:
     """An error as a page."""
 
@@ -212,9 +601,22 @@ Page: TypeAlias = (
     | ProgressPage
     | ResultPage
     | StoppedPage
+    | FeedbackPage
     | HistoryPage
+    | BoxFragment
+    | ProgressPage
+    | ResultPage
+    | StoppedPage
+    | ListsPage
+    | ListPage
+    | TextPage
+    | CompareForm
+    | ComparisonPage
+    | RecipesPage
     | ApiPage
     | LoginPage
+    | DocumentsPage
+    | CorpusPage
     | ErrorPage
 )
 

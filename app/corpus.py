@@ -21,6 +21,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
 from retrieval.words import VITAL
+from worker.corpora.corpus_store import StoredCorpus
 from worker.health import worker_health
 from worker.reports import SearchedCorpus
 
@@ -72,24 +73,42 @@ def read_corpus(
 
 
 def listed_corpora() -> Corpora:
-    """Return the corpora that can be searched here, or why there is none.
+    """Return the corpora that can be searched here, the default one first, or why it cannot be.
 
     Raises:
         StoreUnavailable: the database cannot be read.
     """
+    own = tuple(map(own_corpus_item, services().corpora.all()))
     try:
         corpus = searched_corpus(services())
     except IndexUnavailable as error:
         problem = services().paths.hidden_in_problem(error.problem)
-        return Corpora(corpora=(), problem=problem)
+        return Corpora(corpora=own, problem=problem)
     item = CorpusItem(
         name=corpus.name,
         title=corpus_item(corpus).title,
         documents=corpus.documents,
         built_at=corpus.built_at,
         text_date=corpus.text_date or None,
+        default=True,
+        state="ready",
+        searchable=True,
     )
-    return Corpora(corpora=(item,), problem=None)
+    return Corpora(corpora=(item, *own), problem=None)
+
+
+def own_corpus_item(found: StoredCorpus) -> CorpusItem:
+    """Return what the API says of a corpus beside the default one."""
+    return CorpusItem(
+        name=found.name,
+        title=found.title,
+        documents=found.documents,
+        built_at=found.built_at,
+        text_date=found.text_date or None,
+        default=False,
+        state=found.state,
+        searchable=found.searchable,
+    )
 
 
 def corpus_item(corpus: SearchedCorpus) -> Corpus:

@@ -18,25 +18,43 @@ from app.api_models import Error, answer
 from app.contexts import ErrorPage, render
 from app.services import services_of
 from retrieval.errors import (
+    BadSource,
     EsotericError,
     IndexUnavailable,
     InvalidClaim,
+    InvalidText,
     Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
+from worker.corpora.corpus_store import (
+    CorpusNotReady,
+    CorpusNotWritten,
+    CorpusRefused,
+    UnknownCorpus,
+)
 from worker.database import StoreUnavailable
+from worker.feedback_store import UnknownFeedback
 from worker.jobs import QueueFull, UnknownJob
+from worker.lists import UnknownList
 
 logger = logging.getLogger(__name__)
 
 _PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (InvalidText, HTTPStatus.UNPROCESSABLE_ENTITY),
     (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
     (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotReady, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotWritten, HTTPStatus.INSUFFICIENT_STORAGE),
+    (UnknownCorpus, HTTPStatus.NOT_FOUND),
     (UnknownJob, HTTPStatus.NOT_FOUND),
+    (UnknownFeedback, HTTPStatus.NOT_FOUND),
+    (UnknownList, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
@@ -56,8 +74,8 @@ _HTTP_PROBLEMS = {
     ),
     413: Problem(
         "too_large",
-        "The request is larger than 64 KiB.",
-        "Send one claim of at most 500 characters.",
+        "The request is too large: 64 KiB at most, or 6 MiB for a list of claims.",
+        "Send one claim of at most 500 characters, or divide the list.",
     ),
 }
 _FAULT = Problem(

@@ -1,7 +1,7 @@
 """A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview.
 
-A ClaimReview is published as a judgement: its author is the person who has confirmed the verdict,
-or the program if no person has.
+A ClaimReview is published as a judgement. So its author and its rating are those of a person who
+has confirmed the verdict; without one there is none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from app.hops import hop_items
 from app.proof import proof_item
 from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusPart
 from retrieval.words import (
     AGREE,
     BY_WHOLE,
@@ -34,8 +34,8 @@ from retrieval.words import (
     balance_words,
     counted,
     listed,
-    verdict_words,
 )
+from worker.feedback_store import Feedback
 from worker.jobs import Job
 
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
@@ -46,7 +46,6 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 # JSON-LD is made to be put into a page, where HTML would end it at a "</script>". These characters
 # occur only in strings of JSON, and are the same strings if they are escaped.
 _FOR_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-_PROGRAM = {"@type": "Organization", "name": "ESOTERIC"}
 _CSV_COLUMNS = (
     *("claim", "verdict", "confidence", "rank", "selected", "stance", "stance_confidence"),
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
@@ -59,32 +58,31 @@ _CSV_COLUMNS = (
 class Export:
     """A file format.
 
-    ``write`` takes the job, its result, the address of its page, and who has confirmed the verdict,
-    "" if no person has.
+    ``write`` takes the job, its result, the address of its page, and who has confirmed the verdict;
+    only a ClaimReview needs this.
     """
 
     suffix: str
     media_type: str
-    write: Callable[[Job, ClaimResult, str, str], str]
+    write: Callable[[Job, ClaimResult, str, Feedback | None], str]
 
 
-def export(name: str, job: Job, page: str, person: str) -> str:
+def export(name: str, job: Job, page: str, by: Feedback | None) -> str:
     """Return the content of the file.
 
     Raises:
         KeyError: there is no such format.
     """
     assert job.result is not None  # the view has checked this
-    return EXPORTS[name].write(job, job.result, page, person)
+    return EXPORTS[name].write(job, job.result, page, by)
 
 
-def _json(job: Job, result: ClaimResult, page: str, person: str) -> str:
+def _json(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
     return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
+def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
     verdict = result.verdict
-    corpus = result.corpus
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
@@ -120,11 +118,15 @@ def _markdown(job: Job, result: ClaimResult, page: str, person: str) -> str:
     lines += ["", "## Questions asked", ""]
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
-    searched = f"{_escaped(result.corpus_title)} ({corpus.documents} documents,"
-    searched += f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
-    searched += f" built {_escaped(corpus.built_at)})"
+    searched = " and ".join(map(_searched, result.corpora))
     lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
     return "\n".join(lines)
+
+
+def _searched(corpus: CorpusPart) -> str:
+    text_date = f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
+    built = f" built {_escaped(corpus.built_at)}"
+    return f"{_escaped(corpus.title)} ({corpus.documents} documents,{text_date}{built})"
 
 
 def _against(result: ClaimResult) -> list[str]:
@@ -197,8 +199,7 @@ def _proof(result: ClaimResult) -> list[str]:
     for part in proof.parts:
         line = f"{part.number}. {_quoted(part.words)}: {OPERATORS[part.operator].lower()}"
         if part.excerpt is not None:
-            words = "".join(piece.text for piece in part.excerpt.pieces if piece.look)
-            by = BY_WHOLE if part.excerpt.whole else _quoted(words)
+            by = _quoted(part.excerpt.words) if part.excerpt.words else BY_WHOLE
             line += f", {by} in {_escaped(part.excerpt.title)}, evidence {part.excerpt.rank}"
         lines.append(line)
     return lines
@@ -233,7 +234,7 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: ClaimResult, page: str, person: str) -> str:
+def _csv(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
@@ -263,14 +264,25 @@ def _csv(job: Job, result: ClaimResult, page: str, person: str) -> str:
     return file.getvalue()
 
 
-def _claim_review(job: Job, result: ClaimResult, page: str, person: str) -> str:
-    verdict = result.verdict
-    label = verdict.label
+def confirmation(given: Sequence[Feedback], asker: str | None) -> Feedback | None:
+    """Return the agreement that a ClaimReview is made from: it has a name.
+
+    ``given``: the feedback on the claim, newest first. That of the asker comes before all others.
+    """
+    named = [one for one in given if one.opinion.agrees and one.opinion.name]
+    own = [one for one in named if asker is not None and one.owner == asker]
+    return next(iter(own + named), None)
+
+
+def _claim_review(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
+    assert by is not None  # the view has checked this
+    opinion = by.opinion
+    label = opinion.label
     rating: dict[str, Any] = {
         "@type": "Rating",
-        # A lean is no rating.
-        "alternateName": verdict_words(label, verdict.confidence, None),
-        "ratingExplanation": verdict.rationale,
+        # The person has confirmed the verdict, so it is not less sure. A lean is no rating.
+        "alternateName": VERDICTS[label],
+        "ratingExplanation": opinion.note or result.verdict.rationale,
     }
     if label != NOT_ENOUGH_INFO:
         rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
@@ -278,15 +290,15 @@ def _claim_review(job: Job, result: ClaimResult, page: str, person: str) -> str:
         "@context": "https://schema.org",
         "@type": "ClaimReview",
         "url": page,
-        "datePublished": (job.finished_at or job.created_at).date().isoformat(),
-        "author": {"@type": "Person", "name": person} if person else _PROGRAM,
+        "datePublished": by.created_at.date().isoformat(),
+        "author": {"@type": "Person", "name": opinion.name},
         "claimReviewed": result.claim,
         "itemReviewed": {"@type": "Claim", "text": result.claim},
         "reviewRating": rating,
         "citation": [
             _citation(item, result.credits.get(item.document))
-            for item in result.selected
-            if item.stance == label
+            for rank, item in enumerate(result.evidence, 1)
+            if item.selected and item.stance == label and rank not in opinion.wrong
         ],
     }
     return json.dumps(review, ensure_ascii=False, indent=2).translate(_FOR_SCRIPT) + "\n"

@@ -8,7 +8,7 @@ no others: an address names a document of a result, not a path.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -24,6 +24,7 @@ from app.openapi import describe
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
+from worker.corpora.corpus_store import CorpusRefused, UnknownCorpus
 
 blueprint = Blueprint("files", __name__)
 
@@ -73,10 +74,9 @@ _KINDS = {
 def show(job_id: str, number: int) -> ResponseReturnValue:
     """Return the file that a document of a result was read from; ``number`` counts from 1."""
     result = services().store.get(job_id).result
-    folder = _folder(result) if result is not None else None
     path = None
-    if result is not None and folder is not None and 0 < number <= len(result.documents):
-        path = _file(folder, result.documents[number - 1])
+    if result is not None and 0 < number <= len(result.documents):
+        path = _files_of(result)(result.documents[number - 1])
     if path is None:
         raise RequestRefused(
             HTTPStatus.NOT_FOUND,
@@ -101,32 +101,56 @@ def show(job_id: str, number: int) -> ResponseReturnValue:
 
 def file_links(job_id: str, result: ClaimResult) -> dict[str, str]:
     """Return the addresses of files by the ids of documents, at their pages and sections."""
-    folder = _folder(result)
-    if folder is None:
-        return {}
+    file_of = _files_of(result)
     links = {}
     for number, document in enumerate(result.documents, 1):
-        path = _file(folder, document)
+        path = file_of(document)
         if path is not None:
             address = url_for("files.show", job_id=job_id, number=number)
             links[document.id] = address + _place(path, document)
     return links
 
 
-def _folder(result: ClaimResult) -> Path | None:
-    """Return the folder that the corpus of a result was built from, if it is still searched."""
+def _files_of(result: ClaimResult) -> Callable[[Document], Path | None]:
+    """Return what finds the file of a document, if its corpus has files and is still there.
+
+    Ids begin with the name of their corpus and a colon, but for those of the default corpus.
+    """
+    own = {part.name: _own_folder(part.name) for part in result.corpus.parts}
+    default = _default_folder(result)
+
+    def file_of(document: Document) -> Path | None:
+        corpus, colon, name = document.whole.id.partition(":")
+        folder = own.get(corpus) if colon else None
+        if folder is not None:
+            return _file(folder, name)
+        return None if default is None else _file(default, document.whole.id)
+
+    return file_of
+
+
+def _own_folder(name: str) -> Path | None:
+    try:
+        return services().corpora.files(name)
+    except (UnknownCorpus, CorpusRefused):
+        return None
+
+
+def _default_folder(result: ClaimResult) -> Path | None:
+    """Return the folder that the default corpus was built from, if the result is of it."""
     try:
         corpus = searched_corpus(services())
     except IndexUnavailable:
         return None
-    if corpus.name != result.corpus.name or not corpus.source.startswith(_FOLDER):
+    searched = {part.name for part in result.corpus.parts} or {result.corpus.name}
+    if corpus.name not in searched or not corpus.source.startswith(_FOLDER):
         return None
     return Path(corpus.source.removeprefix(_FOLDER))
 
 
-def _file(folder: Path, document: Document) -> Path | None:
-    """Return the file of a document, if it is a file of a known format inside the folder."""
-    name = Path(document.whole.id)
+def _file(folder: Path, written: str) -> Path | None:
+    """Return the file of this name, if it is one of a known format inside the folder."""
+    name = Path(written)
     hidden = any(part.startswith(".") for part in name.parts)
     if hidden or name.is_absolute() or name.suffix.lower() not in _KINDS:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from jinja2 import Environment
@@ -27,6 +27,7 @@ from retrieval.words import (
     OPERATORS,
     STAGES,
     STANCES,
+    STATES,
     VERDICTS,
     Level,
     balance_words,
@@ -35,7 +36,6 @@ from retrieval.words import (
     level_of,
     verdict_words,
 )
-from worker.jobs import ListedJob
 
 Look: TypeAlias = Literal["supported", "refuted", "unsettled", "pending", "stopped"]
 
@@ -62,22 +62,40 @@ class Badge:
     level: Level = "settled"
 
 
-_STATES = {
-    "queued": Badge("pending", "Waiting"),
-    "running": Badge("pending", "Being checked"),
-    "failed": Badge("stopped", "Failed"),
-    "cancelled": Badge("stopped", "Cancelled"),
+class Listed(Protocol):
+    """A job in a list, or in a comparison, or a row of a list of claims."""
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def label(self) -> Label | None: ...
+
+    @property
+    def confidence(self) -> float | None: ...
+
+    @property
+    def leans(self) -> Label | None: ...
+
+
+_STATES: dict[str, Look] = {
+    "queued": "pending",
+    "running": "pending",
+    "failed": "stopped",
+    "cancelled": "stopped",
 }
 
 
 def install_filters(environment: Environment) -> None:
     """Give the filters to all templates."""
     environment.filters |= {
+        "ago": ago,
         "balance": balance_words,
         "counted": counted,
         "credit": credit,
         "day": day,
         "found_by": found_by_words,
+        "score": lambda value: f"{value:.2f}".removeprefix("0"),
         "job": job_badge,
         "look": LOOKS.__getitem__,
         "moment": moment,
@@ -96,10 +114,10 @@ def verdict_badge(verdict: Verdict) -> Badge:
     return Badge(LOOKS[verdict.label], verdict.words, verdict.level)
 
 
-def job_badge(job: ListedJob) -> Badge:
+def job_badge(job: Listed) -> Badge:
     """Return the verdict of a finished job, or the state of any other."""
     if job.label is None:
-        return _STATES[job.state]
+        return Badge(_STATES[job.state], STATES[job.state])
     of = job.label, job.confidence, job.leans
     return Badge(LOOKS[job.label], verdict_words(*of), level_of(*of))
 
@@ -125,11 +143,24 @@ def credit(credit: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(credit)
 
 
+def ago(at: datetime) -> Markup:
+    """Return how long ago a point in time was."""
+    minutes = int((datetime.now(UTC) - at).total_seconds() // 60)
+    if minutes < 1:
+        said = "just now"
+    elif minutes < 60:
+        said = f"{counted(minutes, 'minute')} ago"
+    elif minutes < 24 * 60:
+        said = f"{counted(minutes // 60, 'hour')} ago"
+    else:
+        said = f"{counted(minutes // (24 * 60), 'day')} ago"
+    return _time(_utc(at), said)
+
+
 def moment(at: datetime) -> Markup:
     """Return a point in time."""
     at = at.astimezone(UTC)
-    iso = at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return _time(iso, f"{at.day} {at:%B %Y}, {at:%H:%M} UTC")
+    return _time(_utc(at), f"{at.day} {at:%B %Y}, {at:%H:%M} UTC")
 
 
 def day(iso: str) -> Markup:
@@ -144,6 +175,10 @@ def day(iso: str) -> Markup:
 def seconds(value: float) -> str:
     """Return a duration."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def _utc(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _time(iso: str, text: str) -> Markup:

@@ -12,8 +12,18 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.errors import RequestRefused
 from retrieval.errors import Problem
+from worker.corpora.uploads import too_large
 
 MOST_BYTES = 64 * 1024
+# A list of claims or a text may be longer: 5,000 claims of 500 characters have less than 4 MB.
+MOST_BYTES_OF_A_LIST = 6 * 1024 * 1024
+_TAKE_LISTS = (
+    *("pages.submit", "box.says", "lists.submit", "api_lists.submit"),
+    *("texts.read", "texts.check", "api_texts.read"),
+)
+# Uploads of documents may be larger, by what a form adds to them.
+_UPLOADS = ("corpora.make", "corpora.upload", "api_corpora.upload")
+_BYTES_OF_A_FORM = 1_000_000
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -49,8 +59,11 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _YEAR = 365 * 24 * 3600
 
 
-def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
-    """Refuse unknown host names, requests from other sites and large bodies; set the headers."""
+def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) -> None:
+    """Refuse unknown host names, requests from other sites and large bodies; set the headers.
+
+    ``most_upload``: the largest upload of documents, in bytes.
+    """
 
     @app.before_request
     def refuse() -> None:
@@ -63,8 +76,17 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str]) -> None:
                     "Use the server's address, or add the name to TRUSTED_HOSTS and restart it.",
                 ),
             )
-        if (request.content_length or 0) > MOST_BYTES:
+        if request.endpoint in _UPLOADS:
+            request.max_content_length = most_upload + _BYTES_OF_A_FORM
+            if (request.content_length or 0) > request.max_content_length:
+                raise RequestRefused(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(most_upload).problem
+                )
+            return
+        most = MOST_BYTES_OF_A_LIST if request.endpoint in _TAKE_LISTS else MOST_BYTES
+        if (request.content_length or 0) > most:
             raise RequestEntityTooLarge
+        request.max_content_length = request.max_form_memory_size = most
         if request.method not in _SAFE_METHODS and _from_another_site():
             raise RequestRefused(
                 HTTPStatus.FORBIDDEN,

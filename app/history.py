@@ -3,34 +3,104 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from flask import url_for
+from pydantic import ValidationError
 
 from app.access import listed_owner
-from app.api_models import ClaimItem, Claims, ClaimSearch, ListedVerdict
+from app.api_models import ClaimItem, Claims, ClaimSearch, HistorySearch, ListedVerdict
+from app.contexts import HistoryPage
 from app.services import services
+from app.visitor import visitor
 from retrieval.claim import LONGEST
 from retrieval.words import level_of
+from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import Links, ListedJob
 
-
-def as_stored(query: str) -> str:
-    """Return words that are looked for in claims; these are stored in NFC."""
-    return unicodedata.normalize("NFC", query.strip()[:LONGEST])
+CLAIMS_PER_PAGE = 20
 
 
 def listed_claims(asked: ClaimSearch) -> Claims:
-    """Return one page of the claims that contain the words.
+    """Return one page of the claims that pass the filters.
 
     Raises:
         StoreUnavailable: the database cannot be read.
     """
     offset = (asked.page - 1) * asked.limit
-    jobs, total = services().store.search(as_stored(asked.q), asked.limit, offset, listed_owner())
+    wanted = _filter(asked, yours=asked.whose == "yours")
+    jobs, total = HistoryStore(services().database).listed(wanted, asked.limit, offset)
     return Claims(
         claims=tuple(_item(job) for job in jobs),
         total=total,
         page=asked.page,
         pages=max(1, -(-total // asked.limit)),
     )
+
+
+def history_page(arguments: Mapping[str, str]) -> HistoryPage:
+    """Return the page; of its arguments, those with a wrong value count as left out.
+
+    A visitor who has a cookie first sees the own claims. After the last page comes the last page.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    search = _valid(arguments)
+    yours = search.whose == "yours" or (not search.whose and visitor() is not None)
+    wanted = _filter(search, yours=yours)
+    store = HistoryStore(services().database)
+    number = search.page
+    groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+    pages = max(1, -(-total // CLAIMS_PER_PAGE))
+    if number > pages:
+        number = pages
+        groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
+    filters = search.model_dump(exclude={"page", "whose"}, exclude_defaults=True)
+    whose = "yours" if yours else "all"
+    return HistoryPage(
+        search=search,
+        yours=yours,
+        owner=visitor(),
+        groups=tuple(groups),
+        total=total,
+        filtered=bool(filters),
+        number=number,
+        pages=pages,
+        recipes=tuple(store.recipes()),
+        yours_address=_address(filters, "yours"),
+        all_address=_address(filters, "all"),
+        newer=_address(filters, whose, number - 1) if number > 1 else "",
+        older=_address(filters, whose, number + 1) if number < pages else "",
+    )
+
+
+def _valid(arguments: Mapping[str, str]) -> HistorySearch:
+    try:
+        return HistorySearch.model_validate(arguments)
+    except ValidationError as error:
+        wrong = {problem["loc"][0] for problem in error.errors()}
+        return HistorySearch.model_validate(
+            {name: value for name, value in arguments.items() if name not in wrong}
+        )
+
+
+def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
+    return ClaimFilter(
+        # Claims are stored in NFC.
+        text=unicodedata.normalize("NFC", search.q.strip()[:LONGEST]),
+        # Nobody has "", so that a visitor without a cookie has no claims.
+        owner=listed_owner() or ((visitor() or "") if yours else None),
+        label=search.verdict or None,
+        level=search.level or None,
+        recipe=search.recipe or None,
+        state=search.state or None,
+    )
+
+
+def _address(filters: Mapping[str, Any], whose: str, page: int = 1) -> str:
+    return url_for("pages.history", **filters, whose=whose, page=page if page > 1 else None)
 
 
 def _item(job: ListedJob) -> ClaimItem:

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retrieval.result import Cited, ClaimResult, Hop, Offsets, WholeDocument
-from retrieval.types import SentenceKey
+from retrieval.result import Cited, ClaimResult, WholeDocument
+from retrieval.types import Hop, Offsets, SentenceKey
 from retrieval.words import Quoting
 
 _MOST_NAMED = 4

@@ -72,7 +72,7 @@ class Limits:
         """
         name = client()
         with self._lock:
-            if self._streams[name] >= self._streams_each:
+            if self._streams_each is not None and self._streams[name] >= self._streams_each:
                 raise _too_many("You have too many event streams open.", _STREAM_SECONDS)
             self._streams[name] += 1
 

@@ -5,7 +5,7 @@ The first paragraph of a view's docstring is its summary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from spectree import Response, SpecTree
 
 from app.api_models import Error
+from retrieval.recipes.recipes import Recipe, names_of
 
 Answer: TypeAlias = tuple[type[BaseModel] | None, str]
 
@@ -33,11 +34,14 @@ description = SpecTree(
 )
 
 
-def document(recipes: Iterable[str]) -> dict[str, Any]:
+def document(recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return the description of all routes, with the names of the recipes that are known here."""
     described: dict[str, Any] = deepcopy(description.spec)
     submission = described["components"]["schemas"]["Submission"]
-    submission["properties"]["recipe"]["enum"] = [*recipes, None]
+    names = list(names_of(recipes))
+    submission["properties"]["recipe"]["enum"] = [*names, None]
+    compared = described["components"]["schemas"]["ComparisonForm"]
+    compared["properties"]["recipe"]["items"]["enum"] = list(recipes)
     return described
 
 

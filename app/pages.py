@@ -2,75 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.access import listed_owner
-from app.api_models import Follow, HistorySearch, Submission
+from app.actions import actions_of, editing
+from app.api_models import Filled, Follow, HistorySearch, SubmissionForm
+from app.asked_model import asked_model
 from app.asker import client
+from app.box import box_answer, refused
 from app.contexts import (
+    BoxAnswer,
     Corpus,
-    HistoryPage,
+    Example,
     HomePage,
-    OtherRecipes,
     ResultPage,
     StoppedPage,
     render,
 )
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
-from app.documents import document_items
+from app.corpus_choice import corpora_to_choose, corpora_to_search
+from app.entered import entered
 from app.errors import RequestRefused, status_of
+from app.evidence import cards, without_evidence
 from app.files import file_links
-from app.history import as_stored
-from app.hops import hop_items
+from app.history import history_page
+from app.lists import submitted_list
 from app.openapi import describe
 from app.progress import progress_page
-from app.proof import proof_item
-from app.recipes import UNKNOWN, recipe_to_run
+from app.proof import differences, marked_claim, proof_item
+from app.recipes import UNKNOWN, grouped, recipe_to_run
 from app.services import services
-from app.visitor import refuse_others, visitor_with_cookie
-from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import IndexUnavailable, InvalidClaim, Problem, RecipeUnavailable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from worker.health import WorkerHealth, worker_health
-from worker.jobs import Job, QueueFull
-from worker.reports import AskedModel
+from app.trail import has_findings, trail, trail_of
+from app.visitor import may_change, refuse_others, visitor_with_cookie
+from retrieval.claim import LONGEST
+from retrieval.claim_lists.files import ListFile
+from retrieval.errors import (
+    BadSource,
+    IndexUnavailable,
+    InvalidClaim,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
+from retrieval.text.plain_questions import plain_statement
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.health import worker_health
+from worker.jobs import Job, Origin, QueueFull
 
 blueprint = Blueprint("pages", __name__)
 
 EXAMPLES = (
-    "Frankenstein was written by Mary Shelley.",
-    "Sputnik 1 was launched by the United States.",
-    "The author of Frankenstein was an English novelist.",
-    "Mary Shelley kept a diary about her cats.",
+    Example("Frankenstein was written by Mary Shelley.", "true"),
+    Example("Sputnik 1 was launched by the United States.", "false"),
+    Example("The author of Frankenstein was an English novelist.", "needs two documents"),
+    Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
 )
-RECENT_CLAIMS = 6
-CLAIMS_PER_PAGE = 20
+RECENT_CLAIMS = 3
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
-@describe(HTTP_200=(None, "The form and recent claims"))
+@describe(query=Filled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
-    """Show the form."""
-    return _home("", None)
+    """Show the form, filled with ``q``."""
+    text, recipe = request.args.get("q", ""), request.args.get("recipe")
+    edited_from = request.args.get("edited_from", "")
+    return _home(box_answer(text, recipe), asked=recipe, edited_from=edited_from)
 
 
 @blueprint.post("/claims")
 @describe(
-    form=Submission,
-    HTTP_303=(None, "The claim's page"),
+    form=SubmissionForm,
+    HTTP_303=(None, "The page of the claim, or of the list"),
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong with the claim or why it cannot run"),
+    HTTP_422=(None, "The form again, with what is wrong, or what can be done with a text"),
     HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
-    """Submit the claim and redirect to its page; a wrong claim is shown in the form again."""
+    """Submit a claim, or several lines as a list, and redirect to its page.
+
+    What cannot be checked is shown in the form again, and so is a text, with what can be done.
+    """
     if request.mimetype not in _FORM_TYPES:
         raise RequestRefused(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -81,25 +99,38 @@ def submit() -> BaseResponse:
             ),
         )
     text = request.form.get("claim", "")
-    asked = request.form.get("recipe")
+    asked, chosen = request.form.get("recipe"), request.form.get("as", "")
+    edited_from = request.form.get("edited_from", "")
+    anyway = request.form.get("anyway") == "1"
+    found = entered(text)
     try:
+        if found.kind != "claim" and not anyway and chosen != "claim":
+            if found.kind == "list" or chosen == "list":
+                return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
+            page = _home(box_answer(text, asked), asked=asked)
+            return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")
+        claim = (plain_statement(text) if chosen == "statement" else None) or text
         services().limits.claim()
         recipe = recipe_to_run(asked)
-        anyway = request.form.get("anyway") == "1"
+        edited = editing(edited_from)
+        origin = Origin(edited_from=edited.id if edited else None)
+        corpora = corpora_to_search(request.form.getlist("corpora"))
         job = services().queue.submit(
-            text, recipe, anyway, visitor_with_cookie(), client(), typed=True
+            *(claim, recipe, anyway, visitor_with_cookie(), origin, corpora),
+            client=client(),
+            typed=True,
         )
-    except InvalidClaim as error:
-        page = _home(text, error.problem, asked=asked)
+    except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
+        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     except RequestRefused as error:
-        page = _home(text, error.problem, asked=asked)
+        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
         return Response(page, error.status, error.headers, mimetype="text/html")
     except QueueFull as error:
-        page = _home(text, error.problem, asked=asked)
+        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), {"Retry-After": "60"}, mimetype="text/html")
     except RecipeUnavailable as error:
-        page = _home(text, None, recipe_problem=error.problem)
+        page = _home(box_answer(text, None), recipe_problem=error.problem, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
     return _see_claim(job.id)
 
@@ -114,16 +145,24 @@ def claim(job_id: str) -> str:
         return render(_result_page(job))
     if job.state in ("queued", "running"):
         health = worker_health(services().workers)
-        asked = _asked_model(health)
+        asked = asked_model(health)
         follow = request.args.get("follow") == "1"
         events = store.events(job.id, 0)
         problem = health.problem
         if problem is not None:
             problem = services().paths.hidden_in_problem(problem)
-        # A recipe may have been removed since the claim was submitted; the worker will report it.
-        recipe = services().recipes.get(job.recipe, RECIPES[DEFAULT_RECIPE])
-        return render(progress_page(job, recipe, events, problem, asked, follow=follow))
-    return render(StoppedPage(job))
+        page = progress_page(
+            job,
+            _recipe_of(job),
+            events,
+            problem,
+            asked,
+            before=store.standing(job.id)[1],
+            corpus=_corpus(),
+            follow=follow,
+        )
+        return render(page)
+    return render(StoppedPage(job, may_change(services().store.owner(job.id))))
 
 
 @blueprint.post("/claims/<job_id>/cancel")
@@ -154,28 +193,20 @@ def delete(job_id: str) -> BaseResponse:
 @blueprint.get("/claims")
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
-    """Show all claims so far, newest first."""
-    query = as_stored(request.args.get("q", ""))
-    asked = request.args.get("page", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
-    number = max(1, number)
-    store = services().store
-    owner = listed_owner()
-    jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE, owner)
-    pages = max(1, -(-total // CLAIMS_PER_PAGE))
-    if number > pages:
-        number = pages
-        jobs, total = store.search(query, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE, owner)
-    return render(HistoryPage(query, tuple(jobs), total, number, pages))
+    """Show the claims so far, newest first."""
+    return render(history_page(request.args.to_dict()))
 
 
 def _home(
-    text: str,
-    problem: Problem | None,
+    box: BoxAnswer,
     recipe_problem: Problem | None = None,
     asked: str | None = None,
+    edited_from: str = "",
 ) -> str:
-    """Return the page with the form; ``asked`` is the recipe that was chosen there."""
+    """Return the page with the form; ``asked`` is the recipe that was chosen there.
+
+    ``edited_from``: the id of the claim that is edited in the form, "" if there is none.
+    """
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     recipes, here = services().recipes, UNKNOWN
@@ -187,60 +218,66 @@ def _home(
         corpus_problem = services().paths.hidden_in_problem(error.problem)
     return render(
         HomePage(
-            claim=text,
-            problem=problem,
-            offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
+            box=box,
             most_characters=LONGEST,
             examples=EXAMPLES,
             recent=tuple(services().store.recent(RECENT_CLAIMS, listed_owner())),
             corpus=corpus,
             corpus_problem=corpus_problem,
+            corpora=corpora_to_choose(request.values.getlist("corpora")),
             recipes=tuple(
                 recipe for recipe in recipes.values() if recipe.name not in here.problems
             ),
-            other_recipes=_grouped(here.problems),
+            other_recipes=grouped(here.problems),
             recipe_problem=recipe_problem,
             usual=here.usual,
             chosen=asked
             if asked and asked in recipes and asked not in here.problems
             else here.usual,
-            asked=_asked_model(worker_health(services().workers)),
+            asked=asked_model(worker_health(services().workers)),
+            editing=editing(edited_from),
         )
     )
-
-
-def _grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
-    names: dict[Problem, list[str]] = {}
-    for name, problem in problems.items():
-        names.setdefault(problem, []).append(name)
-    return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
 def _result_page(job: Job) -> ResultPage:
     result = job.result
     assert result is not None  # a job that is done has one
+    events = services().store.events(job.id, 0)
+    found = differences(result)
+    files = file_links(job.id, result)
+    shown = cards(result, files, found)
     return ResultPage(
         job=job,
         result=result,
-        permalink=url_for(".claim", job_id=job.id, _external=True),
-        files=file_links(job.id, result),
-        documents=tuple(document_items(result)),
-        hops=hop_items(result),
+        drawn=marked_claim(result, found),
+        differences=found,
+        cards=tuple(card for card in shown if card.selected),
+        unused=tuple(card for card in shown if not card.selected),
+        opened=without_evidence(result, files),
         proof=proof_item(result),
+        trail=trail(events, _recipe_of(job), running=False)
+        if has_findings(events)
+        else trail_of(result),
         attribution=any(map(is_wikipedia, result.credits.values())),
         most_characters=LONGEST,
+        actions=actions_of(job),
     )
 
 
-def _asked_model(health: WorkerHealth) -> AskedModel | None:
-    """Return the language model that gets the claims, or ``None`` where there is none.
+def _recipe_of(job: Job) -> Recipe:
+    # A recipe may have been removed since the claim was submitted; the worker will report it.
+    try:
+        return recipe_named(job.recipe, services().recipes)
+    except UnknownRecipe:
+        return RECIPES[DEFAULT_RECIPE]
 
-    The workers report it. While no worker is alive, it is read from the settings of this process.
-    """
-    llm = services().settings.llm
-    if health.language_model is None and health.workers == 0 and llm is not None:
-        return AskedModel(llm.model, llm.host, llm.decides, problem=None)
-    return health.language_model
+
+def _corpus() -> Corpus | None:
+    try:
+        return corpus_item(searched_corpus(services()))
+    except IndexUnavailable:
+        return None
 
 
 def _see_claim(job_id: str) -> BaseResponse:

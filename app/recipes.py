@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from app.api_models import RecipeItem, Recipes
+from app.contexts import OtherRecipes
 from app.corpus import searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
 from retrieval.pipeline.runnable import Runnable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, recipe_named
+from retrieval.recipes.recipes import DEFAULT_RECIPE, base_and_more_hops, recipe_named
 
 # Until an index is known, claims are accepted and wait.
 UNKNOWN = Runnable(DEFAULT_RECIPE, {})
@@ -28,13 +30,31 @@ def recipe_to_run(asked: str | None) -> str:
         RecipeUnavailable: it cannot run here.
         StoreUnavailable: the database cannot be read.
     """
-    here = _runnable() or UNKNOWN
+    here = runnable_here()
     name = here.usual if asked is None else recipe_named(asked, services().recipes).name
-    if name in here.problems:
-        problem = here.problems[name]
+    base = base_and_more_hops(name)[0]
+    if base in here.problems:
+        problem = here.problems[base]
         message = f"The recipe {name} cannot run here. {problem.message}"
         raise RecipeUnavailable(problem.code, message, problem.hint)
     return name
+
+
+def runnable_here() -> Runnable:
+    """Return which recipes can run; all of them while no index is known.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    return _runnable() or UNKNOWN
+
+
+def grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:
+    """Return the recipes that cannot run, by the reasons."""
+    names: dict[Problem, list[str]] = {}
+    for name, problem in problems.items():
+        names.setdefault(problem, []).append(name)
+    return tuple(OtherRecipes(tuple(group), problem) for problem, group in names.items())
 
 
 def listed_recipes() -> Recipes:

@@ -17,12 +17,16 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
+from app.services import services_of
+from app.streams import MOST_STREAMS, Streams
 from settings import Settings
 
-# Requests mostly wait for the database, so there may be more threads than cores.
-THREADS = 8
-# The application refuses bodies above 64 KiB with an error in JSON or as a page. Waitress refuses
-# bodies above this size itself, in plain text.
+# Requests mostly wait for the database, so there may be more threads than cores. An open stream of
+# events holds one of its own.
+THREADS = 8 + MOST_STREAMS
+# The application refuses larger bodies than it takes with an error in JSON or as a page. Waitress
+# refuses bodies above this size itself, in plain text; where documents may be uploaded, above this
+# and twice the largest upload.
 MOST_BYTES_READ = 8 * 1024 * 1024
 MOST_CONNECTIONS = 4000
 # Share of the places that is free for new connections; their next ones make room in turn.
@@ -53,11 +57,11 @@ def listening_server(app: Flask, settings: Settings) -> Server:
     server: Server = waitress.create_server(
         app,
         map=sockets,
-        _dispatcher=_Dispatcher(THREADS),
+        _dispatcher=_Dispatcher(THREADS, services_of(app).streams),
         host=settings.host,
         port=settings.port,
         ident=None,
-        max_request_body_size=MOST_BYTES_READ,
+        max_request_body_size=MOST_BYTES_READ + settings.uploads * 2 * settings.most_upload,
         clear_untrusted_proxy_headers=False,  # app.proxies does
         connection_limit=_allowed_connections(),
         channel_timeout=IDLE_SECONDS,
@@ -97,8 +101,9 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
 class _Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
     """Threads that answer requests, and one for health checks alone."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, streams: Streams) -> None:
         super().__init__()
+        self._streams = streams
         self.set_thread_count(threads)
         self._health = ThreadedTaskDispatcher()
         self._health.set_thread_count(1)
@@ -112,6 +117,7 @@ class _Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
             super().add_task(task)
 
     def shutdown(self, *arguments: Any, **named: Any) -> Any:
-        """End all threads."""
+        """End all threads, those of open streams too."""
+        self._streams.end()
         self._health.shutdown(*arguments, **named)
         return super().shutdown(*arguments, **named)

@@ -10,12 +10,16 @@ from flask import Flask, current_app
 
 from app.metrics import Metrics
 from app.server_paths import ServerPaths
+from app.streams import Streams
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
+from worker.list_store import ListStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
@@ -35,11 +39,15 @@ class Services:
     settings: Settings
     database: Database
     store: JobStore
+    lists: ListStore
+    texts: ReaderOnDemand
     workers: WorkerStore
     queue: Queue
     metrics: Metrics
     recipes: Mapping[str, Recipe]
     paths: ServerPaths
+    corpora: CorpusStore
+    streams: Streams
     users: UserStore
     limits: Limits
 

@@ -14,26 +14,28 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.claim_files import Row, read_claims, separator_of
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
 from cli.patience import patiently
 from cli.recipe_option import recipe_option
-from cli.verdict_tables import TABLES, write_table
 from retrieval.claim import read_claim
+from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_claims, separator_of
+from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
 from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.result import ClaimResult, CorpusInfo, claim_result
+from retrieval.result import ClaimResult, claim_result
+from retrieval.types import CorpusInfo
 from retrieval.words import WITH_QUANTITIES
 from settings import Settings
 
 if TYPE_CHECKING:
     from retrieval.models.folders import ModelFolders
 
+_TABLES = (".csv", ".xlsx")
 _STANDARD_OUTPUT = Path("-")
 _LINE_BEGINS = b'{"claim": '
 
@@ -66,7 +68,12 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
     """
     settings = Settings.from_environment()
     chosen = recipe_given(recipe, recipes_with(settings.recipes)) if recipe is not None else None
-    rows = read_claims(file, column)
+    given = list_file(file)
+    try:
+        rows = read_claims(given, column)
+    except UnclearColumn as error:
+        hint = f"{error.hint} The option is --column NAME."
+        raise BadSource(error.code, error.message, hint) from error
     lines = _lines_of(output)
     to_file = lines != _STANDARD_OUTPUT and (lines.is_file() or not lines.exists())
     if lines != output and output.exists():
@@ -111,7 +118,7 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
                 os.fsync(stream.fileno())
             history.add(line)
     if lines != output:
-        write_table(lines, rows, output, separator_of(file, column))
+        _write_table(lines, rows, output, separator_of(given, column))
         lines.unlink()
     claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
     summary = f"{claims} in {output}, {done} of them from before, {failed} failed now."
@@ -120,8 +127,31 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
 
 def _lines_of(output: Path) -> Path:
     """Return the file of the JSON lines: the output, or the one that a table is made from."""
-    is_table = output.suffix.casefold() in TABLES
+    is_table = output.suffix.casefold() in _TABLES
     return output.with_name(f"{output.name}.unfinished") if is_table else output
+
+
+def _write_table(lines: Path, rows: list[Row], output: Path, separator: str) -> None:
+    """Write the lines of results as a table; ``separator``: what parts the cells of a .csv."""
+    others = list(dict.fromkeys(name for row in rows for name in row.others))
+    unfinished = output.with_name(f"{output.name}.part")
+    with lines.open("rb") as stream:
+        table = verdict_table(map(_checked_row, stream), others)
+        if output.suffix.casefold() == ".csv":
+            with unfinished.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(csv_pieces(table, separator))
+        else:
+            write_xlsx(unfinished, table)
+    unfinished.replace(output)
+
+
+def _checked_row(line: bytes) -> CheckedRow:
+    record = json.loads(line)
+    others = record.get("row", {})
+    if "error" in record:
+        return CheckedRow(record["claim"], others, problem=Problem(**record["error"]))
+    result = ClaimResult.model_validate(record)
+    return CheckedRow(_written(result), others, result)
 
 
 class _History:

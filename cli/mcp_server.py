@@ -23,8 +23,8 @@ from retrieval.errors import EsotericError
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import recipe_named
-from retrieval.result import ClaimResult, CorpusInfo, Evidence, claim_result
-from retrieval.types import Document, Label, Progress, ProgressListener, SentenceMatch
+from retrieval.result import ClaimResult, Evidence, claim_result
+from retrieval.types import CorpusInfo, Document, Label, Progress, ProgressListener, SentenceMatch
 from retrieval.words import Level, balance_words
 from settings import Settings
 from worker.database import Database

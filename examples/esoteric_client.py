@@ -19,11 +19,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
+from uuid import uuid4
 
 Document = dict[str, Any]
 PENDING = ("queued", "running")
@@ -70,12 +71,21 @@ class Esoteric:
             except EsotericError as error:
                 yield claim, error
 
-    def submit(self, claim: str, recipe: str | None = None, anyway: bool = False) -> Document:
+    def submit(
+        self,
+        claim: str,
+        recipe: str | None = None,
+        anyway: bool = False,
+        corpora: Sequence[str] = (),
+    ) -> Document:
         """Submit a claim and return its ``id``, ``state`` and ``links`` at once.
 
         ``anyway``: also a link, a text in another language or a question without yes or no.
+        ``corpora``: names of those to search; without any the default one.
         """
-        body = {"claim": claim, "anyway": anyway} | ({"recipe": recipe} if recipe else {})
+        body: Document = {"claim": claim, "anyway": anyway}
+        body |= {"recipe": recipe} if recipe else {}
+        body |= {"corpora": [*corpora]} if corpora else {}
         return self._json("POST", "/claims", body)
 
     def progress(self, job: str) -> Iterator[Document]:
@@ -113,6 +123,47 @@ class Esoteric:
         """Return the result as a file: json, md, csv or claimreview."""
         return self._bytes("GET", f"/claims/{job}/export?format={kind}")
 
+    def say(
+        self,
+        job: str,
+        agrees: bool,
+        label: str | None = None,
+        wrong: Sequence[int] = (),
+        note: str = "",
+        name: str = "",
+    ) -> Document:
+        """Say what the verdict of a claim should be, and return the feedback with its ``id``.
+
+        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled wrong.
+        An agreement under a ``name`` allows the export as a ClaimReview.
+        """
+        body = {"agrees": agrees, "label": label, "wrong": list(wrong), "note": note, "name": name}
+        return self._json("POST", f"/claims/{job}/feedback", body)
+
+    def feedback(self, page: int = 1, limit: int = 20) -> Document:
+        """Return one page of what people say about verdicts, newest first."""
+        return self._json("GET", f"/feedback?{urlencode({'page': page, 'limit': limit})}")
+
+    def one_feedback(self, feedback: str) -> Document:
+        """Return one piece of feedback."""
+        return self._json("GET", f"/feedback/{feedback}")
+
+    def export_feedback(self, kind: str = "claims") -> bytes:
+        """Return all feedback as JSON lines: claims, or pairs of claim and evidence."""
+        return self._bytes("GET", f"/feedback/export?format={kind}")
+
+    def delete_feedback(self, feedback: str) -> None:
+        """Delete one piece of feedback."""
+        self._bytes("DELETE", f"/feedback/{feedback}")
+
+    def compare(self, jobs: Iterable[str]) -> Document:
+        """Return checks side by side, by their ids."""
+        return self._json("GET", f"/compare?claims={','.join(jobs)}")
+
+    def export_comparison(self, jobs: Iterable[str], kind: str = "csv") -> bytes:
+        """Return checks side by side as a file: csv, latex, trec (a zip) or json."""
+        return self._bytes("GET", f"/compare/export?claims={','.join(jobs)}&format={kind}")
+
     def cancel(self, job: str) -> Document:
         """Cancel a claim that is pending, and return it."""
         return self._json("DELETE", f"/claims/{job}")
@@ -121,25 +172,112 @@ class Esoteric:
         """Delete a claim with its events and its result."""
         self._bytes("DELETE", f"/claims/{job}?forget=1")
 
+    def submit_list(
+        self, claims: Iterable[str | Document], name: str = "", recipe: str | None = None
+    ) -> Document:
+        """Submit a list of claims, which goes on by itself, and return how far it is.
+
+        A claim is a text, or a dictionary with the key ``claim``; its other keys come back.
+        """
+        body = {"claims": [*claims], "name": name} | ({"recipe": recipe} if recipe else {})
+        return self._json("POST", "/lists", body)
+
+    def list_status(self, list_id: str) -> Document:
+        """Return how far a list is."""
+        return self._json("GET", f"/lists/{list_id}")
+
+    def list_results(self, list_id: str, show: str = "all") -> Iterator[Document]:
+        """Yield the rows of a list with their verdicts; ``show``: all, refuted, errors, …"""
+        page, pages = 1, 1
+        while page <= pages:
+            answer = self._json("GET", f"/lists/{list_id}/results?show={show}&page={page}")
+            yield from answer["rows"]
+            page, pages = page + 1, answer["pages"]
+
+    def export_list(self, list_id: str, kind: str = "csv") -> bytes:
+        """Return a list with its verdicts as a file: csv, xlsx or jsonl."""
+        return self._bytes("GET", f"/lists/{list_id}/export?format={kind}")
+
+    def pause_list(self, list_id: str) -> Document:
+        """Pause a list, and return it."""
+        return self._json("POST", f"/lists/{list_id}/pause")
+
+    def go_on_list(self, list_id: str) -> Document:
+        """Continue a list that is paused, and return it."""
+        return self._json("POST", f"/lists/{list_id}/go-on")
+
+    def cancel_list(self, list_id: str) -> Document:
+        """Cancel what is left of a list, and return it."""
+        return self._json("DELETE", f"/lists/{list_id}")
+
+    def sentences(self, text: str) -> list[Document]:
+        """Return the sentences of a text: their kinds, and the claims of those that are facts."""
+        found: list[Document] = self._json("POST", "/texts", {"text": text})["sentences"]
+        return found
+
     def recipes(self) -> list[Document]:
         """Return the recipes: which can run, and why others cannot."""
         found: list[Document] = self._json("GET", "/recipes")["recipes"]
         return found
 
     def corpora(self) -> list[Document]:
-        """Return the corpora that claims are checked against."""
+        """Return the corpora that claims can be checked against."""
         found: list[Document] = self._json("GET", "/corpora")["corpora"]
         return found
+
+    def corpus(self, name: str) -> Document:
+        """Return a corpus with its files, and how far their indexing is."""
+        return self._json("GET", f"/corpora/{name}")
+
+    def make_corpus(self, title: str, folder: str | None = None) -> Document:
+        """Make a corpus, of a folder of the server if one is named; its ``name`` stays."""
+        return self._json("POST", "/corpora", {"title": title, "folder": folder})
+
+    def upload(self, name: str, files: Mapping[str, bytes]) -> Document:
+        """Upload files, by their names, and return the corpus; they are indexed afterwards."""
+        border = uuid4().hex
+        parts = b"".join(
+            f'--{border}\r\nContent-Disposition: form-data; name="files";'
+            f' filename="{file.replace(chr(34), "%22")}"\r\n\r\n'.encode()
+            + content
+            + b"\r\n"
+            for file, content in files.items()
+        )
+        kind = f"multipart/form-data; boundary={border}"
+        sent = self._sent("POST", f"/corpora/{name}/files", parts + f"--{border}--".encode(), kind)
+        document: Document = json.loads(sent)
+        return document
+
+    def rename_corpus(self, name: str, title: str) -> Document:
+        """Give a corpus another title and return it."""
+        return self._json("PATCH", f"/corpora/{name}", {"title": title})
+
+    def index_corpus(self, name: str) -> Document:
+        """Let all files of a corpus be indexed again and return it."""
+        return self._json("POST", f"/corpora/{name}/index")
+
+    def remove_file(self, name: str, file: str) -> Document:
+        """Remove a file from a corpus and return it."""
+        return self._json("DELETE", f"/corpora/{name}/files/{quote(file)}")
+
+    def remove_corpus(self, name: str) -> None:
+        """Remove a corpus with its files and its index."""
+        self._bytes("DELETE", f"/corpora/{name}")
 
     def _json(self, method: str, path: str, body: Document | None = None) -> Document:
         document: Document = json.loads(self._bytes(method, path, body))
         return document
 
     def _bytes(self, method: str, path: str, body: Document | None = None) -> bytes:
+        if body is None:
+            return self._sent(method, path, None, "")
+        return self._sent(method, path, json.dumps(body).encode(), "application/json")
+
+    def _sent(self, method: str, path: str, body: bytes | None, kind: str) -> bytes:
         request = Request(
             f"{self.address}/api/v1{path}",
-            data=None if body is None else json.dumps(body).encode(),
-            headers=self._login | ({} if body is None else {"Content-Type": "application/json"}),
+            data=body,
+            headers=self._login | ({"Content-Type": kind} if kind else {}),
             method=method,
         )
         try:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from research.evaluation.expected import read_expected
 from retrieval.result import ClaimResult
@@ -72,12 +72,17 @@ def _settings() -> list[str]:
     return ["| variable | default | meaning |", "|---|---|---|", *rows]
 
 
-def _fields(model: type[BaseModel] = ClaimResult, place: str = "") -> Iterator[str]:
+def _fields_of(value: object) -> dict[str, FieldInfo]:
+    """Return the fields of a class of the claim document, none of any other class."""
+    return getattr(value, "__pydantic_fields__", {})
+
+
+def _fields(model: type = ClaimResult, place: str = "") -> Iterator[str]:
     """Yield a row for each field of a model, and below it a row for each field of nested models."""
-    for name, field in model.model_fields.items():
+    for name, field in _fields_of(model).items():
         yield f"| `{place}{name}` | {' '.join((field.description or '').split())} |"
         for part in get_args(field.annotation) or [field.annotation]:
-            if isinstance(part, type) and issubclass(part, BaseModel):
+            if isinstance(part, type) and _fields_of(part):
                 many = "[]" if ... in get_args(field.annotation) else ""
                 yield from _fields(part, f"{place}{name}{many}.")
 

@@ -48,6 +48,10 @@ class InvalidClaim(EsotericError):
     """The text is not a claim that can be checked."""
 
 
+class InvalidText(EsotericError):
+    """The text cannot be read for its claims."""
+
+
 class UnknownRecipe(EsotericError):
     """No recipe has this name."""
 

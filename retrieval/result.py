@@ -16,7 +16,19 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from retrieval import types
-from retrieval.types import FoundBy, Label, Operator, QuestionKind, SentenceKey, Stopped
+from retrieval.types import (
+    CorpusInfo,
+    CorpusPart,
+    FoundBy,
+    Hop,
+    Label,
+    Mutation,
+    Offsets,
+    Question,
+    SentenceKey,
+    Usage,
+    Whole,
+)
 from retrieval.words import (
     BY_OCR,
     LOWERED,
@@ -33,8 +45,6 @@ from retrieval.words import (
 
 Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
-Whole: TypeAlias = Annotated[int, Field(json_schema_extra={"minimum": 0})]
-Offsets: TypeAlias = tuple[Whole, Whole]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
 
 _PASSAGE = re.compile(r"#(\d{1,9})\Z", re.ASCII)
@@ -43,15 +53,6 @@ _PASSAGE = re.compile(r"#(\d{1,9})\Z", re.ASCII)
 def _reference(title: str, section: str | None, page: int | None) -> str:
     place = [] if page is None else [f"page {page}"]
     return ", ".join([title, *place, *([section] if section else [])])
-
-
-class EvidenceSpan(NamedTuple):
-    """Words of a sentence: its document, its number and their offsets in the document's text."""
-
-    document: str
-    sentence_id: Whole
-    start: Whole
-    end: Whole
 
 
 class Cited(NamedTuple):
@@ -72,20 +73,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(
         frozen=True, from_attributes=True, use_attribute_docstrings=True, allow_inf_nan=False
     )
-
-
-class CorpusInfo(_Part):
-    """The corpus that the claim was checked against."""
-
-    name: str
-    """Name of the corpus."""
-    documents: Whole
-    """How many documents it has."""
-    built_at: str
-    """When its index was built, ISO 8601 in UTC."""
-    text_date: str | None = None
-    """The day of its newest text as far as known, ISO 8601: the day of a dump, or the day on which
-    a file of a folder was last modified. Null where no day is known."""
 
 
 class Judgement(_Part):
@@ -268,63 +255,6 @@ class Document(_Part):
         return int(found[1]) if found else None
 
 
-class Question(_Part):
-    """A question that was made from the claim."""
-
-    text: str
-    """The question."""
-    answer_span: str | None
-    """The words of the claim that answer it, null for a polar question."""
-    kind: QuestionKind
-    """Whether the answer is a thing (`wh`) or yes or no (`polar`)."""
-
-
-class Mutation(_Part):
-    """A part of the claim, rewritten into words of the evidence."""
-
-    claim_span: Offsets
-    """Where the part begins and ends in the claim, in characters."""
-    operator: Operator
-    """How the words of the evidence relate to those of the claim."""
-    evidence: EvidenceSpan | None
-    """Document, sentence id and offsets of these words, null where nothing was found."""
-
-
-class Hop(_Part):
-    """One pass over the stages that read and decide."""
-
-    hop: Whole
-    """Its number, from 1."""
-    sufficient: bool
-    """Whether the evidence was sufficient after it."""
-    missing: tuple[Offsets, ...]
-    """Offsets of what was still open in the claim: of parts without proof, or, in recipes without
-    one, of spans that no selected sentence mentions."""
-    documents: Whole
-    """How many documents it added."""
-    sentences: Whole
-    """How many sentences it added."""
-    label: Label | None = None
-    """The verdict on the sentences that were selected after it."""
-    best: tuple[SentenceKey, ...] = ()
-    """The five best sentences after it, selected or not, as document and sentence id."""
-    stopped: Stopped | None = None
-    """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
-
-
-class Usage(_Part):
-    """Calls and tokens of a language model, by its own count, also if no answer could be used."""
-
-    model: str
-    """Name of the language model."""
-    calls: Whole
-    """How often it was called; 0 where the answer was stored before."""
-    prompt_tokens: Whole
-    """Tokens that it read."""
-    answer_tokens: Whole
-    """Tokens that it wrote."""
-
-
 class Statement(_Part):
     """A statement of a claim that makes several."""
 
@@ -407,9 +337,25 @@ class ClaimResult(_Part):
 
     @property
     def corpus_title(self) -> str:
-        """What people call the corpus; a folder may be called ``vital`` too."""
+        """What people call the corpus, or the corpora."""
+        return " and ".join(one.title for one in self.corpora)
+
+    @property
+    def corpora(self) -> tuple[CorpusPart, ...]:
+        """The corpora that the claim was checked against: the default one, or those named."""
+        corpus = self.corpus
+        if corpus.parts:
+            return corpus.parts
+        # A folder may be called ``vital`` too.
         credited = any(document.credit == "en.wikipedia.org" for document in self.documents)
-        return VITAL if self.corpus.name == "vital" and credited else self.corpus.name
+        default = CorpusPart(
+            name=corpus.name,
+            title=VITAL if corpus.name == "vital" and credited else corpus.name,
+            documents=corpus.documents,
+            built_at=corpus.built_at,
+            text_date=corpus.text_date,
+        )
+        return (default,)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -510,16 +456,16 @@ def claim_result(report: types.Report) -> ClaimResult:
         claim_as_written=report.original,
         recipe=report.recipe,
         notices=report.notices,
-        corpus=CorpusInfo.model_validate(report.corpus),
+        corpus=report.corpus,
         verdict=Verdict.model_validate(report.verdict),
         evidence=tuple(_evidence(item) for item in report.evidence),
         documents=tuple(_document(ranked, report.corpus) for ranked in report.documents),
-        questions=tuple(_question(question) for question in report.questions),
-        proof=tuple(_mutation(mutation) for mutation in proof.mutations) if proof else (),
+        questions=report.questions,
+        proof=proof.mutations if proof else (),
         proof_label=proof.label if proof else None,
-        hops=tuple(Hop.model_validate(hop) for hop in report.hops),
+        hops=report.hops,
         seconds=report.seconds,
-        usage=Usage.model_validate(report.usage) if report.usage else None,
+        usage=report.usage,
         statements=tuple(_statement(one) for one in report.statements),
     )
 
@@ -575,17 +521,3 @@ def _site_of(url: str | None) -> str:
         return urlsplit(url or "").hostname or ""
     except ValueError:
         return ""
-
-
-def _question(question: types.Question) -> Question:
-    span = question.answer.text if question.answer else None
-    return Question(text=question.text, answer_span=span, kind=question.kind)
-
-
-def _mutation(mutation: types.Mutation) -> Mutation:
-    found = mutation.evidence
-    return Mutation(
-        claim_span=(mutation.start, mutation.end),
-        operator=mutation.operator,
-        evidence=EvidenceSpan(*found.key, found.start, found.end) if found else None,
-    )

@@ -2,7 +2,8 @@
 
 All values are frozen: a stage receives values and returns new ones, so no data of
 one claim remains for the next. ``docs/data-model.md`` says which stage makes and
-which stage reads each value.
+which stage reads each value. The claim document contains some of them as they are (``_PUBLISHED``):
+these describe each field, because its schema and its documentation are made from that.
 
 Offsets are counted in characters (Python string indices): into the claim for a
 ``Span``, into ``Document.text`` for a ``Sentence``.
@@ -12,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.dataclasses import dataclass as described
 
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
 SpanKind: TypeAlias = Literal["entity", "noun chunk", "name", "quotation", "number", "date"]
@@ -39,6 +43,12 @@ OPERATORS: tuple[Operator, Operator, Operator, Operator] = (
     INDEPENDENCE,
 )
 
+Whole: TypeAlias = Annotated[int, Field(json_schema_extra={"minimum": 0})]
+Offsets: TypeAlias = tuple[Whole, Whole]
+
+# Values with defaults are models, which know what keys a stored document of an older version had.
+_PUBLISHED = ConfigDict(use_attribute_docstrings=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -50,13 +60,16 @@ class Span:
     kind: SpanKind
 
 
-@dataclass(frozen=True, slots=True)
+@described(frozen=True, slots=True, config=_PUBLISHED)
 class Question:
-    """A question whose answer would help to decide the claim; polar ones have no span."""
+    """A question that was made from the claim."""
 
     text: str
+    """The question."""
+    answer_span: str | None
+    """The words of the claim that answer it, null for a polar question."""
     kind: QuestionKind
-    answer: Span | None = None
+    """Whether the answer is a thing (`wh`) or yes or no (`polar`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,39 +304,44 @@ class Verdict:
     disagreement: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@described(frozen=True, slots=True, config=_PUBLISHED)
 class Usage:
-    """Calls and tokens of a language model for a claim, also if no answer could be used.
-
-    ``calls`` is 0 if the answer was stored before, or if the model was not reached.
-    """
+    """Calls and tokens of a language model, by its own count, also if no answer could be used."""
 
     model: str
-    calls: int
-    prompt_tokens: int
-    answer_tokens: int
+    """Name of the language model."""
+    calls: Whole
+    """How often it was called; 0 where the answer was stored before."""
+    prompt_tokens: Whole
+    """Tokens that it read."""
+    answer_tokens: Whole
+    """Tokens that it wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSpan:
-    """A piece of a sentence; ``start`` and ``end`` are offsets into ``Document.text``."""
+class EvidenceSpan(NamedTuple):
+    """Words of a sentence: its document, its number and their offsets in the document's text."""
 
-    key: SentenceKey
-    start: int
-    end: int
+    document: str
+    sentence_id: Whole
+    start: Whole
+    end: Whole
+
+    @property
+    def key(self) -> SentenceKey:
+        """Which sentence it is a part of."""
+        return SentenceKey(self.document, self.sentence_id)
 
 
-@dataclass(frozen=True, slots=True)
+@described(frozen=True, slots=True, config=_PUBLISHED)
 class Mutation:
-    """One step of a proof: a span of the claim, rewritten into a span of the evidence.
+    """A part of the claim, rewritten into words of the evidence."""
 
-    ``evidence`` may be ``None`` only if the operator is independence.
-    """
-
-    start: int
-    end: int
+    claim_span: Offsets
+    """Where the part begins and ends in the claim, in characters."""
     operator: Operator
+    """How the words of the evidence relate to those of the claim."""
     evidence: EvidenceSpan | None
+    """Document, sentence id and offsets of these words, null where nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,39 +362,70 @@ class Proof:
     @property
     def open(self) -> tuple[tuple[int, int], ...]:
         """The claim offsets of the spans that nothing is found about."""
-        return tuple((m.start, m.end) for m in self.mutations if m.operator == INDEPENDENCE)
+        return tuple(step.claim_span for step in self.mutations if step.operator == INDEPENDENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One pass over the stages that read and decide.
+class Hop(BaseModel):
+    """One pass over the stages that read and decide."""
 
-    ``missing``: claim offsets of what was still open after it. ``label``: the verdict on
-    the best sentences. ``best``: these sentences, at most five, best first. ``stopped``:
-    why no other hop followed; only in the last hop of a statement.
-    """
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
-    hop: int
+    hop: Whole
+    """Its number, from 1."""
     sufficient: bool
-    missing: tuple[tuple[int, int], ...]
-    documents: int
-    sentences: int
-    label: Label
-    best: tuple[SentenceKey, ...]
-    stopped: Stopped | None
+    """Whether the evidence was sufficient after it."""
+    missing: tuple[Offsets, ...]
+    """Offsets of what was still open in the claim: of parts without proof, or, in recipes without
+    one, of spans that no selected sentence mentions."""
+    documents: Whole
+    """How many documents it added."""
+    sentences: Whole
+    """How many sentences it added."""
+    label: Label | None = None
+    """The verdict on the sentences that were selected after it."""
+    best: tuple[SentenceKey, ...] = ()
+    """The five best sentences after it, selected or not, as document and sentence id."""
+    stopped: Stopped | None = None
+    """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusInfo:
-    """The corpus that the claim was checked against.
+# The name of the corpus of claims that name none, whatever that is called now.
+DEFAULT_CORPUS = "default"
 
-    ``built_at`` is ISO 8601 in UTC; ``text_date`` the day of its newest text, ``None`` if unknown.
-    """
+
+@described(frozen=True, slots=True, config=_PUBLISHED)
+class CorpusPart:
+    """One of several corpora that were searched as one."""
 
     name: str
-    documents: int
+    """Name of the corpus for programs."""
+    title: str
+    """What people call it."""
+    documents: Whole
+    """How many documents it has."""
     built_at: str
+    """When its index was built, ISO 8601 in UTC."""
+    text_date: str | None
+    """The day of its newest text, ISO 8601, null where no day is known."""
+
+
+class CorpusInfo(BaseModel):
+    """The corpus that the claim was checked against."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+    name: str
+    """Name of the corpus."""
+    documents: Whole
+    """How many documents it has."""
+    built_at: str
+    """When its index was built, ISO 8601 in UTC."""
     text_date: str | None = None
+    """The day of its newest text as far as known, ISO 8601: the day of a dump, or the day on which
+    a file of a folder was last modified. Null where no day is known."""
+    parts: tuple[CorpusPart, ...] = ()
+    """The corpora that were named for the claim, which were searched as one; empty where it was
+    the default one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,16 +468,61 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that was opened; ``title`` is its heading, with page and section.
+
+    ``score``: as that of ``RankedDocument``. ``led_by``: the heading of the document whose sentence
+    led to it, "" for none.
+    """
+
+    title: str
+    score: float
+    found_by: tuple[FoundBy, ...]
+    led_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSentence:
+    """A sentence that was read. ``score``: the probability that it settles the claim.
+
+    ``stance``: what the verifier says of it, ``None`` as long as it has not read it.
+    """
+
+    title: str
+    text: str
+    score: float
+    stance: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one step has found, of every kind that it finds; best first.
+
+    ``spans``: their offsets are in the statement that is checked. ``open``: words of that statement
+    that are open after a hop, which the next hop looks for.
+    """
+
+    hop: int
+    spans: tuple[Span, ...] = ()
+    questions: tuple[str, ...] = ()
+    documents: tuple[FoundDocument, ...] = ()
+    sentences: tuple[FoundSentence, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """One step of a check: ``done`` of ``of`` steps are finished.
 
-    If ``done`` is the same as before, the stage is still running.
+    If ``done`` is the same as before, the stage is still running. ``found``: what the stage has
+    found, ``None`` where that is no finding for people.
     """
 
     stage: str
     message: str
     done: int
     of: int
+    found: Findings | None = None
 
 
 ProgressListener: TypeAlias = Callable[[Progress], None]

@@ -28,6 +28,19 @@ VERDICTS: dict[Label, str] = {
     REFUTES: "Refuted",
     NOT_ENOUGH_INFO: "Not settled",
 }
+LEVELS: dict[Level, str] = {
+    "settled": "Settled",
+    "probably": "Probably",
+    "leans": "Leans",
+    "unsettled": "Not settled",
+}
+STATES = {
+    "queued": "Waiting",
+    "running": "Being checked",
+    "done": "Done",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
 STANCES: dict[Label, str] = {
     SUPPORTS: "Supports",
     REFUTES: "Refutes",
@@ -79,14 +92,14 @@ STAGES = {
     "mentions": "Look for what the evidence mentions",
 }
 _FOUND_BY = {
-    "title": "its title",
-    "disambiguation": "a title with words in parentheses",
-    "text": "a phrase in its text",
-    "words": "words in its text",
-    "link": "a link in earlier evidence",
-    "mention": "a mention in earlier evidence",
-    "generation": "a title predicted from the evidence",
-    "dense": "a sentence similar in meaning",
+    "title": "title",
+    "disambiguation": "title with parentheses",
+    "text": "phrase",
+    "words": "words",
+    "link": "linked",
+    "mention": "mentioned",
+    "generation": "predicted title",
+    "dense": "similar",
 }
 
 NOT_SETTLED = "This corpus does not settle it."
@@ -173,8 +186,8 @@ def _several(stance: Label) -> str:
 
 
 def found_by_words(names: Sequence[str]) -> str:
-    """Return how a document was found."""
-    return listed([_FOUND_BY.get(name, name) for name in names])
+    """Return how a document was found, in a word for each way."""
+    return ", ".join(_FOUND_BY.get(name, name) for name in names)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -1,9 +1,13 @@
-// Counts the characters of a claim, lets Enter send it, and shows which recipe is chosen.
+// Counts the characters of a claim, lets Enter send it, and says what will be done with it.
 const field = document.getElementById("claim");
+const form = field.form;
 const counter = document.getElementById("counter");
 const spoken = document.getElementById("counter-spoken");
+const check = document.getElementById("check");
+const says = document.getElementById("says");
 const most = Number(field.dataset.most);
 const NEAR = 50;
+const PAUSE = 250;
 
 function count() {
   // Counts as the server does: characters in NFC, not UTF-16 units, without invisible characters,
@@ -22,8 +26,14 @@ field.addEventListener("input", count);
 field.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
-    field.form.requestSubmit();
+    form.requestSubmit(check ?? undefined);
   }
+});
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  field.focus();
 });
 counter.hidden = false;
 count();
@@ -32,3 +42,50 @@ document.querySelector(".recipes")?.addEventListener("change", (event) => {
   document.getElementById("recipe-chosen").textContent = event.target.value;
   document.querySelector(".examples input").value = event.target.value;
 });
+
+// Only the server knows the rules: it is asked while somebody types, and answers with a piece of
+// the page. Until it has answered, it decides when the form is sent.
+let waiting = 0;
+let asked = new AbortController();
+
+function show(answer) {
+  check.textContent = answer.dataset.button;
+  check.value = answer.dataset.as;
+  if (answer.dataset.action) check.formAction = answer.dataset.action;
+  else check.removeAttribute("formaction");
+  const one = answer.dataset.kind !== "list" && answer.dataset.kind !== "text";
+  counter.hidden = !one;
+  if (!one) spoken.textContent = "";
+}
+
+async function ask() {
+  asked.abort();
+  asked = new AbortController();
+  const body = new URLSearchParams(new FormData(form));
+  body.delete("text");
+  try {
+    const answer = await fetch(form.dataset.says, { method: "POST", body, signal: asked.signal });
+    if (!answer.ok) return;
+    const html = await answer.text();
+    if (says.innerHTML.trim() !== html.trim()) says.innerHTML = html;
+    show(says.firstElementChild);
+  } catch {
+    // Another question was asked meanwhile, or the server does not answer: it decides later.
+  }
+}
+
+function askSoon() {
+  clearTimeout(waiting);
+  asked.abort();
+  check.value = "";
+  check.removeAttribute("formaction");
+  waiting = setTimeout(ask, PAUSE);
+}
+
+if (says) {
+  form.addEventListener("input", askSoon);
+  field.selectionStart = field.value.length;
+  show(says.firstElementChild);
+  // After "back" the browser fills the box again, but not what was said about it.
+  window.addEventListener("pageshow", () => field.value && ask());
+}

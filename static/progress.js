@@ -1,172 +1,133 @@
-// Polls the progress of a claim and shows it; loads the result when there is one.
-// app/progress.py makes the same rows on the server for the first view.
-const EAGER = 100; // milliseconds between polls until the first event, to show it at once
-const FASTEST = 250;
-const SLOWEST = 1000;
-const LONGEST_PAUSE = 5000;
+// Keeps the page of a claim that is checked up to date, until it is the page of its result.
+// The server makes every page. A stream of events says when there is a new one; without a stream,
+// the page is asked for every second, and with one now and then, for what is no event.
+const EVERY = 1000;
+const EVERY_WITH_STREAM = 5000;
 const ANSWER_WITHIN = 10000;
-const ASK_WHY_EVERY = 2000;
+const PARTS = ["claim-text", "now", "so-far", "waiting", "note", "trail"];
 
-const root = document.getElementById("progress");
-const hops = document.getElementById("hops");
-const pattern = document.getElementById("later-hop");
-const opening = pattern.content.querySelector("li").dataset.stage; // the first stage of a hop
-const bar = document.getElementById("bar");
-const percent = document.getElementById("percent");
-const elapsed = document.getElementById("elapsed");
-const status = document.getElementById("status");
-const note = document.getElementById("note");
-const closing = document.querySelector("#closing li"); // the stage after the last hop, if any
-const trouble = document.getElementById("trouble");
+const main = document.querySelector("main");
+const live = document.getElementById("progress");
+const opened = performance.now() - 1000 * Number(live.dataset.seconds);
+const chosen = new Map(); // the groups that the reader has opened or closed, by their ids
 
-const opened = performance.now() - 1000 * Number(root.dataset.seconds);
-let next = 0;
-let pause = EAGER;
+let busy = false;
+let again = false; // something happened while the page was asked for
 let failures = 0;
-let begun = false;
-let done = 0; // number of finished steps in the last event
-let askAgainAt = performance.now() + ASK_WHY_EVERY;
+let stream = null;
+let timer = 0;
+let ticking = 0;
 
-function setRow(row, state, words) {
-  row.className = state;
-  row.querySelector(".state").textContent = words;
-}
-
-function lastHop() {
-  return hops.lastElementChild;
-}
-
-function rowOf(stage) {
-  return lastHop().querySelector(`[data-stage="${CSS.escape(stage)}"]`);
-}
-
-function addHop() {
-  const number = hops.children.length + 1;
-  hops.append(pattern.content.cloneNode(true));
-  lastHop().dataset.hop = number;
-  // The last allowed hop does not prepare another one.
-  if (number === Number(root.dataset.mostHops)) rowOf("next")?.remove();
-  lastHop().querySelector("h2 span").textContent = number;
-}
-
-function startAgain() {
-  while (hops.children.length > 1) lastHop().remove();
-  for (const row of hops.querySelectorAll("li")) {
-    setRow(row, "waiting", "to come");
-    row.querySelector(".message").textContent = "";
+// Puts the new content of a part in its place, and leaves what the reader has opened as it is.
+function show(part, page) {
+  const before = document.getElementById(part);
+  const now = page.getElementById(part);
+  for (const group of now.querySelectorAll("details")) {
+    if (chosen.has(group.id)) group.open = chosen.get(group.id);
   }
-  if (closing) {
-    setRow(closing, "waiting", "to come");
-    closing.querySelector(".message").textContent = "";
-  }
+  if (before.innerHTML === now.innerHTML) return;
+  const focused = before.contains(document.activeElement) && document.activeElement.closest("details")?.id;
+  before.replaceChildren(...now.childNodes);
+  if (focused) document.querySelector(`#${focused} > summary`)?.focus({ preventScroll: true });
 }
 
-function take(event) {
-  if (event.stage === closing?.dataset.stage) {
-    // This stage also sends events while it is running; these do not raise "done".
-    if (event.done > done) setRow(closing, "done", "done");
-    else setRow(closing, "running", "running");
-    closing.querySelector(".message").textContent = event.message;
-  } else if (event.stage === "start") {
-    // A second start: the next statement, or the worker stopped and the claim starts again.
-    if (begun) note.textContent = event.message;
-    begun = false;
-    startAgain();
-  } else {
-    begun = true;
-    if (event.stage === opening && rowOf(opening).classList.contains("done")) addHop();
-    const row = rowOf(event.stage);
-    if (row) {
-      setRow(row, "done", "done");
-      row.querySelector(".message").textContent = event.message;
-    }
-  }
-  done = event.done;
-  const share = Math.floor((100 * event.done) / Math.max(1, event.of));
-  bar.value = share;
-  percent.textContent = `${share}%`;
+function update(page) {
+  for (const part of PARTS) show(part, page);
+  const bar = page.getElementById("bar");
+  Object.assign(document.getElementById("bar"), { max: bar.max, value: bar.value });
+  const { hop } = page.getElementById("progress").dataset;
+  if (hop !== live.dataset.hop) document.getElementById("spoken").textContent = `Hop ${hop}`;
+  live.dataset.hop = hop;
 }
 
-function markUndone(state) {
-  const over = closing && !closing.classList.contains("waiting");
-  const working = state === "running" && next > 0 && !over;
-  for (const hop of hops.children) {
-    let passed = false; // a later stage of the hop is done
-    let following = null;
-    for (const row of [...hop.querySelectorAll("li")].reverse()) {
-      if (row.classList.contains("done")) passed = true;
-      else if (passed || over) setRow(row, "skipped", "not needed");
-      else {
-        setRow(row, "waiting", "to come");
-        following = row;
-      }
-    }
-    if (working && following && hop === lastHop()) setRow(following, "running", "running");
+// The verdict, or why there is none: the rest of the page in the place of this one.
+function finish(page) {
+  stream?.close();
+  clearTimeout(timer);
+  clearInterval(ticking);
+  document.title = page.title;
+  document.body.className = page.body.className;
+  main.replaceChildren(...page.querySelector("main").childNodes);
+  for (const { src } of page.querySelectorAll("head script[src]")) {
+    const script = document.createElement("script");
+    Object.assign(script, { type: "module", src });
+    document.head.append(script);
+  }
+  const verdict = document.getElementById("verdict") ?? main.querySelector("h1");
+  verdict.tabIndex = -1;
+  verdict.focus({ preventScroll: true });
+  // Nothing scrolls by itself: whoever has scrolled past the verdict gets a link to it.
+  if (verdict.id && verdict.getBoundingClientRect().bottom < 0) {
+    const link = document.createElement("a");
+    Object.assign(link, { href: "#verdict", className: "to-verdict" });
+    link.textContent = `${verdict.textContent.trim()} ↑`;
+    link.addEventListener("click", () => link.remove());
+    main.append(link);
   }
 }
 
-function show(answer) {
-  if (next === 0 && answer.events.length > 0) startAgain();
-  for (const event of answer.events) take(event);
-  next = answer.next;
-  markUndone(answer.state);
-  const last = answer.events.at(-1);
-  if (last) say(last.message === note.textContent ? "" : last.message); // the note shows it already
-  pause = last ? FASTEST : Math.min(SLOWEST, pause * 1.5);
-}
-
-function duration(seconds) {
-  const minutes = Math.floor(seconds / 60);
-  return minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
-}
-
-function say(message) {
-  // Screen readers read a live region again whenever it is set, so it is set only if it changes.
-  if (status.textContent !== message) status.textContent = message;
-}
-
-async function showWhatItWaitsFor() {
-  if (performance.now() < askAgainAt) return;
-  askAgainAt = performance.now() + ASK_WHY_EVERY;
-  const answer = await fetch(root.dataset.ready, { signal: AbortSignal.timeout(ANSWER_WITHIN) });
-  const body = await answer.json();
-  say(answer.ok ? "Waiting for its turn." : `${body.error.message} ${body.error.hint}`.replaceAll("`", ""));
-}
-
-async function poll() {
+async function refresh() {
+  again = true;
+  if (busy) return;
+  busy = true;
   try {
-    const answer = await fetch(`${root.dataset.progress}?since=${next}`, {
-      headers: { Accept: "application/json" },
-      signal: AbortSignal.timeout(ANSWER_WITHIN),
-    });
-    if (answer.status === 404) {
-      location.reload(); // the claim was deleted; its page says so
-      return;
+    while (again) {
+      again = false;
+      const answer = await fetch(location.href, {
+        headers: { Accept: "text/html" },
+        signal: AbortSignal.timeout(ANSWER_WITHIN),
+      });
+      if (answer.status >= 500) throw new Error("The server has a problem.");
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      failures = 0;
+      trouble("");
+      if (page.getElementById("progress")) update(page);
+      else return finish(page);
     }
-    const body = await answer.json();
-    if (!answer.ok) throw new Error(`${body.error.message} ${body.error.hint}`);
-    failures = 0;
-    trouble.hidden = true;
-    show(body);
-    if (body.state !== "queued" && body.state !== "running") {
-      location.reload();
-      return;
-    }
-    if (body.state === "queued") await showWhatItWaitsFor();
-    setTimeout(poll, pause);
   } catch (error) {
     failures += 1;
-    const wait = Math.min(LONGEST_PAUSE, SLOWEST * 2 ** (failures - 1));
-    // Errors of fetch and JSON have other classes; only a plain Error has a message for people.
-    const reason = error.constructor === Error ? error.message : "ESOTERIC cannot be reached.";
-    const text = `${reason} Trying again automatically.`;
-    if (trouble.textContent !== text || trouble.hidden) trouble.textContent = text;
-    trouble.hidden = false;
-    setTimeout(poll, wait);
+    trouble(error.constructor === Error ? error.message : "ESOTERIC cannot be reached.");
+  } finally {
+    busy = false;
   }
 }
 
-setInterval(() => {
-  elapsed.textContent = `${duration(Math.floor((performance.now() - opened) / 1000))} so far`;
-}, 500);
-poll();
+function trouble(reason) {
+  const box = document.getElementById("trouble");
+  const text = reason && `${reason} Trying again automatically.`;
+  if (box.textContent !== text) box.textContent = text; // screen readers read it when it is set
+  box.hidden = !text;
+}
+
+function ask() {
+  const streams = stream?.readyState === EventSource.OPEN;
+  const pause = streams ? EVERY_WITH_STREAM : Math.min(EVERY_WITH_STREAM, EVERY * 2 ** failures);
+  timer = setTimeout(async () => {
+    await refresh();
+    if (live.isConnected) ask();
+  }, pause);
+}
+
+// A browser opens few connections to one server, so a page that nobody sees holds none.
+function listen() {
+  stream?.close();
+  if (document.hidden || !live.isConnected) return;
+  stream = new EventSource(live.dataset.events);
+  for (const event of ["progress", "state", "error"]) stream.addEventListener(event, refresh);
+}
+
+function tick() {
+  const seconds = Math.floor((performance.now() - opened) / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const text = minutes ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+  document.getElementById("elapsed").textContent = text;
+}
+
+document.getElementById("trail").addEventListener("click", (event) => {
+  const group = event.target.closest("summary")?.parentElement;
+  if (group) chosen.set(group.id, !group.open); // the click changes it after this
+});
+ticking = setInterval(tick, 500);
+document.addEventListener("visibilitychange", listen);
+listen();
+ask();

@@ -18,7 +18,7 @@ from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
 from worker.database import StoreUnavailable
 from worker.job_store import JobStore
-from worker.jobs import Job
+from worker.jobs import Job, Origin
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -30,6 +30,8 @@ REDIS_ANSWER_SECONDS = 1.5
 # Redis delivers a message again if it is not acknowledged within this time. The
 # reaper is much faster, so this only cleans up after workers that were killed.
 REDIS_VISIBILITY_SECONDS = 600
+
+_NEW = Origin()
 
 logger = logging.getLogger(__name__)
 
@@ -143,6 +145,8 @@ class Queue:
         recipe: str,
         anyway: bool = False,
         owner: str | None = None,
+        origin: Origin = _NEW,
+        corpora: tuple[str, ...] | None = None,
         client: str | None = None,
         typed: bool = False,
     ) -> Job:
@@ -150,6 +154,8 @@ class Queue:
 
         ``anyway``: also a link, a text in another language or a question. Only here they are
         refused: the worker checks every claim that it gets. ``owner``: the visitor who submits it.
+        ``origin``: the claim that it was made from. ``corpora``: names of those that it is
+        checked against; ``None``: the default one.
         ``client``: whose turn it takes; ``typed``: a person waits for it (worker/turns.py).
 
         Raises:
@@ -164,7 +170,10 @@ class Queue:
         name = recipe_named(recipe, self._recipes).name
         while True:
             job, new = self._store.submit(
-                claim, name, owner, client, typed, self._settings.most_queued
+                *(claim, name, owner, origin, corpora),
+                client=client,
+                typed=typed,
+                most_queued=self._settings.most_queued,
             )
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from itertools import groupby
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import NOT_ENOUGH_INFO, Label
@@ -72,7 +73,7 @@ class HistoryStore:
         return [ClaimGroup(tuple(runs)) for _, runs in groups], total or 0
 
     def recipes(self) -> list[str]:
-        """Return the names of the recipes that checked claims."""
+        """Return the names of the recipes of all claims, in their order."""
         names = select(ClaimRow.recipe).distinct().order_by(ClaimRow.recipe)
         with self._database.reading() as session:
             return list(session.scalars(names))
@@ -95,7 +96,7 @@ class HistoryStore:
             return list(session.scalars(owned))
 
 
-def _listed(found: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+def _listed(found: ColumnElement[bool]) -> Select[Any]:
     # Not their results, which are long.
     columns = (getattr(ClaimRow, field.name) for field in fields(ListedJob))
     return select(*columns).where(found).order_by(ClaimRow.number.desc())

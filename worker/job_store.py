@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from dataclasses import fields
 from hashlib import sha256
+from typing import cast
 
 from sqlalchemy import delete, exists, func, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -14,10 +17,13 @@ from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
-from worker.jobs import STATES, Event, Job, ListedJob, QueueFull, State, UnknownJob
+from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
 from worker.turns import Place, Places
+
+_DELETED_AT_ONCE = 50
+_NEW = Origin()
 
 
 class JobStore:
@@ -32,41 +38,33 @@ class JobStore:
         claim: str,
         recipe: str,
         owner: str | None = None,
+        origin: Origin = _NEW,
+        corpora: tuple[str, ...] | None = None,
         client: str | None = None,
         typed: bool = False,
         most_queued: int | None = None,
     ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
-        While the same claim of the same owner with the same recipe is pending, its job is
-        returned, even if many processes submit it at once. Two owners never share a job, so that
+        While the same claim of the same owner with the same recipe and corpora is pending, its job
+        is returned, even if many processes submit it at once. Two owners never share a job, so that
         neither can cancel the other's. ``client``, ``typed``: when its turn is (worker/turns.py).
 
         Raises:
             QueueFull: it is new, and ``most_queued`` jobs are queued already.
         """
-        pending = sha256(f"{recipe}\0{owner or ''}\0{claim}".encode()).hexdigest()
         while True:
             try:
                 with self.database.writing() as session:
-                    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
-                    if row is not None:
-                        row.typed |= typed  # a person waits for it now
-                        return Job.model_validate(row), False
-                    if most_queued is not None and queued(session) >= most_queued:
+                    row, new = pending_claim(session, claim, recipe, owner, origin, corpora)
+                    # With the new one; what is raised here takes it back.
+                    if new and most_queued is not None and queued(session) > most_queued:
                         raise QueueFull(most_queued)
-                    row = _new(
-                        *(claim, recipe),
-                        owner=owner,
-                        client=client,
-                        typed=typed,
-                        pending=pending,
-                        state="queued",
-                        attempts=0,
-                    )
-                    session.add(row)
+                    row.typed |= typed  # also if it was a row of a list: a person waits for it now
+                    if new:
+                        row.client = client
                     session.flush()
-                    return Job.model_validate(row), True
+                    return Job.model_validate(row), new
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
 
@@ -122,6 +120,13 @@ class JobStore:
         with self.database.reading() as session:
             return _row(session, job_id).owner
 
+    def jobs(self, ids: Sequence[str]) -> list[Job]:
+        """Return the jobs with these ids, in this order; unknown ids are left out."""
+        with self.database.reading() as session:
+            rows = session.scalars(select(ClaimRow).where(ClaimRow.id.in_(ids)))
+            found = {row.id: Job.model_validate(row) for row in rows}
+        return [found[one] for one in ids if one in found]
+
     def events(self, job_id: str, since: int) -> list[Event]:
         """Return the events of a job with a number above ``since``, in order."""
         wanted = select(EventRow).where(EventRow.claim_id == job_id, EventRow.n > since)
@@ -129,6 +134,20 @@ class JobStore:
             return [
                 Event.model_validate(row) for row in session.scalars(wanted.order_by(EventRow.n))
             ]
+
+    def standing(self, job_id: str) -> tuple[State, int]:
+        """Return the state of a job, and how many come before it if it is queued.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.reading() as session:
+            wanted = select(ClaimRow.state).where(ClaimRow.id == job_id)
+            state = cast("State | None", session.scalar(wanted))
+        if state is None:
+            raise UnknownJob
+        place = self.place(job_id) if state == "queued" else None
+        return state, 0 if place is None else place.before
 
     def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
         """Return the newest jobs, of one owner or of all, newest first."""
@@ -147,6 +166,27 @@ class JobStore:
     def place(self, job_id: str) -> Place | None:
         """Return the place of a job in the queue; ``None``: it is not queued."""
         return self._places.of(job_id)
+
+    def checked_before(self, claim: str, recipe: str, owner: str | None = None) -> ListedJob | None:
+        """Return the newest job that gave a verdict on this claim with this recipe, if any.
+
+        ``owner``: whose it is, ``None`` for anybody's.
+        """
+        wanted = (
+            select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
+            .where(
+                ClaimRow.folded == claim.casefold(),
+                ClaimRow.recipe == recipe,
+                ClaimRow.state == "done",
+            )
+            .order_by(ClaimRow.number.desc())
+            .limit(1)
+        )
+        if owner is not None:
+            wanted = wanted.where(ClaimRow.owner == owner)
+        with self.database.reading() as session:
+            found = session.execute(wanted).first()
+            return None if found is None else ListedJob(*found)
 
     def counts(self) -> dict[State, int]:
         """Return how many jobs are in each state, states without a job included."""
@@ -177,9 +217,57 @@ class JobStore:
             UnknownJob: there is no job with this id.
         """
         with self.database.writing() as session:
-            row = _row(session, job_id)
-            session.execute(delete(AnswerRow).where(answers_to(row)))
-            session.execute(delete(ClaimRow).where(ClaimRow.id == job_id))  # with its events
+            _delete(session, _row(session, job_id))
+
+    def delete_all_of(self, owner: str) -> None:
+        """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
+        part = select(ClaimRow).where(ClaimRow.owner == owner).limit(_DELETED_AT_ONCE)
+        while True:
+            with self.database.writing() as session:
+                rows = session.scalars(part).all()
+                for row in rows:
+                    _delete(session, row)
+            if not rows:
+                return
+
+
+def _delete(session: Session, row: ClaimRow) -> None:
+    session.execute(delete(AnswerRow).where(answers_to(row)))
+    session.execute(delete(ClaimRow).where(ClaimRow.id == row.id))  # with its events
+
+
+def pending_claim(
+    session: Session,
+    claim: str,
+    recipe: str,
+    owner: str | None,
+    origin: Origin = _NEW,
+    corpora: tuple[str, ...] | None = None,
+) -> tuple[ClaimRow, bool]:
+    """Return the pending claim of this owner, and whether it is new.
+
+    Raises:
+        IntegrityError: another process submits it at this moment.
+    """
+    searched = " ".join(corpora or ())
+    pending = sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
+    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
+    if row is not None:
+        return row, False
+    row = _new(
+        claim,
+        recipe,
+        owner=owner,
+        edited_from=origin.edited_from,
+        continued_from=origin.continued_from,
+        corpora=corpora,
+        pending=pending,
+        state="queued",
+        attempts=0,
+    )
+    session.add(row)
+    session.flush()
+    return row, True
 
 
 def _row(session: Session, job_id: str) -> ClaimRow:
@@ -195,9 +283,9 @@ def queued(session: Session) -> int:
 
 
 def _new(claim: str, recipe: str, **values: object) -> ClaimRow:
-    # 96 random bits: the id alone opens the page, so it must not be guessable.
+    # 128 random bits: the id alone opens the page, so it must not be guessable.
     return ClaimRow(
-        id=secrets.token_hex(12),
+        id=secrets.token_hex(16),
         claim=claim,
         folded=claim.casefold(),
         recipe=recipe,

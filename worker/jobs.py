@@ -15,8 +15,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, computed_field
 
 from retrieval.errors import EsotericError, Problem
-from retrieval.result import ClaimResult, Whole
-from retrieval.types import Label
+from retrieval.result import ClaimResult
+from retrieval.types import Findings, Label, Whole
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
@@ -59,6 +59,14 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The claim that a new one was made from, by editing it or by searching on; usually none."""
+
+    edited_from: str | None = None
+    continued_from: str | None = None
+
+
 class Links(_Model):
     """Addresses of a claim: itself in the API, its events, its export, its page."""
 
@@ -88,6 +96,8 @@ class Job(_Model):
     """The claim."""
     recipe: str
     """Name of the recipe that checks it."""
+    corpora: tuple[str, ...] | None = None
+    """Names of the corpora that it is checked against, null for the default one."""
     state: State
     """Its state."""
     created_at: Moment
@@ -102,6 +112,10 @@ class Job(_Model):
     """The claim document, null unless the state is done."""
     error: Problem | None
     """Why it failed, null unless the state is failed."""
+    edited_from: str | None = None
+    """Id of the claim that was edited to make this one, null where none was. It may be gone."""
+    continued_from: str | None = None
+    """Id of the claim whose search this one continues, null where it continues none."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -144,3 +158,5 @@ class Event(_Model):
     """Number of finished steps."""
     of: Whole
     """Number of all steps, as far as known."""
+    found: Findings | None = None
+    """What the stage found, null where that is nothing to show."""

@@ -20,7 +20,10 @@ from celery.worker import state as celery_state
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
+from worker.corpora.builder import Builder
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
+from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.keeper import Keeper
@@ -46,13 +49,17 @@ class WorkerApp:
         self._heartbeat = Heartbeat(
             name, self._database, self._slot, self._stopping, settings.stall_seconds
         )
+        queue = Queue(settings, JobStore(self._database))
         self._reaper = Reaper(
             self._database,
-            Queue(settings, JobStore(self._database)),
+            queue,
             self._heartbeat,
             self._stopping,
             settings.keep_for,
         )
+        self._feeder = Feeder(self._database, queue, self._stopping)
+        documents = CorpusStore(settings.documents, settings.folders)
+        self._builder = Builder(documents, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
         checker.register(self._celery)
@@ -69,6 +76,8 @@ class WorkerApp:
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
+        self._feeder.start()
+        self._builder.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()
@@ -95,6 +104,7 @@ class WorkerApp:
 
     def _sign_off(self) -> None:
         self._heartbeat.join()
+        self._builder.join()  # it ends its process
         try:
             self._workers.forget(self._heartbeat.worker)
         except StoreUnavailable as error:

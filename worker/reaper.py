@@ -11,6 +11,7 @@ from worker.broker import BrokerUnavailable, Queue
 from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
+from worker.list_store import ListStore
 from worker.run_store import RunStore
 from worker.unchanged import Unchanged
 
@@ -53,6 +54,7 @@ class Reaper(Thread):
         """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
         self._runs = RunStore(database)
+        self._lists = ListStore(database)
         self._queue = queue
         self._heartbeat = heartbeat
         self._halt = stop
@@ -90,9 +92,10 @@ class Reaper(Thread):
             self._broker_answers = True
 
     def _delete_old(self) -> None:
-        """Delete some of the claims that finished too long ago, if it is time to."""
+        """Delete lists and some of the claims that ended too long ago, if it is time to."""
         if self._keep_for is None or time.monotonic() < self._tidy_from:
             return
+        self._lists.delete_finished(self._keep_for)
         deleted = self._runs.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
         if deleted:
             logger.info("%d claims were deleted: they finished too long ago", deleted)

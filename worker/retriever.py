@@ -48,8 +48,17 @@ class Retriever(Protocol):
         """
         ...
 
-    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
-        """Check a claim; an exception from ``on_progress`` ends the check."""
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        on_progress: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
+        """Check a claim, in the default corpus or in those named.
+
+        An exception from ``on_progress`` ends the check.
+        """
         ...
 
 

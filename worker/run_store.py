@@ -31,6 +31,7 @@ class Run:
     attempt: int
     claim: str
     recipe: str
+    corpora: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,10 @@ class RunStore:
     def running(self, worker: str | None = None) -> list[RunningJob]:
         """Return the runs that have not ended, of one worker or of all."""
         events = select(func.count()).where(EventRow.claim_id == ClaimRow.id).scalar_subquery()
-        run = (ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe)
+        run = (
+            *(ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe),
+            ClaimRow.corpora,
+        )
         wanted = select(ClaimRow.lease_until, events, *run).where(ClaimRow.state == "running")
         if worker is not None:
             wanted = wanted.where(ClaimRow.worker == worker)
@@ -198,7 +202,7 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         return None
     row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
     take(session, row)
-    run = Run(row.id, token, row.attempts, row.claim, row.recipe)
+    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora)
     if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
         again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
         _append(session, run, again)
@@ -216,6 +220,7 @@ def _append(session: Session, run: Run, progress: Progress) -> None:
             message=progress.message,
             done=progress.done,
             of=progress.of,
+            found=progress.found,
         )
     )
 

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Integer,
     String,
     Text,
+    UniqueConstraint,
     false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -24,10 +25,11 @@ from sqlalchemy.types import TypeDecorator
 
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
+from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "users_0004"
+REVISION = "users_0009"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -51,7 +53,7 @@ class AsJson(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def __init__(self, kind: type) -> None:
+    def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
@@ -80,6 +82,9 @@ class ClaimRow(Base):
     __table_args__ = (
         Index("claims_by_state", "state", "lease_until"),
         Index("claims_by_owner", "owner", "number"),
+        # The history needs no row to group claims, and few to show a page of them.
+        Index("claims_by_text", "folded", "number"),
+        Index("claims_by_recipe", "recipe"),
         {"sqlite_autoincrement": True},
     )
 
@@ -99,8 +104,13 @@ class ClaimRow(Base):
     client: Mapped[str | None] = mapped_column(String(64))
     # A person typed it into the page, and waits for it.
     typed: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    # A digest of claim, recipe and owner while the job is pending, NULL afterwards. UNIQUE allows
-    # many NULLs, so it means "one pending job", on every database.
+    # The claim that its author edited, or whose search this one continues. That one may be gone.
+    edited_from: Mapped[str | None] = mapped_column(String(32))
+    continued_from: Mapped[str | None] = mapped_column(String(32))
+    # The names of the corpora that it is checked against; NULL: the default one.
+    corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
+    # A digest of claim, recipe, corpora and owner while the job is pending, NULL afterwards. UNIQUE
+    # allows many NULLs, so it means "one pending job", on every database.
     pending: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
@@ -148,6 +158,32 @@ class EventRow(Base):
     message: Mapped[str]
     done: Mapped[int]
     of: Mapped[int]
+    found: Mapped[Findings | None] = mapped_column(AsJson(Findings))
+
+
+class FeedbackRow(Base):
+    """What a visitor says about a verdict."""
+
+    __tablename__ = "feedback"
+    __table_args__ = (
+        # NULL is not equal to NULL: programs without a cookie may give any number.
+        UniqueConstraint("claim_id", "owner", name="feedback_once"),
+        Index("feedback_by_owner", "owner"),
+        {"sqlite_autoincrement": True},
+    )
+
+    number: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(String(32), unique=True)
+    claim_id: Mapped[str] = mapped_column(String(32), ForeignKey("claims.id", ondelete="CASCADE"))
+    owner: Mapped[str | None] = mapped_column(String(64))
+    agrees: Mapped[bool]
+    label: Mapped[str] = mapped_column(String(16))
+    wrong: Mapped[tuple[int, ...]] = mapped_column(AsJson(tuple[int, ...]))
+    note: Mapped[str]
+    name: Mapped[str]
+    created_at: Mapped[datetime]
 
 
 class TurnRow(Base):
@@ -202,3 +238,55 @@ class AnswerRow(Base):
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
+
+
+class ListRow(Base):
+    """A list of claims that somebody has submitted."""
+
+    __tablename__ = "lists"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    number: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(String(32), unique=True)
+    name: Mapped[str]
+    recipe: Mapped[str] = mapped_column(String(64))
+    # As in the table of claims.
+    owner: Mapped[str | None] = mapped_column(String(64))
+    state: Mapped[str] = mapped_column(String(16))
+    # The names of the columns beside the claims, in their order.
+    columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    # The text that the claims are from, NULL where they are from none.
+    source_text: Mapped[str | None]
+
+
+class EntryRow(Base):
+    """A row of a list. Its claim is made when the row is handed to the queue."""
+
+    __tablename__ = "list_rows"
+    __table_args__ = (
+        Index("list_rows_by_claim", "claim_id"),
+        Index("list_rows_by_state", "state", "number"),
+    )
+
+    list_id: Mapped[str] = mapped_column(
+        String(32), ForeignKey("lists.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    # Its line or row in the file, for messages.
+    place: Mapped[str]
+    claim: Mapped[str]
+    others: Mapped[dict[str, Any]] = mapped_column(AsJson(dict[str, Any]))
+    # waiting, handed (to the queue), refused (why: problem) or cancelled.
+    state: Mapped[str] = mapped_column(String(16))
+    problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
+    # NULL in a row that was handed on: its claim was deleted.
+    claim_id: Mapped[str | None] = mapped_column(
+        String(32), ForeignKey("claims.id", ondelete="SET NULL")
+    )
+    # The characters of the list's text that say it.
+    said_from: Mapped[int | None]
+    said_to: Mapped[int | None]

@@ -124,7 +124,7 @@ class ClaimChecker:
                 if self._slot.needs_loading():
                     listen(Progress("start", "The models and the index are being loaded.", 0, 1))
                 with self._slot.use() as retriever:
-                    return retriever.check(run.claim, run.recipe, listen)
+                    return retriever.check(run.claim, run.recipe, listen, run.corpora)
             except IndexAway:
                 if time.monotonic() >= give_up:
                     raise

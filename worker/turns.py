@@ -87,13 +87,14 @@ class Places:
         self._pace: float | None = None
 
     def of(self, job_id: str) -> Place | None:
-        """Return the place as it was a second ago at most; ``None``: the job is not queued.
+        """Return the place of a job, as it was a second ago at most; ``None``: it is not queued.
 
         Raises:
             StoreUnavailable: the database cannot be read.
         """
         with self._lock:
-            if time.monotonic() - self._read_at >= ORDER_SECONDS:
+            known = job_id in self._before  # or it was submitted just now
+            if not known or time.monotonic() - self._read_at >= ORDER_SECONDS:
                 self._read()
             before, pace = self._before.get(job_id), self._pace
         if before is None:

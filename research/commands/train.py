@@ -241,6 +241,21 @@ def titles(data: Path, run: Path, out: Path) -> None:
     train_titles(data, run, out)
 
 
+@command.command("checkable", epilog="Example: esoteric train checkable")
+@_folder(
+    "--out",
+    CHECKOUT / "models" / "checkable",
+    "Folder for the model; the default is the one in use.",
+)
+@_trains
+def checkable(out: Path) -> None:
+    """Fit the model that finds the checkable sentences of a text (some seconds)."""
+    from research.training.checkable import train_checkable
+
+    _prepared()
+    train_checkable(out)
+
+
 def _prepared() -> Settings:
     """Return the settings, and let the models use that number of threads."""
     import torch

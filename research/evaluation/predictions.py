@@ -23,7 +23,7 @@ class AnswerHop:
     """
 
     sufficient: bool
-    label: Label
+    label: Label | None
     best: tuple[Key, ...]
 
 

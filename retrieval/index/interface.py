@@ -70,7 +70,13 @@ class IndexInfo:
 
     def as_corpus(self) -> CorpusInfo:
         """Return what a result says of the corpus."""
-        return CorpusInfo(self.name, self.documents, self.built_at, self.date or None)
+        return CorpusInfo(
+            name=self.name,
+            documents=self.documents,
+            built_at=self.built_at,
+            text_date=self.date or None,
+            parts=(),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models.encoders.document_encoders import text_encoder
@@ -18,7 +20,8 @@ from retrieval.models.report.models import present_models
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.leave_out_torch import leave_out_torch
-from retrieval.types import Document, ProgressListener, Report, SentenceMatch
+from retrieval.types import DEFAULT_CORPUS, Document, ProgressListener, Report, SentenceMatch
+from retrieval.words import VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
@@ -26,6 +29,40 @@ if TYPE_CHECKING:
     from retrieval.models.encoders.encoder import TextEncoder
     from retrieval.pipeline.check import Pipeline
     from retrieval.pipeline.registry import Resources
+
+
+# Sets of corpora that stay open; the one that was used least recently is closed for another.
+_MOST_OPEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCorpus:
+    """A corpus beside the default one: its name, what people call it, the folder of its index.
+
+    The ids of its documents begin with its name and a colon.
+    """
+
+    name: str
+    title: str
+    index: Path
+
+    @property
+    def prefix(self) -> str:
+        """What the ids of its documents begin with."""
+        return f"{self.name}:"
+
+
+def _none(name: str) -> OwnCorpus:
+    raise IndexUnavailable("unknown_corpus", f"There is no corpus named {name!r}.", "Leave it out.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What was opened for several corpora; ``of`` is what it was opened from."""
+
+    of: tuple[tuple[OwnCorpus, str], ...]
+    resources: Resources
+    pipelines: dict[Recipe, Pipeline]
 
 
 class Retriever:
@@ -43,12 +80,14 @@ class Retriever:
         folders: ModelFolders,
         explainer: Explains | None = None,
         recipes: Mapping[str, Recipe] = RECIPES,
+        own_corpus: Callable[[str], OwnCorpus] = _none,
     ) -> None:
         """Store the settings; nothing is opened yet.
 
         ``snapshots`` is the folder for files that are derived from an index on a server,
         ``threads`` is how many the models may use. ``explainer`` asks a language model.
-        ``recipes`` are those that claims are checked by, by their names.
+        ``recipes`` are those that claims are checked by, by their names. ``own_corpus`` finds
+        a corpus beside the default one, or raises ``EsotericError``.
         """
         self._location = index
         self._snapshots = snapshots
@@ -56,6 +95,8 @@ class Retriever:
         self._folders = folders
         self._explainer = explainer
         self._recipes = recipes
+        self._own_corpus = own_corpus
+        self._together: OrderedDict[tuple[Vectors, tuple[str, ...]], _Opened] = OrderedDict()
         self._resources: dict[Vectors, Resources] = {}
         self._pipelines: dict[Recipe, Pipeline] = {}
         self._index: Index | None = None
@@ -124,15 +165,25 @@ class Retriever:
         """
         return self._index is not None and self._index.version() != self._version
 
-    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
-        """Check one claim by the recipe of this name.
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        on_progress: ProgressListener,
+        corpora: tuple[str, ...] | None = None,
+    ) -> Report:
+        """Check one claim by the recipe of this name, in the default corpus or in ``corpora``.
 
         Raises:
             UnknownRecipe: there is none.
+            IndexUnavailable: one of the corpora cannot be searched.
 
-        Also raises what ``warm_up`` and ``Pipeline.check`` raise.
+        Also raises what ``warm_up``, ``Pipeline.check`` and ``own_corpus`` raise.
         """
-        return self.follow(recipe_named(recipe, self._recipes), claim, on_progress)
+        named = recipe_named(recipe, self._recipes)
+        if corpora is None or corpora == (DEFAULT_CORPUS,):
+            return self.follow(named, claim, on_progress)
+        return self._opened_together(named, corpora).check(claim, on_progress)
 
     def follow(self, recipe: Recipe, claim: str, on_progress: ProgressListener) -> Report:
         """Check one claim by a recipe, which need not be one of the shipped.
@@ -149,11 +200,41 @@ class Retriever:
         Raises what ``warm_up`` raises.
         """
         resources = self._resources_with(self.usual().vectors)
-        dpr = self.usual().vectors == "dpr"
-        vectors = resources.dpr.encode([query]) if dpr else resources.queries.encode([(query, [])])
+        dpr, models = self.usual().vectors == "dpr", resources.models
+        vectors = models.dpr.encode([query]) if dpr else models.queries.encode([(query, [])])
         (found,) = resources.store.nearest_sentences(vectors, limit)
         documents = resources.store.documents([match.key.document_id for match in found])
         return list(zip(found, documents, strict=True))
+
+    def _opened_together(self, recipe: Recipe, names: tuple[str, ...]) -> Pipeline:
+        """Return the pipeline over several corpora, opened again where one of them has changed."""
+        base = self._resources_with(recipe.vectors)
+        own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
+        of = tuple((one, open_index(one.index, self._snapshots).version()) for one in own)
+        key = (recipe.vectors, names)
+        opened = self._together.get(key)
+        if opened is None or opened.of != of:
+            asked = base.models.dpr if recipe.vectors == "dpr" else base.models.encoder
+            views = [(one, self._own_view(one, asked.name)) for one in own]
+            default = base.store if DEFAULT_CORPUS in names else None
+            opened = _Opened(of, replace(base, store=_together(default, views)), {})
+            self._together[key] = opened
+            while len(self._together) > _MOST_OPEN:
+                self._together.popitem(last=False)
+        self._together.move_to_end(key)
+        if recipe not in opened.pipelines:
+            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
+        return opened.pipelines[recipe]
+
+    def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
+        try:
+            return open_index(own.index, self._snapshots).open(encoder)
+        except IndexUnavailable as error:
+            raise IndexUnavailable(
+                error.code,
+                f"The corpus “{own.title}” cannot be searched. {error.message}",
+                f"Index it again, on the page /documents/{own.name}.",
+            ) from error
 
     def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
         """Return a view of the index, and the encoder that compares texts."""
@@ -168,6 +249,19 @@ class Retriever:
         return store, MPNetEncoder(folder)
 
 
+def _together(
+    default: DocumentStore | None, views: Sequence[tuple[OwnCorpus, DocumentStore]]
+) -> DocumentStore:
+    from retrieval.index.together import Part, TogetherStore
+
+    parts = [Part(own.name, own.title, own.prefix, view) for own, view in views]
+    if default is not None:
+        info = default.info()
+        title = VITAL if info.source == "vital" else info.name
+        parts.insert(0, Part(info.name, title, "", default))
+    return TogetherStore(parts)
+
+
 def resources_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> Resources:
     """Return what pipelines over a document store share; no model is loaded yet.
 
@@ -175,9 +269,9 @@ def resources_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFol
     ``runtime.use_threads`` and ``runtime.keep_in`` first.
     """
     with leave_out_torch():
-        from retrieval.pipeline.registry import Resources
+        from retrieval.pipeline.registry import Models, Resources
 
-    return Resources(store, encoder, folders)
+    return Resources(store, Models(encoder, folders))
 
 
 def pipeline_over(
@@ -197,5 +291,5 @@ def pipeline_over(
         from retrieval.pipeline.spelling import Spelling
 
     stages = stages_of(recipe, resources)
-    parser = ClaimParser(resources.parser, Spelling(resources.store))
+    parser = ClaimParser(resources.models.parser, Spelling(resources.store))
     return Pipeline(recipe, stages, parser, resources.store.info(), explainer)

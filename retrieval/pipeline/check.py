@@ -32,6 +32,7 @@ from retrieval.index.interface import IndexInfo
 from retrieval.llm_judge.explaining import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
+from retrieval.pipeline.findings import findings
 from retrieval.recipes.recipes import Recipe, stage_of
 from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
@@ -39,6 +40,7 @@ from retrieval.stages.stage import Stage
 from retrieval.state import ClaimState
 from retrieval.types import (
     Evidence,
+    Findings,
     Judgement,
     Progress,
     ProgressListener,
@@ -142,9 +144,10 @@ class Pipeline:
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""
         for name in names:
+            before = state
             with clock.stage(stage_of(name)):
-                state, message = self._stages[name].run(state)
-            clock.report(stage_of(name), message)
+                state, message = self._stages[name].run(before)
+            clock.report(stage_of(name), message, findings(name, before, state))
         return state
 
     def _explain(
@@ -227,11 +230,11 @@ class _Clock:
         spent = time.perf_counter() - started
         self._seconds[name] = self._seconds.get(name, 0.0) + spent
 
-    def report(self, stage: str, message: str) -> None:
+    def report(self, stage: str, message: str, found: Findings | None = None) -> None:
         """Report that a stage has finished; an empty message means that it had nothing to do."""
         self._done += 1
         if message:
-            self._on_progress(Progress(stage, message, self._done, self._of))
+            self._on_progress(Progress(stage, message, self._done, self._of, found))
 
     def wait(self, stage: str, message: str) -> None:
         """Report that a stage is still at work; a listener may end it."""

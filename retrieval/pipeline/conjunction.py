@@ -96,7 +96,8 @@ def _renumbered(one: Checked, before: int) -> Checked:
 
     def hop(of: Hop) -> Hop:
         missing = (statement.in_claim(*part) for part in of.missing)
-        return replace(of, hop=of.hop + before, missing=tuple(filter(None, missing)))
+        changed = {"hop": of.hop + before, "missing": tuple(filter(None, missing))}
+        return of.model_copy(update=changed)
 
     moved = replace(
         report,
@@ -230,10 +231,10 @@ def _proof(checked: Sequence[Checked]) -> Proof | None:
     if not proofs:
         return None
     placed = (
-        Mutation(*place, step.operator, step.evidence)
+        Mutation(place, step.operator, step.evidence)
         for statement, proof in proofs
         for step in proof.mutations
-        if (place := statement.in_claim(step.start, step.end)) is not None
+        if (place := statement.in_claim(*step.claim_span)) is not None
     )
     return Proof(tuple(placed), _label(proof.label for _, proof in proofs))
 

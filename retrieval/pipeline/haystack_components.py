@@ -134,7 +134,7 @@ def haystack_pipeline(recipe: Recipe, resources: Resources) -> Pipeline:
     """
     stages = stages_of(recipe, resources)
     pipeline = Pipeline(max_runs_per_component=recipe.max_hops + 1)
-    pipeline.add_component("claim", ClaimReader(resources.parser))
+    pipeline.add_component("claim", ClaimReader(resources.models.parser))
     before = "claim.state"
     for name in recipe.first:
         pipeline.add_component(f"first hop {name}", StageComponent(stages[name]))

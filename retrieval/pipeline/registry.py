@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -69,15 +70,14 @@ from retrieval.stages.stage import Stage
 from retrieval.text.english import EnglishParser
 
 
-class Resources:
-    """The index and the models that stages share. A model is made when a stage first needs it.
+class Models:
+    """The models that stages share, whichever index they search; each is made when first needed.
 
     Making one raises ``ModelUnavailable`` if it is missing or damaged.
     """
 
-    def __init__(self, store: DocumentStore, encoder: TextEncoder, folders: ModelFolders) -> None:
-        """``encoder`` compares texts, also with the vectors of ``store`` unless these are DPR's."""
-        self.store = store
+    def __init__(self, encoder: TextEncoder, folders: ModelFolders) -> None:
+        """``encoder`` compares texts, also with the vectors of indexes unless these are DPR's."""
         self.encoder = encoder
         self.folders = folders
 
@@ -109,12 +109,20 @@ class Resources:
         return evidence_model(self.folders, in_search=True)
 
     @cached_property
-    def title_generation(self) -> tuple[TitleModel, TitleTrie]:
-        """The model that generates titles, and the titles of the index in its tokens."""
-        if self.folders.bart is not None:
-            bart = BartTitleModel(self.folders.bart)
-            return bart, bart.trie(self.store.titled())
-        return MiniLMTitleModel(TITLES), self.store.titles()
+    def selector(self) -> UtilityModel:
+        """The model that says which sentences a verdict needs."""
+        return UtilityModel(SELECTOR, RELEVANCE_MODEL)
+
+    @cached_property
+    def prover(self) -> ProofModel:
+        """The model that says how words of the claim relate to words of the evidence."""
+        return ProofModel(PROVER)
+
+    @cached_property
+    def titles(self) -> TitleModel:
+        """The model that generates titles."""
+        bart = self.folders.bart
+        return MiniLMTitleModel(TITLES) if bart is None else BartTitleModel(bart)
 
     @cached_property
     def answers(self) -> AnswerExtractor:
@@ -127,23 +135,40 @@ class Resources:
         return DprQuestionEncoder(present_models(self.folders.report))
 
 
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What stages are made of: an index, and models that other indexes may share."""
+
+    store: DocumentStore
+    models: Models
+
+    @property
+    def titles(self) -> TitleTrie:
+        """The titles of the index in the tokens of the model that generates titles."""
+        if self.models.folders.bart is not None:
+            return self.models.titles.trie(self.store.titled())
+        return self.store.titles()
+
+
 def _dense(resources: Resources, c: RetrievalConfig) -> DenseSentenceRetriever:
-    return DenseSentenceRetriever(resources.store, resources.queries, c.dense_limit, c.path_leads)
+    return DenseSentenceRetriever(
+        resources.store, resources.models.queries, c.dense_limit, c.path_leads
+    )
 
 
 def _relevance(resources: Resources, c: RetrievalConfig) -> Stage:
-    if resources.folders.reranker is not None:
-        return ScoredRelevance(Reranker(resources.folders.reranker), c.relevance_cutoff)
-    return CrossEncoderRelevanceClassifier(resources.relevance_model, c.relevance_cutoff)
+    if resources.models.folders.reranker is not None:
+        return ScoredRelevance(Reranker(resources.models.folders.reranker), c.relevance_cutoff)
+    return CrossEncoderRelevanceClassifier(resources.models.relevance_model, c.relevance_cutoff)
 
 
 def _paths(resources: Resources, c: RetrievalConfig) -> PathReader:
-    nearness = Nearness(resources.store, resources.queries)
-    return PathReader(resources.path_model, nearness, c.path_leads, c.path_neighbours)
+    nearness = Nearness(resources.store, resources.models.queries)
+    return PathReader(resources.models.path_model, nearness, c.path_leads, c.path_neighbours)
 
 
 def _verification(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
-    return EvidenceVerifier(resources.verifier, c)
+    return EvidenceVerifier(resources.models.verifier, c)
 
 
 def _mentions(resources: Resources, c: RetrievalConfig) -> MentionExpander:
@@ -155,57 +180,65 @@ _Maker: TypeAlias = Callable[[Resources, RetrievalConfig], Stage]
 STAGES: Mapping[str, _Maker] = {
     "spans": lambda r, c: SpacySpanExtractor(),
     "spans:wikineural": lambda r, c: WikineuralSpanExtractor(
-        present_models(r.folders.report), r.answers
+        present_models(r.models.folders.report), r.models.answers
     ),
     "titles": lambda r, c: TitleMatcher(
-        r.store, r.encoder, c.disambiguation_cutoff, c.disambiguation_limit
+        r.store, r.models.encoder, c.disambiguation_cutoff, c.disambiguation_limit
     ),
-    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.parser, c),
+    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.models.parser, c),
     "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
     "questions": lambda r, c: RuleQuestionGenerator(),
-    "questions:t5": lambda r, c: T5QuestionGenerator(present_models(r.folders.report), r.answers),
-    "ranking": lambda r, c: DenseDocumentRanker(r.store, r.encoder, c),
+    "questions:t5": lambda r, c: T5QuestionGenerator(
+        present_models(r.models.folders.report), r.models.answers
+    ),
+    "ranking": lambda r, c: DenseDocumentRanker(r.store, r.models.encoder, c),
     "ranking:each": lambda r, c: MiniLMDocumentRanker(
-        r.store, r.encoder, c.document_cutoff, c.document_limit
+        r.store, r.models.encoder, c.document_cutoff, c.document_limit
     ),
     "ranking:dpr": lambda r, c: DprDocumentRanker(
-        r.store, r.dpr, c.document_cutoff, c.document_limit
+        r.store, r.models.dpr, c.document_cutoff, c.document_limit
     ),
     "dense": _dense,
-    "sentences": lambda r, c: SentencePreranker(r.store, r.encoder, c),
-    "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.dpr, c),
-    "sentences:dense": lambda r, c: DenseSentenceReader(r.store, r.encoder, r.queries, c),
+    "sentences": lambda r, c: SentencePreranker(r.store, r.models.encoder, c),
+    "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.models.dpr, c),
+    "sentences:dense": lambda r, c: DenseSentenceReader(
+        r.store, r.models.encoder, r.models.queries, c
+    ),
     "relevance": _relevance,
     "relevance:distilbert": lambda r, c: DistilBertRelevanceClassifier(
-        present_models(r.folders.report), c.relevance_cutoff
+        present_models(r.models.folders.report), c.relevance_cutoff
     ),
     "paths": _paths,
-    "semantic": lambda r, c: SemanticSentenceRanker(r.encoder, c.semantic_cutoff, c.semantic_limit),
-    "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.encoder, c.semantic_cutoff),
+    "semantic": lambda r, c: SemanticSentenceRanker(
+        r.models.encoder, c.semantic_cutoff, c.semantic_limit
+    ),
+    "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.models.encoder, c.semantic_cutoff),
     "fusion": lambda r, c: PathFusion(c.path_threshold, None, c.path_scale),
     "fusion:hybrid": lambda r, c: PathFusion(c.path_threshold, c.path_weight),
     "verification": _verification,
     "completion": lambda r, c: PathCompletion(
         _paths(r, c), _verification(r, c), c.verified_paths, c.verified_path_cutoff
     ),
-    "quantities": lambda r, c: QuantityRuler(r.parser),
-    "comparison": lambda r, c: ComparisonReader(r.parser, r.verifier, c.compared_sentences),
+    "quantities": lambda r, c: QuantityRuler(r.models.parser),
+    "comparison": lambda r, c: ComparisonReader(
+        r.models.parser, r.models.verifier, c.compared_sentences
+    ),
     "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
     "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
     "selection:utility": lambda r, c: UtilitySelector(
-        UtilityModel(SELECTOR, RELEVANCE_MODEL),
+        r.models.selector,
         c.utility_candidates,
         c.selection_share,
         c.selection_limit,
     ),
-    "proof": lambda r, c: NaturalLogicProver(ProofModel(PROVER), c.independence_cutoff),
-    "bridge": lambda r, c: BridgeReader(r.store, r.path_model, r.verifier, c),
-    "verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c),
+    "proof": lambda r, c: NaturalLogicProver(r.models.prover, c.independence_cutoff),
+    "bridge": lambda r, c: BridgeReader(r.store, r.models.path_model, r.models.verifier, c),
+    "verdict": lambda r, c: CrossEncoderJudge(r.models.verifier, r.models.verifier.version, c),
 }
 
 EXPANDERS: Mapping[str, Callable[[Resources, RetrievalConfig], Expander]] = {
     "mentions": _mentions,
-    "generation": lambda r, c: TitleGenerator(*r.title_generation, _mentions(r, c), c),
+    "generation": lambda r, c: TitleGenerator(r.models.titles, r.titles, _mentions(r, c), c),
     "dense": _dense,
 }
 

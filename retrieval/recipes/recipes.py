@@ -6,6 +6,7 @@ several implementations, that of one of them, as in ``selection:utility``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -54,6 +55,31 @@ class Recipe:
         """The same of those of each hop; the last hop has no ``next``."""
         following = ("next",) if self.max_hops > 1 else ()
         return tuple(dict.fromkeys((*map(stage_of, self.hop), *following)))
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether its search can go on after its last hop: it finds documents for a next one."""
+        return bool(self.next)
+
+    def going_on(self, hops: int) -> Recipe:
+        """Return the recipe of a search that goes on for this many more hops.
+
+        Its first hop is the same, so what that finds is found again. Each later one reads twice as
+        much, and no verdict ends the search.
+        """
+        settings = self.settings
+        return replace(
+            self,
+            name=f"{self.name}+{hops}",
+            ending="never",
+            max_hops=self.max_hops + hops,
+            settings=replace(
+                settings,
+                expansion_limit=2 * settings.expansion_limit,
+                expansion_sentence_limit=2 * settings.expansion_sentence_limit,
+                seconds=2 * settings.seconds,
+            ),
+        )
 
     def without(self, *stages: str) -> Recipe:
         """Return the recipe without these stages."""
@@ -205,16 +231,41 @@ RECIPES: dict[str, Recipe] = {
     )
 }
 DEFAULT_RECIPE = "combined"
+# How many hops a search may go on for: first three, then again.
+MORE_HOPS = (3, 6, 9)
+
+
+def base_and_more_hops(name: str) -> tuple[str, int]:
+    """Return the name of a recipe without its number of more hops, and that number, 0 if none."""
+    base, plus, more = name.partition("+")
+    return (base, int(more)) if plus and re.fullmatch("[1-9]", more) else (name, 0)
+
+
+def names_of(recipes: Mapping[str, Recipe]) -> list[str]:
+    """Return all names that ``recipe_named`` knows."""
+    further = [
+        f"{name}+{hops}"
+        for name, recipe in recipes.items()
+        if recipe.can_go_on
+        for hops in MORE_HOPS
+    ]
+    return [*recipes, *further]
 
 
 def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
-    """Return the recipe of this name.
+    """Return the recipe of this name; "combined+3" is ``combined`` with a search that goes on.
 
     Raises:
         UnknownRecipe: there is none.
     """
+    base, more = base_and_more_hops(name)
     try:
-        return recipes[name]
+        recipe = recipes[base]
+        if not more:
+            return recipe
+        if recipe.can_go_on and more in MORE_HOPS:
+            return recipe.going_on(more)
+        raise KeyError(name)
     except KeyError:
         raise UnknownRecipe(
             "unknown_recipe",

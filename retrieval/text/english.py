@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,3 +60,9 @@ class EnglishParser:
         self.warm_up()
         assert self._nlp is not None
         return self._nlp(text)
+
+    def parse_all(self, texts: Iterable[str]) -> Iterator[Doc]:
+        """Yield the parsed texts; many together are faster than one by one."""
+        self.warm_up()
+        assert self._nlp is not None
+        yield from self._nlp.pipe(texts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
 
@@ -82,12 +83,21 @@ SEVERAL = (
 
 def notices_of(claim: str) -> list[str]:
     """Return notices about what may make the answer to this claim worse, as sentences."""
-    several = any(end[1].casefold() not in _ABBREVIATIONS for end in _SENTENCE_END.finditer(claim))
+    several = len(sentences_in(claim)) > 1
     return [
         *([] if is_english(claim) else [NOT_ENGLISH]),
         *([QUESTION] if _is_question(claim) else []),
         *([SEVERAL] if several else []),
     ]
+
+
+def sentences_in(text: str) -> list[str]:
+    """Return the sentences of a paragraph, guessed from its marks, letters and abbreviations."""
+    ends = [
+        end.end() for end in _SENTENCE_END.finditer(text) if end[1].casefold() not in _ABBREVIATIONS
+    ]
+    parts = (text[first:last].strip() for first, last in pairwise([0, *ends, len(text)]))
+    return [part for part in parts if part]
 
 
 def asks_for_a_thing(claim: str) -> bool:

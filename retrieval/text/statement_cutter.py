@@ -24,6 +24,7 @@ _SUBJECTS = {"nsubj", "nsubjpass", "expl"}
 # What is said under a condition, or as one of two things, is not said by a half alone.
 _BINDS = {"if", "unless", "whether", "either", "neither", "nor", "or"}
 _PRONOUNS = {"it", "he", "she", "they"}
+_OF_A_PERSON = {"he", "his", "she", "her"}
 _THINGS = {"GPE", "LOC", "FAC", "ORG", "WORK_OF_ART", "PRODUCT", "EVENT"}  # named ones
 _COMPARES = {"another", "both", "former", "latter", "other", "others", "respectively", "same"}
 _NOT_THE_SAME = {"a", "an", "any", "few", "many", "most", "no", "nobody", "one", "several", "some"}
@@ -161,6 +162,8 @@ class _Known:
             thing = head.left_edge.lower_ == "the" or kind in _THINGS
             rival = pronoun.lower_ == "it" and any(token.dep_ == "dobj" for token in said)
             return thing and kind != "PERSON" and not plural and not rival
+        if pronoun.lower_ not in _OF_A_PERSON:
+            return False
         own = set(head.subtree)
         rival = any(token.ent_type_ == "PERSON" and token not in own for token in said)
         return kind not in _THINGS and not plural and not rival
@@ -204,9 +207,7 @@ def _part(clause: _Clause, known: _Known) -> _Part:
     words = [token for token in clause.words if token != pronoun]
     if any(token.tag_ == "PRP" or token.lower_ in _COMPARES for token in words):
         raise _NotPlain  # it may stand for anything
-    if any(token.tag_ in {"JJR", "RBR"} for token in words) and not any(
-        token.lower_ == "than" for token in words
-    ):
+    if any(map(_compares, words)) and not any(token.lower_ == "than" for token in words):
         raise _NotPlain  # "more people" than what was named before
     if any(token.tag_ == "PRP$" and not known.may_be(token) for token in words):
         raise _NotPlain
@@ -289,6 +290,12 @@ def _is_finite(verb: Token) -> bool:
 
 def _is_pronoun(token: Token) -> bool:
     return token.lower_ in _PRONOUNS or token.tag_ == "PRP$"
+
+
+def _compares(token: Token) -> bool:
+    """Return whether this is "more" or the like, not of "once more" or "no longer"."""
+    of_time = token.i > 0 and token.nbor(-1).lower_ in {"once", "no", "any"}
+    return token.tag_ in {"JJR", "RBR"} and not of_time
 
 
 def _is_the_thing_before(subject: Token) -> bool:

@@ -76,8 +76,8 @@ def test_a_claim_has_these_keys_and_its_times_are_in_utc(client: FlaskClient) ->
     job = client.get(f"/api/v1/claims/{submit(client)}").json
     assert job is not None
     assert list(job) == [
-        *("attempts", "claim", "created_at", "error", "finished_at", "id", "links", "recipe"),
-        *("result", "started_at", "state"),
+        *("attempts", "claim", "continued_from", "corpora", "created_at", "edited_from", "error"),
+        *("finished_at", "id", "links", "recipe", "result", "started_at", "state"),
     ]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["created_at"])
     assert job["started_at"] is None
@@ -283,7 +283,10 @@ def test_the_corpus_is_listed_or_why_there_is_none(
     found = client.get("/api/v1/corpora").json
     assert found is not None
     (corpus,) = found["corpora"]
-    assert set(corpus) == {"name", "title", "documents", "built_at", "text_date"}
+    assert set(corpus) == {
+        *("name", "title", "documents", "built_at", "text_date"),
+        *("default", "state", "searchable"),
+    }
     assert found["problem"] is None
     assert isinstance(settings.store, Path)
     (settings.store / "current" / "meta.json").unlink()

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from threading import Event, Thread
+from uuid import uuid4
 
 import pytest
 from flask.testing import FlaskClient
@@ -48,11 +49,21 @@ def service(web: WebProcess) -> Iterator[Esoteric]:
     thread.join()
 
 
+def corpus_with_a_file(service: Esoteric) -> str:
+    name: str = service.make_corpus(f"Corpus {uuid4()}")["name"]
+    assert service.upload(name, {"pier.txt": b"Ships go."})["files"][0]["name"] == "pier.txt"
+    return name
+
+
 def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     calls = {
-        f"{method.upper()} {path.replace('{job_id}', 'ID')}"
+        f"{method.upper()} {path}".replace("{job_id}", "ID")
+        .replace("{list_id}", "ID")
+        .replace("{feedback_id}", "FEEDBACK")
+        .replace("{name}", "NAME")
+        .replace("{file}", "FILE")
         for path, operations in described["paths"].items()
         if path.startswith("/api/v1/")
         for method in operations
@@ -65,6 +76,18 @@ def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
     assert "Claims are kept until they are deleted." in page
 
 
+def filled_in(service: Esoteric, example: str, name: str) -> str:
+    """Return the example with the id of a list where it is about one, else of a finished claim."""
+    claim = f"{CLAIM[:-1]} or {name}."
+    if "list" in example:
+        return example.replace("ID", service.submit_list([claim])["id"])
+    job = service.submit(claim)["id"]
+    service.result(job)
+    said = service.say(job, agrees=True)["id"]
+    example = example.replace("ID", job).replace("FEEDBACK", said)
+    return example.replace("NAME", corpus_with_a_file(service)) if "NAME" in example else example
+
+
 @pytest.mark.server
 def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteric) -> None:
     if shutil.which("curl") is None:
@@ -75,16 +98,13 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
     calls = dict(zip((endpoint.name for endpoint in ENDPOINTS), shell, strict=True))
     python = [html.unescape(block) for block in blocks if "service." in block]
     for name in calls:  # a claim is deleted by its own block only
-        job = service.submit(f"{CLAIM[:-1]} or {name}.")["id"]
-        service.result(job)
-        command = calls[name].replace("ID", job)
+        command = filled_in(service, calls[name], name)
         run = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=True)
         assert run.stdout
         assert not run.stdout.startswith('{"error"')
     for number, code in enumerate(python):
-        job = service.submit(f"{CLAIM[:-1]} or {number}.")["id"]
-        service.result(job)
-        code = code.replace("ID", job).replace("esoteric_client", "examples.esoteric_client")
+        code = filled_in(service, code, str(number))
+        code = code.replace("esoteric_client", "examples.esoteric_client")
         exec(code, {"service": service})
 
 

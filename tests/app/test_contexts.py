@@ -25,8 +25,8 @@ def names_used(app: Flask, template: str) -> set[str]:
     for imported in tree.find_all(nodes.FromImport):
         used -= {name for name in imported.names if isinstance(name, str)}
     used -= {macro.name for macro in tree.find_all(nodes.Macro)}
-    for parent in tree.find_all((nodes.Extends, nodes.FromImport, nodes.Import)):
-        name = getattr(parent, "template")  # noqa: B009 - each of the three has one
+    for parent in tree.find_all((nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)):
+        name = getattr(parent, "template")  # noqa: B009 - each of the four has one
         assert isinstance(name, nodes.Const)
         used |= names_used(app, name.value)
     return used
@@ -39,6 +39,6 @@ def test_a_template_uses_exactly_the_fields_of_its_context(app: Flask, page: typ
 
 
 def test_every_template_belongs_to_a_page_or_is_used_by_one() -> None:
-    parts = {"base.html", "icons.html", "parts.html"}
+    parts = {"actions.html", "base.html", "corpora.html", "icons.html", "parts.html", "trail.html"}
     files = {path.name for path in (CHECKOUT / "templates").iterdir()}
     assert files == parts | {page.template for page in PAGES}

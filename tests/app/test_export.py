@@ -10,8 +10,10 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
+from app.visitor import COOKIE
 from tests.app.documents import (
     claim_document,
     document_kept_from_before,
@@ -34,8 +36,12 @@ def done(store: JobStore, worker: WorkerByHand, result: dict[str, Any]) -> Job:
 
 
 def fetch(client: FlaskClient, job: Job, name: str) -> Any:
-    query = {"format": name} | ({"confirmed_by": "Ida Holm"} if name == "claimreview" else {})
-    answer = client.get(f"/api/v1/claims/{job.id}/export", query_string=query)
+    if name == "claimreview":
+        given = client.post(
+            f"/api/v1/claims/{job.id}/feedback", json={"agrees": True, "name": "Ida Holm"}
+        )
+        assert given.status_code == 201
+    answer = client.get(f"/api/v1/claims/{job.id}/export", query_string={"format": name})
     assert answer.status_code == 200
     return answer
 
@@ -372,14 +378,30 @@ def test_claimreview_rates_the_claim(
     assert [work["name"] for work in review["citation"]] == named[: 2 if value else 3]
 
 
-def test_the_author_of_a_claimreview_is_the_program_until_a_person_confirms_the_verdict(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
+    app: Flask, client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, claim_document(CLAIM))
-    for name in ("", "&confirmed_by=", "&confirmed_by=%20"):
-        answer = client.get(f"/api/v1/claims/{job.id}/export?format=claimreview{name}")
-        review = json.loads(answer.text)
-        assert review["author"] == {"@type": "Organization", "name": "ESOTERIC"}
+    address = f"/api/v1/claims/{job.id}"
+    for given in (None, {"agrees": True, "name": " "}, {"agrees": False, "label": "REFUTES"}):
+        if given:
+            assert (
+                client.post(f"{address}/feedback", json=given | {"note": "Hm."}).status_code == 201
+            )
+        answer = client.get(f"{address}/export?format=claimreview")
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "not_confirmed")  # type: ignore[index]
+    for visitor, name in (("a", "Ida Holm"), ("b", "Ole Berg")):
+        reader = app.test_client()
+        reader.set_cookie(COOKIE, visitor * 43)
+        given = {"agrees": True, "name": name, "note": f"{name} has read it.", "wrong": [2]}
+        assert reader.post(f"{address}/feedback", json=given).status_code == 201
+    for visitor, name in (("a", "Ida Holm"), ("b", "Ole Berg"), ("c", "Ole Berg")):
+        reader = app.test_client()
+        reader.set_cookie(COOKIE, visitor * 43)
+        review = json.loads(reader.get(f"{address}/export?format=claimreview").text)
+        assert review["author"] == {"@type": "Person", "name": name}
+        assert review["reviewRating"]["ratingExplanation"] == f"{name} has read it."
+        assert len(review["citation"]) == 1  # of the two that support it one is labelled wrong
 
 
 def test_claimreview_stays_within_the_script_element_that_it_is_put_into(
@@ -469,10 +491,10 @@ def test_claimreview_of_an_undecided_verdict_rates_nothing(
     assert "ratingValue" not in rating
 
 
-def test_a_decided_verdict_with_little_confidence_is_worded_as_probable(
+def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = done(store, worker, claim_document(CLAIM, "REFUTES", 0.69))
     assert "**Probably refuted**, 69% sure\n" in fetch(client, job, "md").text
     rating = json.loads(fetch(client, job, "claimreview").text)["reviewRating"]
-    assert rating["alternateName"] == "Probably refuted"
+    assert rating["alternateName"] == "Refuted"

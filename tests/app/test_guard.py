@@ -90,11 +90,11 @@ def test_our_own_forms_and_programs_are_accepted(
     assert answer.status_code == 303
 
 
-@pytest.mark.parametrize("path", ["/claims", "/api/v1/claims"])
+@pytest.mark.parametrize("path", ["/claims/x/cancel", "/api/v1/claims"])
 def test_more_than_64_kib_are_refused(client: FlaskClient, path: str) -> None:
     answer = client.post(path, data=b"claim=" + b"x" * 65_536, content_type="text/plain")
     assert answer.status_code == 413
-    assert "The request is larger than 64 KiB." in answer.text
+    assert "The request is too large: 64 KiB at most" in answer.text
 
 
 def test_a_form_address_takes_only_forms(client: FlaskClient) -> None:
@@ -119,7 +119,7 @@ def test_every_answer_carries_the_headers(client: FlaskClient, path: str) -> Non
 def test_static_files_are_kept_by_the_digest_of_their_content(client: FlaskClient) -> None:
     page = client.get("/").text
     assets = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
-    assert len(assets) == 3
+    assert len(assets) == 5
     for address in assets:
         assert re.fullmatch(r"/static/\w+\.(css|js|svg)\?v=[0-9a-f]{12}", address)
         with client.get(address) as answer:

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from app import hops
 from app.hops import HopItem, Lead
-from retrieval.result import Cited, ClaimResult, Hop
-from retrieval.types import Stopped
+from retrieval.result import Cited, ClaimResult
+from retrieval.types import Hop, Stopped
 from retrieval.words import STOPPED, Quoting
 from tests.app.documents import (
     HOLM,

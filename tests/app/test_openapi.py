@@ -124,7 +124,19 @@ def test_the_names_of_the_recipes_are_in_the_description_also_those_of_a_folder(
     described = client.get("/api/v1/openapi.json").json
     assert described is not None
     recipe = described["components"]["schemas"]["Submission"]["properties"]["recipe"]
-    assert recipe["enum"] == [*RECIPES, "mine", None]
+    assert {*RECIPES, "mine", "combined+3", "mine+9", None} < set(recipe["enum"])
+    assert "fer+3" not in recipe["enum"]  # has one hop
+
+
+def test_feedback_is_as_described(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, check: Check
+) -> None:
+    job = store.submit("Varnby has a harbour.", "esoteric")[0]
+    worker.finish(job, claim_document(job.claim))
+    said = {"agrees": False, "label": "REFUTES", "wrong": [1], "note": "No.", "name": "Ida Holm"}
+    check("FeedbackGiven", said)
+    check("FeedbackItem", client.post(f"/api/v1/claims/{job.id}/feedback", json=said).json)
+    check("FeedbackList", client.get("/api/v1/feedback").json)
 
 
 @pytest.mark.parametrize(

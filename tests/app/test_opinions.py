@@ -55,7 +55,7 @@ def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page: Any) -> N
     assert "Missing: <bdi>who paid</bdi>" in text
     assert "93% confident" in text[text.index('id="opinions"') :]
     assert "42% confident" not in text  # the model was not asked for that
-    assert '<a href="#item-3"><span class="hidden">evidence </span>3</a>' in text
+    assert '<a href="#evidence-3"><span class="hidden">evidence </span>3</a>' in text
 
 
 def test_agreement_is_shown(page: Any) -> None:

@@ -14,7 +14,6 @@ from retrieval.result import ClaimResult
 from retrieval.types import Label, Operator
 from retrieval.words import Quoting
 from tests.app.documents import (
-    HOLM,
     PROVED_CLAIM,
     claim_document,
     document_with_a_long_proof,
@@ -139,7 +138,7 @@ def test_the_claim_is_cut_into_its_parts() -> None:
     )
 
 
-def test_a_part_has_its_sentence_with_the_matching_words_marked() -> None:
+def test_a_part_has_the_words_of_the_sentence_that_match_it() -> None:
     found = proof_of(document_with_a_long_proof())
     assert found is not None
     assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
@@ -155,16 +154,7 @@ def test_a_part_has_its_sentence_with_the_matching_words_marked() -> None:
     ]
     year = found.parts[2]
     assert year.words == "in 1875"
-    assert year.excerpt == Excerpt(
-        title="Lighthouse of Varn",
-        rank=1,
-        pieces=(
-            Segment("It was built ", (), (), None),
-            Segment("in 1874", (1,), (1,), "refuted"),
-            Segment(" by the engineer Ida Holm, who lived in it until her death.", (), (), None),
-        ),
-        whole=False,
-    )
+    assert year.excerpt == Excerpt("Lighthouse of Varn", 1, "in 1874")
     assert found.parts[7].excerpt is None
 
 
@@ -174,22 +164,63 @@ def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> Proof
     return proof_of(result)
 
 
-def test_no_words_are_marked_if_the_whole_sentence_matches() -> None:
+def test_a_part_has_no_words_if_the_whole_sentence_matches() -> None:
     # It is the first 48 characters of the document.
     found = with_evidence(["Ida Holm", 0, 0, 48])
     assert found is not None
-    assert found.parts[0].excerpt == Excerpt(
-        "Ida Holm", 2, (Segment(HOLM[:48], (), (), None),), whole=True
-    )
+    assert found.parts[0].excerpt == Excerpt("Ida Holm", 2, "")
 
 
 @pytest.mark.parametrize("offsets", [(900, 950), (-50, -10), (20, 10), (0, 0)])
-def test_offsets_outside_their_sentence_mark_nothing(offsets: tuple[int, int]) -> None:
+def test_offsets_outside_their_sentence_are_no_words(offsets: tuple[int, int]) -> None:
     found = with_evidence(["Ida Holm", 0, *offsets])
     assert found is not None
-    assert found.parts[0].excerpt == Excerpt(
-        "Ida Holm", 2, (Segment(HOLM[:48], (), (), None),), whole=False
-    )
+    assert found.parts[0].excerpt == Excerpt("Ida Holm", 2, "")
+
+
+def test_a_part_that_is_an_auxiliary_verb_alone_is_joined_to_the_next() -> None:
+    said: Spans = [(*VARNBY, "equivalence"), (*HAS, "equivalence"), (*HARBOUR, "alternation")]
+    found = proved(said, "REFUTES")
+    assert [(part.words, part.operator) for part in found.parts] == [
+        ("Varnby", "equivalence"),
+        ("has a blue harbour", "alternation"),
+    ]
+
+
+def differing(claim: str, part: str, sentence: str, words: str) -> list[tuple[str, str]]:
+    """Return the words that differ, where ``part`` is contradicted by ``words``."""
+    result = claim_document(claim, "REFUTES")
+    result["documents"][1]["text"] = sentence
+    result["evidence"] = [result["evidence"][0] | {"sentence": sentence, "start": 0}]
+    result["evidence"][0]["end"] = len(sentence)
+    at, of = sentence.index(words), claim.index(part)
+    result["proof"] = [
+        {
+            "claim_span": [of, of + len(part)],
+            "operator": "alternation",
+            "evidence": ["Lighthouse of Varn", 1, at, at + len(words)],
+        }
+    ]
+    result["proof_label"] = "REFUTES"
+    found = proof.differences(ClaimResult.model_validate(result))
+    assert all(sentence[one.start : one.end] == one.words for one in found)
+    return [(one.claim_words, one.words) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence", "words", "differ"),
+    [
+        # A name is marked as a whole, words that both have are not.
+        ("by the United Isles", "It was built by the North Union in 1874.", "North", True),
+        ("by the United Isles", "It was built by the United Isles.", "United Isles", False),
+        ("by the United Isles", "It was built by the United Isles.", "the", False),
+    ],
+)
+def test_only_words_that_are_not_the_same_differ(
+    part: str, sentence: str, words: str, differ: bool
+) -> None:
+    found = differing("The pier was built by the United Isles.", part, sentence, words)
+    assert found == ([("United Isles", "North Union")] if differ else [])
 
 
 @pytest.mark.parametrize("span", [(900, 950), (-9, -2), (20, 10), (4, 4)])

@@ -14,6 +14,7 @@ from threading import Barrier
 
 import pytest
 
+from app.streams import MOST_STREAMS
 from tests.app.web_process import WebProcess
 
 pytestmark = pytest.mark.server
@@ -101,3 +102,22 @@ def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_databa
             assert not any(one.done() for one in waiting)
             lock.execute("ROLLBACK")
             assert {one.result()[0] for one in waiting} == {202}
+
+
+def test_open_streams_keep_no_page_waiting_and_end_with_the_server(web: WebProcess) -> None:
+    job = web.store.submit("Varnby has a harbour.", "esoteric")[0]
+    path = f"/api/v1/claims/{job.id}/events"
+    with ExitStack() as stack:
+        streams = []
+        for _ in range(MOST_STREAMS):
+            one = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
+            stack.enter_context(closing(one))
+            one.request("GET", path)
+            answer = one.getresponse()
+            assert answer.readline() == b"event: state\n"  # sent at once
+            streams.append(answer)
+        assert web.get("/")[0] == 200
+        assert web.get(f"/claims/{job.id}")[0] == 200
+        assert web.get(path)[0] == 503
+        web.process.terminate()
+        assert web.process.wait(5) == 0

@@ -8,7 +8,8 @@ import pytest
 
 from cli.batch import Made
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.result import ClaimResult, CorpusInfo
+from retrieval.result import ClaimResult
+from retrieval.types import CorpusInfo
 from tests.app.documents import (
     claim_document,
     document_with_a_local_model,

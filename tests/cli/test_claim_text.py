@@ -33,17 +33,17 @@ VARNBY = Document("Varnby", "Varnby", None, TEXT, (Sentence("Varnby", 0, TEXT, 0
 
 
 def found(start: int, end: int) -> EvidenceSpan:
-    return EvidenceSpan(SentenceKey("Varnby", 0), start, end)
+    return EvidenceSpan(*SentenceKey("Varnby", 0), start, end)
 
 
 SENTENCE = Evidence(VARNBY.sentences[0], "Varnby", None, (0.7, 0.2, 0.1), 1, selected=True)
 PROOF = Proof(
     (
-        Mutation(0, 6, "equivalence", found(0, 6)),
-        Mutation(7, 18, "equivalence", found(7, 18)),
-        Mutation(19, 26, "alternation", found(19, 26)),
-        Mutation(27, 37, "negation", found(27, 39)),
-        Mutation(42, 55, "independence", None),
+        Mutation((0, 6), "equivalence", found(0, 6)),
+        Mutation((7, 18), "equivalence", found(7, 18)),
+        Mutation((19, 26), "alternation", found(19, 26)),
+        Mutation((27, 37), "negation", found(27, 39)),
+        Mutation((42, 55), "independence", None),
     ),
     "NOT ENOUGH INFO",
 )
@@ -57,15 +57,35 @@ def report(
         claim=CLAIM,
         recipe="combined",
         notices=(),
-        corpus=CorpusInfo("coast", 12, "2026-11-20T09:30:00Z"),
+        corpus=CorpusInfo(
+            name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None
+        ),
         verdict=Verdict(label, 0.8, "by hand", "Varnby says so."),
         evidence=(SENTENCE,),
         documents=(RankedDocument(VARNBY, 1.0, ("title",), 1),),
         questions=(),
         proof=proof,
         hops=(
-            Hop(1, False, ((42, 55),), 1, 1, label, best, None),
-            Hop(2, False, ((42, 55),), 0, 0, label, best, stopped),
+            Hop(
+                hop=1,
+                sufficient=False,
+                missing=((42, 55),),
+                documents=1,
+                sentences=1,
+                label=label,
+                best=best,
+                stopped=None,
+            ),
+            Hop(
+                hop=2,
+                sufficient=False,
+                missing=((42, 55),),
+                documents=0,
+                sentences=0,
+                label=label,
+                best=best,
+                stopped=stopped,
+            ),
         ),
         seconds={"total": 0.5},
     )
@@ -101,7 +121,9 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
 
 def test_evidence_of_a_folder_is_credited_to_its_file_and_the_text_has_its_date() -> None:
     file = replace(VARNBY, source="varnby.txt, modified on 2024-03-05")
-    corpus = CorpusInfo("coast", 12, "2026-11-20T09:30:00Z", "2024-03-05")
+    corpus = CorpusInfo(
+        name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date="2024-03-05"
+    )
     documents = (RankedDocument(file, 1.0, ("title",), 1),)
     lines = text_of(replace(report(None), documents=documents, corpus=corpus)).splitlines()
     assert "   From varnby.txt, modified on 2024-03-05" in lines
@@ -144,7 +166,7 @@ def test_several_contradictions_have_no_result_of_the_proof() -> None:
 
 
 def test_no_words_are_quoted_if_a_whole_sentence_matches() -> None:
-    made = report(Proof((Mutation(0, 6, "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
+    made = report(Proof((Mutation((0, 6), "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
     assert (
         "\n= Varnby: the evidence says the same (by the title or the whole sentence, Varnby)\n"
     ) in text_of(made)
@@ -179,7 +201,7 @@ def test_the_text_says_why_the_search_ended(stopped: Stopped, words: str) -> Non
 
 def test_control_characters_of_the_corpus_are_replaced() -> None:
     hostile = Document("Varnby", "\x1b[2J{0}", None, "\x07{} red", ())
-    made = report(Proof((Mutation(0, 6, "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
+    made = report(Proof((Mutation((0, 6), "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
     text = text_of(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
     assert '= Varnby: the evidence says the same ("\N{REPLACEMENT CHARACTER}{} red"' in text
     assert "\x1b" not in text

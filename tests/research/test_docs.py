@@ -61,3 +61,15 @@ def test_the_index_lists_every_page() -> None:
     index = (CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")
     pages_of_docs = {path.name for path in (CHECKOUT / "docs").glob("*.md")} - {"index.md"}
     assert {name for name in pages_of_docs if f"]({name})" not in index} == set()
+
+
+def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> None:
+    text = (CHECKOUT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\d., ]+) \| [12, ]+ \| (\w+) \| .+ \|$", text, re.MULTILINE)
+    named = [number for numbers, _ in rows for number in numbers.split(", ")]
+    chapters = [int(number.partition(".")[0]) for number in named]
+    # How many requirements of the levels 1 and 2 the chapters of version 5.0.0 have.
+    counts = (27, 11, 19, 10, 9, 35, 18, 7, 7, 29, 14, 9, 13, 9, 13, 16, 7)
+    assert len(set(named)) == len(named)
+    assert tuple(chapters.count(chapter) for chapter in range(1, 18)) == counts
+    assert {status for _, status in rows} == {"met", "part", "no", "none"}

@@ -25,7 +25,6 @@ from retrieval.types import (
     Report,
     Sentence,
     SentenceKey,
-    Span,
     Usage,
     Verdict,
 )
@@ -37,7 +36,7 @@ REPORT = Report(
     claim="The pier is o\u0142d.",
     recipe="combined",
     notices=("A notice.",),
-    corpus=CorpusInfo("coast", 12, "2026-11-20T09:30:00Z"),
+    corpus=CorpusInfo(name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None),
     verdict=Verdict(
         "SUPPORTS",
         2 / 3,
@@ -62,17 +61,28 @@ REPORT = Report(
     ),
     documents=(RankedDocument(PIER, 0.00004, ("title", "dense"), 2, SentenceKey("Quay", 3)),),
     questions=(
-        Question("What is old?", "wh", Span("The pier", 0, 8, "noun chunk")),
-        Question("Is the pier old?", "polar"),
+        Question("What is old?", "The pier", "wh"),
+        Question("Is the pier old?", None, "polar"),
     ),
     proof=Proof(
         (
-            Mutation(0, 8, "equivalence", EvidenceSpan(KEY, 0, 2)),
-            Mutation(9, 15, "independence", None),
+            Mutation((0, 8), "equivalence", EvidenceSpan(*KEY, 0, 2)),
+            Mutation((9, 15), "independence", None),
         ),
         "NOT ENOUGH INFO",
     ),
-    hops=(Hop(1, False, ((9, 15),), 1, 2, "SUPPORTS", (KEY,), "hops"),),
+    hops=(
+        Hop(
+            hop=1,
+            sufficient=False,
+            missing=((9, 15),),
+            documents=1,
+            sentences=2,
+            label="SUPPORTS",
+            best=(KEY,),
+            stopped="hops",
+        ),
+    ),
     seconds={"total": 1.23456, "explain": 1e-05},
     usage=Usage("small", 1, 400, 50),
     statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
@@ -83,7 +93,7 @@ DOCUMENT = (
     '{"claim": "The pier is o\\u0142d.", "claim_as_written": "Claim: the pier is o\\u0142d.",'
     ' "recipe": "combined", "notices": ["A notice."],'
     ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z",'
-    ' "text_date": null},'
+    ' "text_date": null, "parts": []},'
     ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
     ' "rationale": "It says so.", "leans": null, "disagreement": [],'
     ' "opinions": [{"judge": "small", "label": "SUPPORTS",'

@@ -79,7 +79,13 @@ class FakeRetriever:
         except IndexUnavailable:
             return True
 
-    def check(self, claim: str, recipe: str, on_progress: ProgressListener) -> Report:
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        on_progress: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
         """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
         for number, stage in enumerate(STAGES):
             on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
@@ -96,13 +102,24 @@ class FakeRetriever:
             claim=claim,
             recipe=recipe,
             notices=(),
-            corpus=CorpusInfo(self._corpus, 1, BUILT_AT),
+            corpus=CorpusInfo(name=self._corpus, documents=1, built_at=BUILT_AT, text_date=None),
             verdict=Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}"),
             evidence=(),
             documents=(),
             questions=(),
             proof=None,
-            hops=(Hop(1, True, (), 0, 0, SUPPORTS, (), "decided"),),
+            hops=(
+                Hop(
+                    hop=1,
+                    sufficient=True,
+                    missing=(),
+                    documents=0,
+                    sentences=0,
+                    label=SUPPORTS,
+                    best=(),
+                    stopped="decided",
+                ),
+            ),
             seconds={"total": 0.5},
         )
 

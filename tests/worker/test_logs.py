@@ -79,3 +79,23 @@ def test_the_log_of_a_worker_has_no_text_of_a_claim(house: House) -> None:
     log = worker.log.read_text()
     assert "ZeroDivisionError" in log
     assert "Quillby" not in log
+
+
+def test_a_message_is_one_line_with_its_time_in_utc(
+    root: logging.Logger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    before = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        start_logging()
+        record = logging.makeLogRecord(
+            {"name": "a.module", "levelname": "INFO", "levelno": 20, "created": 0.0}
+        )
+        record.msg, record.args = "%s", ("/a\nINFO audit: {}\x1b[2J\u2028",)
+        root.handlers[0].emit(record)
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == ("1970-01-01T00:00:00Z INFO a.module: /a\\nINFO audit: {}\\x1b[2J\\u2028")

@@ -52,10 +52,16 @@ class AwayRetriever(FakeRetriever):
         super().__init__(index)
         self._away = index / "away"
 
-    def check(self, claim: str, recipe: str, listen: ProgressListener) -> Report:
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        listen: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
         if self._away.exists():
             raise IndexAway("store_unreachable", "The server does not answer.", "Start it.")
-        return super().check(claim, recipe, listen)
+        return super().check(claim, recipe, listen, corpora)
 
 
 def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:

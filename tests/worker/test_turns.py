@@ -31,7 +31,7 @@ def store(url: str) -> Iterator[JobStore]:
 
 def submit(store: JobStore, names: str, client: str, owner: str = "", typed: bool = False) -> None:
     for name in names.split():
-        store.submit(name, "esoteric", owner or None, client, typed)
+        store.submit(name, "esoteric", owner or None, client=client, typed=typed)
 
 
 def started(store: JobStore, how_many: int = 100) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from retrieval import types
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.result import Usage, Verdict
-from retrieval.types import Label
+from retrieval.result import Verdict
+from retrieval.types import Label, Usage
 
 _MILLION = 1_000_000
 

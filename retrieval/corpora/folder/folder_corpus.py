@@ -115,7 +115,7 @@ class FolderChunk:
         if bad := bad_id(page_id, shown(path)):
             yield bad
             return
-        title = clean(document.title) or clean(path.stem) or page_id
+        title = _without_file_names(clean(document.title)) or clean(path.stem) or page_id
         modified = _modified(path)
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
@@ -142,6 +142,11 @@ def _read(path: Path, child: ChildProcess, password: str | None) -> Document:
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
     return document
+
+
+def _without_file_names(title: str) -> str:
+    """Return a title, "" where it is the name of a file, such as printing programs write."""
+    return "" if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd") else title
 
 
 def _modified(path: Path) -> str:

@@ -123,6 +123,29 @@ class TitleTrie:
         run = build_run((tokens, number) for number, tokens in enumerate(titles))
         return cls(run, ids.__getitem__)
 
+    @classmethod
+    def together(cls, tries: Sequence[tuple[str, TitleTrie]]) -> TitleTrie:
+        """Return one trie of all titles; the ids of each begin with its prefix.
+
+        Of equal titles those of the first trie come first. The arrays of the first are copied,
+        unless it is the only one.
+        """
+        (_, first), *others = tries
+        run, begins = first._run, [0]
+        for _, trie in others:
+            begins.append(int(run.documents.max(initial=0)) + 1)
+            newer = trie._run
+            documents = newer.documents + np.uint32(begins[-1])
+            run = joined(run, TitleRun(newer.tokens, newer.starts, documents))
+
+        def document_id(number: int) -> str | None:
+            place = bisect_right(begins, number) - 1
+            prefix, trie = tries[place]
+            own = trie._document_id(number - begins[place])
+            return None if own is None else prefix + own
+
+        return cls(run, document_id)
+
     def root(self) -> TitleNode:
         """Return the node of all titles."""
         return TitleNode(range(len(self._run)), 0)

@@ -66,7 +66,7 @@ class NaturalLogicProver(Stage):
         """
         spans = cut(doc)
         if not evidence:
-            mutations = [Mutation(start, end, INDEPENDENCE, None) for start, end in spans]
+            mutations = [Mutation((start, end), INDEPENDENCE, None) for start, end in spans]
             return _proof(mutations)
         text = evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
         reading = self._model.read(doc.text, spans, text)
@@ -77,9 +77,9 @@ class NaturalLogicProver(Stage):
         ):
             operator = operator_of(probabilities.tolist(), self._cutoff)
             if where is None or operator == INDEPENDENCE:
-                mutations.append(Mutation(start, end, INDEPENDENCE, None))
+                mutations.append(Mutation((start, end), INDEPENDENCE, None))
             else:
-                mutations.append(Mutation(start, end, operator, where))
+                mutations.append(Mutation((start, end), operator, where))
         return _proof(mutations)
 
 
@@ -134,13 +134,13 @@ class _Passage:
     def span(self, text: str, start: int, end: int) -> EvidenceSpan:
         sentence = self.item.sentence
         if self.is_title:
-            return EvidenceSpan(self.item.key, sentence.start, sentence.end)
+            return EvidenceSpan(*self.item.key, sentence.start, sentence.end)
         while start > self.start and text[start - 1].isalnum() and text[start].isalnum():
             start -= 1
         while end < self.end and text[end - 1].isalnum() and text[end].isalnum():
             end += 1
         moved = sentence.start - self.start
-        return EvidenceSpan(self.item.key, start + moved, end + moved)
+        return EvidenceSpan(*self.item.key, start + moved, end + moved)
 
 
 def _passages(evidence: Sequence[Evidence]) -> Iterator[_Passage]:

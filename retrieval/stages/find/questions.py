@@ -43,13 +43,13 @@ class RuleQuestionGenerator(Stage):
         """Return at most 12 questions, the polar one last."""
         clause = main_clause(doc)
         if _is_question(doc):
-            return [Question(_as_asked(doc), "polar")]
+            return [Question(_as_asked(doc), None, "polar")]
         asked: dict[str, Question] = {}
         if clause is not None:
             for span in spans:
                 for text in _wh_questions(clause, doc, span):
-                    asked.setdefault(text, Question(text, "wh", span))
-        polar = Question(_polar(clause, doc), "polar")
+                    asked.setdefault(text, Question(text, span.text, "wh"))
+        polar = Question(_polar(clause, doc), None, "polar")
         return [*list(asked.values())[: MOST - 1], polar]
 
 
@@ -169,8 +169,10 @@ class T5QuestionGenerator(Stage):
         texts = self._model.answers([f"answer: {answer} context: {claim}" for answer in answers])
         asked = [text.removeprefix(_PREFIX).strip() for text in texts]
         rest = iter(asked[len(spans) :])
-        about = [Question(text, "wh", span) for text, span in zip(asked, spans, strict=False)]
-        whole = [Question(text if text is not None else next(rest), "polar") for text in polar]
+        about = [Question(text, span.text, "wh") for text, span in zip(asked, spans, strict=False)]
+        whole = [
+            Question(text if text is not None else next(rest), None, "polar") for text in polar
+        ]
         return _different([*about, *whole])
 
 

@@ -13,8 +13,8 @@ from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from research.evaluation.corpus_report import corpus_report
 from research.evaluation.measures.corpus import contradicted, corpus_results
 from retrieval.errors import BadSource
-from retrieval.result import ClaimResult, CorpusInfo, Evidence, Verdict
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.result import ClaimResult, Evidence, Verdict
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusInfo, Label
 
 LAMP = {
     "claim": "The lamp is red.",

@@ -49,6 +49,10 @@ def cut(parser: EnglishParser, claim: str) -> list[str]:
             ["France is in Europe.", "France's capital is Paris."],
         ),
         ("Rome is very old. Paris is large.", ["Rome is very old.", "Paris is large."]),
+        (
+            "Germany was reunited, and Berlin is once more Germany's capital.",
+            ["Germany was reunited.", "Berlin is once more Germany's capital."],
+        ),
     ],
 )
 def test_each_statement_has_its_own_subject(
@@ -95,6 +99,7 @@ def test_what_is_one_statement_or_may_be_is_not_cut(parser: EnglishParser, claim
         "Ann Lee left the office at Skarn Bank but heads its board.",
         "Varnby is the capital of Ostrea, but Port Orm has more people.",
         "Ann Lee wrote two books and Bob Holm wrote the others.",
+        "Rents rose by half, and our young people left for Canada.",
     ],
 )
 def test_a_claim_is_not_cut_where_a_word_may_stand_for_something_else(

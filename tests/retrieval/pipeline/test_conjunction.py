@@ -47,19 +47,30 @@ def report(
         claim="",
         recipe="test",
         notices=("A notice.",),
-        corpus=CorpusInfo("piers", 1, ""),
+        corpus=CorpusInfo(name="piers", documents=1, built_at="", text_date=None),
         verdict=Verdict(label, confidence, judge, f"why {label}", opinions),
         evidence=found,
         documents=(ranked("Pier", "It is old.", "Ann built it."),),
         questions=(),
         proof=Proof(
             (
-                Mutation(0, 8, EQUIVALENCE, None),
-                Mutation(9, 15, ALTERNATION if label == REFUTES else EQUIVALENCE, None),
+                Mutation((0, 8), EQUIVALENCE, None),
+                Mutation((9, 15), ALTERNATION if label == REFUTES else EQUIVALENCE, None),
             ),
             label,
         ),
-        hops=(Hop(1, True, ((0, 8), (9, 15)), 1, 1, label, (), "decided"),),
+        hops=(
+            Hop(
+                hop=1,
+                sufficient=True,
+                missing=((0, 8), (9, 15)),
+                documents=1,
+                sentences=1,
+                label=label,
+                best=(),
+                stopped="decided",
+            ),
+        ),
         seconds={"total": 1.0},
         usage=None if judge == "verifier" else Usage(judge, 1, 10, 2),
     )
@@ -167,7 +178,7 @@ def test_hops_are_numbered_through_and_offsets_are_those_of_the_claim() -> None:
     assert [hop.missing for hop in merged.hops] == [((0, 8), (9, 15)), ((20, 26),)]
     assert merged.proof is not None
     assert merged.proof.label == REFUTES
-    assert [(step.start, step.end) for step in merged.proof.mutations] == [
+    assert [step.claim_span for step in merged.proof.mutations] == [
         (0, 8),
         (9, 15),
         (20, 26),

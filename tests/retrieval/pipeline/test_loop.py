@@ -79,7 +79,7 @@ class Proves(Stage):
     sufficient: int
 
     def run(self, state: ClaimState) -> Step:
-        parts = () if state.hop >= self.sufficient else (Mutation(0, 8, INDEPENDENCE, None),)
+        parts = () if state.hop >= self.sufficient else (Mutation((0, 8), INDEPENDENCE, None),)
         return Step(replace(state, proof=Proof(parts, NOT_ENOUGH_INFO)), "proved")
 
 

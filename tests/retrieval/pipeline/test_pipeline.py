@@ -92,7 +92,8 @@ def test_a_proof_covers_the_claim_and_points_into_the_selected_sentences(
     assert report.proof is not None
     steps = report.proof.mutations
     words = re.findall(r"\w+", report.claim)
-    assert re.findall(r"\w+", " ".join(report.claim[m.start : m.end] for m in steps)) == words
+    parts = " ".join(report.claim[slice(*step.claim_span)] for step in steps)
+    assert re.findall(r"\w+", parts) == words
     selected = {item.key: item.sentence for item in report.evidence if item.selected}
     for mutation in steps:
         if mutation.evidence is None:

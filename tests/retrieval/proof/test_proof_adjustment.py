@@ -29,9 +29,9 @@ SPANS = [(0, 8), (9, 12), (13, 21), (22, 34)]
 
 def proof(*operators: Operator) -> Proof:
     """The proof of the claim above with these operators."""
-    where = EvidenceSpan(SentenceKey("Runde", 0), 0, 5)
+    where = EvidenceSpan(*SentenceKey("Runde", 0), 0, 5)
     mutations = tuple(
-        Mutation(start, end, operator, None if operator == INDEPENDENCE else where)
+        Mutation((start, end), operator, None if operator == INDEPENDENCE else where)
         for (start, end), operator in zip(SPANS, operators, strict=True)
     )
     return Proof(mutations, label_of(operators))
@@ -134,7 +134,9 @@ def test_the_confidence_stays_that_of_the_most_probable_label(label: Label, othe
 
 def test_markup_in_a_claim_is_quoted_as_it_is() -> None:
     hostile = "<b>Ole Berg</b> & co was born"
-    spans = Proof((Mutation(0, 20, INDEPENDENCE, None), Mutation(21, 29, NEGATION, None)), REFUTES)
+    spans = Proof(
+        (Mutation((0, 20), INDEPENDENCE, None), Mutation((21, 29), NEGATION, None)), REFUTES
+    )
     open_part = Proof(spans.mutations, NOT_ENOUGH_INFO)
     assert adjusted(hostile, verdict(SUPPORTS, 0.9), open_part).rationale.endswith(
         "One part of the claim stays open: “<b>Ole Berg</b> & co”."

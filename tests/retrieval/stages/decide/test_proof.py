@@ -155,7 +155,7 @@ def test_every_step_of_a_proof_quotes_a_sentence_that_was_given(
 ) -> None:
     doc = parser.parse(claim)
     proof = NaturalLogicProver(model, independence_cutoff=1.1).prove(doc, evidence)
-    assert [(m.start, m.end) for m in proof.mutations] == cut(doc)
+    assert [step.claim_span for step in proof.mutations] == cut(doc)
     assert proof.label == label_of(m.operator for m in proof.mutations)
     assert proof.sufficient
     given = {item.key: item.sentence for item in evidence}

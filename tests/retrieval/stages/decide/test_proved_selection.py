@@ -22,8 +22,8 @@ def chosen(title: str, score: float) -> Evidence:
 
 def proof_from(*items: Evidence) -> Proof:
     """A proof with one part for each item, and one that is open."""
-    rests = [Mutation(0, 1, EQUIVALENCE, EvidenceSpan(item.key, 0, 6)) for item in items]
-    return Proof((*rests, Mutation(2, 3, INDEPENDENCE, None)), SUPPORTS)
+    rests = [Mutation((0, 1), EQUIVALENCE, EvidenceSpan(*item.key, 0, 6)) for item in items]
+    return Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
 
 
 def kept(found: list[Evidence], proof: Proof) -> list[str]:

@@ -202,13 +202,13 @@ def test_a_label_that_no_sentence_has_is_only_leant_to() -> None:
 def test_the_cutoff_applies_after_a_proof_that_disagrees() -> None:
     judge = CrossEncoderJudge(cast(CrossEncoder, UNSURE), "a judge", RetrievalConfig())
     found = [item("Pier", (0.6, 0.0, 0.4))]
-    opposed = Proof((Mutation(0, 8, NEGATION, None),), REFUTES)
+    opposed = Proof((Mutation((0, 8), NEGATION, None),), REFUTES)
     verdict = judge.judge("The pier is old.", found, opposed)
     # Three quarters of what is above a guess: 1/3 + 0.75 * (0.6 - 1/3) = 0.533, and for
     # NOT ENOUGH INFO 1/3 + 0.75 * (0.4 - 1/3) = 0.383.
     assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
     assert verdict.confidence == pytest.approx(1 / 3 + 0.75 * (0.4 - 1 / 3))
-    agreeing = Proof((Mutation(0, 8, EQUIVALENCE, None),), SUPPORTS)
+    agreeing = Proof((Mutation((0, 8), EQUIVALENCE, None),), SUPPORTS)
     assert judge.judge("The pier is old.", found, agreeing).label == SUPPORTS
 
 

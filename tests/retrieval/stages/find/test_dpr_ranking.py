@@ -41,7 +41,7 @@ def ranked(
 ) -> dict[str, float]:
     ranker = DprDocumentRanker(Store(), Questions(), cutoff=0.65, limit=limit)
     found = ranker.rank(
-        [Question("Who?", "wh"), Question("When?", "wh")][:questions],
+        [Question("Who?", None, "wh"), Question("When?", None, "wh")][:questions],
         [candidate(i, "title") for i in exact],
         [candidate(i) for i in others],
         [candidate(i, "words") for i in kept],
@@ -80,6 +80,6 @@ def test_without_candidates_or_questions_nothing_but_exact_titles_is_read() -> N
 
 def test_a_document_found_twice_has_both_ways() -> None:
     ranker = DprDocumentRanker(Store(), Questions(), cutoff=0.65, limit=10)
-    asked = [Question("Who?", "wh"), Question("When?", "wh")]
+    asked = [Question("Who?", None, "wh"), Question("When?", None, "wh")]
     (found,) = ranker.rank(asked, [candidate("C", "title")], [candidate("C")], [])
     assert found.found_by == ("title", "text")

@@ -112,8 +112,8 @@ def test_every_question_is_well_formed(parser: EnglishParser, claim: str) -> Non
 
 def test_the_answer_is_not_in_its_question(parser: EnglishParser) -> None:
     for question in questions(parser, "Frankenstein was written by Mary Shelley."):
-        if question.answer is not None:
-            assert question.answer.text not in question.text
+        if question.answer_span is not None:
+            assert question.answer_span not in question.text
 
 
 def test_several_sentences_are_not_turned_around(parser: EnglishParser) -> None:

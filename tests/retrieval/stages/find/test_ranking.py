@@ -29,7 +29,10 @@ def ranked(
     limit: int = 20,
 ) -> list[Candidate]:
     ranker = DenseDocumentRanker(STORE, WordEncoder(), settings(limit))
-    asked = [Question("ships come and ships go?", "polar"), Question("a given name?", "wh")]
+    asked = [
+        Question("ships come and ships go?", None, "polar"),
+        Question("a given name?", None, "wh"),
+    ]
     return ranker.rank(asked, exact, others, kept)
 
 
@@ -59,13 +62,15 @@ def test_exact_titles_may_all_be_kept_however_many_there_are() -> None:
     exact = [candidate(i, "title") for i in ("Brackets", "Zoe", "Only")]
     limits = RetrievalConfig(document_cutoff=0.3, document_limit=1, keep_exact_titles=True)
     ranker = DenseDocumentRanker(STORE, WordEncoder(), limits)
-    found = ranker.rank([Question("a given name?", "wh")], exact, [candidate("The_Harbour")], [])
+    found = ranker.rank(
+        [Question("a given name?", None, "wh")], exact, [candidate("The_Harbour")], []
+    )
     assert {c.document_id for c in found} == {"Brackets", "Zoe", "Only"}
 
 
 def test_each_question_may_have_places_of_its_own() -> None:
     pages = [Page(name, name, None, text) for name, text in TEXTS.items()]
-    asked = [Question("ships come?", "polar"), Question("bells ring loud?", "wh")]
+    asked = [Question("ships come?", None, "polar"), Question("bells ring loud?", None, "wh")]
     for encoder, expected in (
         # Words of a question among those of title and text, over the root of the product of their
         # numbers: 2 of 3 and 1 of 4 for the first, 3 of 4 for the second, which has three words.
@@ -85,7 +90,7 @@ def test_a_disambiguated_title_comes_before_a_document_that_answers_only_a_littl
         InMemoryStore(pages, WordEncoder()), WordEncoder(), RetrievalConfig()
     )
     others = [candidate("Lamp (film)", "disambiguation"), candidate("Bay"), candidate("Quay")]
-    found = ranker.rank([Question("ships come and go?", "polar")], [], others, [])
+    found = ranker.rank([Question("ships come and go?", None, "polar")], [], others, [])
     # Shared words over the lengths 2 and √4, √3, √4: 2 / 4 = 0.5, which counts 0.6, 2 / 3.46
     # and 3 / 4. The score is still what it answers.
     assert [c.document_id for c in found] == ["Quay", "Lamp (film)", "Bay"]

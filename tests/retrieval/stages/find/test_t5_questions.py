@@ -55,7 +55,7 @@ def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
         f"answer: Ann Lee context: {claim}",
         f"answer: 1871 context: {claim}",
     ]
-    assert [(q.text, q.kind, q.answer and q.answer.text) for q in made] == [
+    assert [(q.text, q.kind, q.answer_span) for q in made] == [
         ("Ann Lee?", "wh", "Ann Lee"),
         ("1871?", "wh", "1871"),
         ("Was Skerrow Light designed by Ann Lee in 1871?", "polar", None),
@@ -75,7 +75,7 @@ def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
 def test_a_sentence_with_an_auxiliary_verb_is_asked_with_the_verb_first(
     parser: EnglishParser, tmp_path: Path, asked: list[str], claim: str, polar: str
 ) -> None:
-    assert questions(parser, claim, tmp_path) == [Question(polar, "polar")]
+    assert questions(parser, claim, tmp_path) == [Question(polar, None, "polar")]
     assert asked == [f"extract answers: <ha> {claim} <ha>"]
 
 
@@ -83,7 +83,7 @@ def test_a_sentence_without_one_is_asked_for_by_the_model_with_no_as_its_answer(
     parser: EnglishParser, tmp_path: Path, asked: list[str]
 ) -> None:
     claim = "Ann Lee designed Skerrow Light."
-    assert questions(parser, claim, tmp_path) == [Question("Really?", "polar")]
+    assert questions(parser, claim, tmp_path) == [Question("Really?", None, "polar")]
     assert asked[1:] == [f"answer: No context: {claim}"]
 
 

@@ -1,0 +1,393 @@
+"""The API of lists: submit many claims, follow them, read and export their verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from flask import Blueprint, Response, request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.api_models import Error, Forget, ListedVerdict, answer
+from app.errors import RequestRefused
+from app.list_export import LIST_EXPORTS, exported
+from app.list_input import ListInput, list_input
+from app.list_pages import seconds_left
+from app.openapi import describe
+from app.recipes import recipe_to_run
+from app.services import services
+from app.visitor import refuse_others, visitor
+from retrieval.claim_lists.files import ListFile
+from retrieval.errors import Problem
+from retrieval.types import Whole
+from retrieval.words import level_of
+from worker.health import worker_health
+from worker.jobs import Links, Moment
+from worker.lists import MOST_CLAIMS, SHOWN, ClaimList, Entry, EntryState, ListState, Shown
+
+blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
+
+# An answer that stays open would hold a thread of the server for as long as the list runs.
+_RETRY_MILLISECONDS = 2000
+_NO_LIST = (Error, "No such list")
+_NOT_ALLOWED = (Error, "From another site, or another visitor's")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
+
+
+class ListSubmission(_Model):
+    """Claims to be checked; a file can be sent as a form with the field `file` instead."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    claims: Annotated[list[str | dict[str, Any]], Field(min_length=1, max_length=MOST_CLAIMS)]
+    """The claims: texts, or objects with the key `claim`; their other keys come back."""
+    name: str = ""
+    """Name of the list; left out: its first claim."""
+    column: str = ""
+    """The key with the claim; left out: `claim`, else `statement` or `text`."""
+    recipe: str | None = None
+    """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
+
+
+class ListLinks(_Model):
+    """Addresses of a list: itself in the API, its results, its export, its page."""
+
+    self: str
+    results: str
+    export: str
+    page: str
+
+    @classmethod
+    def of(cls, list_id: str) -> ListLinks:
+        """Return the addresses of the list with this id."""
+        address = f"/api/v1/lists/{list_id}"
+        return cls(
+            self=address,
+            results=f"{address}/results",
+            export=f"{address}/export",
+            page=f"/lists/{list_id}",
+        )
+
+
+class ListStatus(_Model):
+    """A list, and how far it is."""
+
+    id: str
+    """Id of the list."""
+    name: str
+    """Its name."""
+    recipe: str
+    """Name of the recipe that checks its claims."""
+    state: ListState
+    """Its state."""
+    created_at: Moment
+    """When it was submitted."""
+    finished_at: Moment | None
+    """When it ended, null before."""
+    columns: tuple[str, ...]
+    """The names of the other columns that came with the claims."""
+    total: Whole
+    """How many rows it has."""
+    finished: Whole
+    """How many rows have ended, with a verdict or without."""
+    counts: Mapping[Shown, Whole]
+    """How many rows `show` shows, by its values."""
+    seconds_left: float | None
+    """About how long it still takes; null where that is not known."""
+    links: ListLinks
+    """Addresses of the list."""
+
+
+class ListEntry(_Model):
+    """A row of a list."""
+
+    number: Whole
+    """Its number, from 1."""
+    claim: str
+    """The claim as it was written."""
+    state: EntryState
+    """Its state; `refused`: it is no claim; `deleted`: its claim was deleted."""
+    verdict: ListedVerdict | None
+    """The verdict, null unless the state is done."""
+    error: Problem | None
+    """Why it has no verdict and gets none, else null."""
+    row: dict[str, Any]
+    """The values of the other columns."""
+    links: Links | None
+    """Addresses of the claim; null where there is none."""
+
+
+class ListResults(_Model):
+    """Some rows of a list, in their order."""
+
+    rows: tuple[ListEntry, ...]
+    """The rows of the page; none after the last page."""
+    total: Whole
+    """How many rows `show` shows."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
+
+
+class ResultSearch(_Model):
+    """Which rows to return."""
+
+    show: Shown = "all"
+    """`unsure`: the verdict is probable or only leans. `errors`: no verdict comes."""
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+    """Number of the page, from 1."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    """How many rows a page has."""
+
+
+class ListExportFormat(_Model):
+    """Which file to return."""
+
+    format: Annotated[str, Field(json_schema_extra={"enum": list(LIST_EXPORTS)})] = "csv"
+    """Format of the file."""
+
+
+@blueprint.post("/lists")
+@describe(
+    json=ListSubmission,
+    HTTP_202=(ListStatus, "Accepted; Location is its address"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=(Error, "From another site"),
+    HTTP_413=(Error, "More than 6 MiB"),
+    HTTP_415=(Error, "Neither JSON nor a form with a file"),
+    HTTP_422=(Error, "This is no list of claims, or the recipe cannot run here"),
+)
+def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
+    """Submit a list of claims."""
+    given, asked = _from_form() if request.mimetype == "multipart/form-data" else _from_json()
+    recipe = recipe_to_run(asked)
+    services().limits.claim()
+    list_id = services().lists.create(given.name, recipe, given.entries, visitor())
+    status = _status(services().lists.get(list_id))
+    return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
+
+
+@blueprint.get("/lists/<list_id>")
+@describe(HTTP_200=(ListStatus, "The list"), HTTP_404=_NO_LIST)
+def status(list_id: str) -> Response:
+    """Return how far a list is."""
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.get("/lists/<list_id>/events")
+@describe(
+    HTTP_200=(None, "The event `state`"),
+    HTTP_204=(None, "The list has ended, and its last state was sent"),
+    HTTP_404=_NO_LIST,
+)
+def events(list_id: str) -> Response:
+    """Send how far a list is as the server-sent event ``state``, then end (text/event-stream).
+
+    An `EventSource` asks again every two seconds, until the list has ended.
+    """
+    found = services().lists.get(list_id)
+    number = f"{found.state}-{found.finished}"
+    if found.state in ("done", "cancelled") and request.headers.get("Last-Event-ID") == number:
+        return Response(status=HTTPStatus.NO_CONTENT)
+    data = _status(found).model_dump_json()
+    text = f"retry: {_RETRY_MILLISECONDS}\nid: {number}\nevent: state\ndata: {data}\n\n"
+    return Response(text, mimetype="text/event-stream")
+
+
+@blueprint.get("/lists/<list_id>/results")
+@describe(
+    query=ResultSearch,
+    HTTP_200=(ListResults, "The rows"),
+    HTTP_400=(Error, "'show', 'page' or 'limit' is not one of its values"),
+    HTTP_404=_NO_LIST,
+)
+def results(list_id: str) -> Response:
+    """Return rows of a list with their verdicts, page by page."""
+    try:
+        asked = ResultSearch.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "bad_results",
+                f"The value of '{error.errors()[0]['loc'][0]}' cannot be used.",
+                f"'show' is one of {', '.join(SHOWN)}; pages count from 1; a page has"
+                " 1 to 500 rows.",
+            ),
+        ) from error
+    found = services().lists.get(list_id)
+    offset = (asked.page - 1) * asked.limit
+    entries = services().lists.entries(list_id, asked.show, asked.limit, offset)
+    total = found.counts[asked.show]
+    return answer(
+        ListResults(
+            rows=tuple(map(_entry, entries)),
+            total=total,
+            page=asked.page,
+            pages=max(1, -(-total // asked.limit)),
+        )
+    )
+
+
+@blueprint.get("/lists/<list_id>/export")
+@describe(
+    query=ListExportFormat,
+    HTTP_200=(None, "The file"),
+    HTTP_400=(Error, "No such format"),
+    HTTP_404=_NO_LIST,
+)
+def export_list(list_id: str) -> Response:
+    """Return a list with its verdicts as a file, also before it is done."""
+    name = request.args.get("format", "csv")
+    if name not in LIST_EXPORTS:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "unknown_format",
+                "There is no such export format.",
+                f"Use one of: {', '.join(LIST_EXPORTS)}.",
+            ),
+        )
+    found = services().lists.get(list_id)
+    file = f"list-{found.id}.{LIST_EXPORTS[name].suffix}"
+    return Response(
+        exported(name, found),
+        mimetype=LIST_EXPORTS[name].media_type,
+        headers={"Content-Disposition": f'attachment; filename="{file}"'},
+    )
+
+
+_CHANGES: dict[str, Any] = {
+    "HTTP_200": (ListStatus, "The list as it is now"),
+    "HTTP_403": _NOT_ALLOWED,
+    "HTTP_404": _NO_LIST,
+}
+
+
+@blueprint.post("/lists/<list_id>/pause")
+@describe(**_CHANGES)
+def pause(list_id: str) -> Response:
+    """Pause a running list; any other stays as it is."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.pause(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.post("/lists/<list_id>/go-on")
+@describe(**_CHANGES)
+def go_on(list_id: str) -> Response:
+    """Continue a paused list; any other stays as it is."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.go_on(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.delete("/lists/<list_id>")
+@describe(
+    query=Forget,
+    HTTP_200=(ListStatus, "The list as it is now"),
+    HTTP_204=(None, "Deleted"),
+    HTTP_403=_NOT_ALLOWED,
+    HTTP_404=_NO_LIST,
+)
+def cancel(list_id: str) -> Response:
+    """Cancel what is left of a list, and return it; with ``forget`` delete it, not its claims."""
+    refuse_others(services().lists.get(list_id).owner)
+    if request.args.get("forget") == "1":
+        services().lists.delete(list_id)
+        return Response(status=HTTPStatus.NO_CONTENT)
+    services().lists.cancel(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+def _from_form() -> tuple[ListInput, str | None]:
+    uploaded = request.files.get("file")
+    if uploaded is None or not uploaded.filename:
+        raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
+    form = request.form
+    name = form.get("name", "") or uploaded.filename
+    file = ListFile(uploaded.filename, uploaded.read())
+    return list_input(file, form.get("column", ""), name, least=1), form.get("recipe")
+
+
+def _from_json() -> tuple[ListInput, str | None]:
+    if request.mimetype != "application/json":
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "The body is neither declared as JSON nor a form with a file.",
+                "Send JSON with the header Content-Type: application/json, or a form with 'file'.",
+            ),
+        )
+    try:
+        body = json.loads(request.get_data().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "malformed_json",
+                "The body is not JSON in UTF-8.",
+                'Send an object like {"claims": ["Water boils at 100 degrees.", "Ice is cold."]}.',
+            ),
+        ) from error
+    try:
+        asked = ListSubmission.model_validate(body)
+    except ValidationError as error:
+        at = ".".join(map(str, error.errors()[0]["loc"][:2])) or "the body"
+        raise _refused(
+            "bad_list",
+            f"{at[:80]}: {error.errors()[0]['msg']}.",
+            f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
+            ' optionally, "name", "column" and "recipe".',
+        ) from error
+    file = ListFile("claims.json", json.dumps(asked.claims).encode())
+    return list_input(file, asked.column, asked.name, least=1), asked.recipe
+
+
+def _refused(code: str, message: str, hint: str) -> RequestRefused:
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))
+
+
+def _status(found: ClaimList) -> ListStatus:
+    return ListStatus(
+        id=found.id,
+        name=found.name,
+        recipe=found.recipe,
+        state=found.state,
+        created_at=found.created_at,
+        finished_at=found.finished_at,
+        columns=found.columns,
+        total=found.total,
+        finished=found.finished,
+        counts=found.counts,
+        seconds_left=seconds_left(found, worker_health(services().workers).workers),
+        links=ListLinks.of(found.id),
+    )
+
+
+def _entry(entry: Entry) -> ListEntry:
+    problem = entry.problem
+    if problem is not None and entry.state == "failed":
+        problem = services().paths.hidden_in_problem(problem)
+    verdict = entry.label and ListedVerdict(
+        label=entry.label,
+        level=level_of(entry.label, entry.confidence, entry.leans),
+        confidence=entry.confidence,
+        leans=entry.leans,
+    )
+    return ListEntry(
+        number=entry.number,
+        claim=entry.claim,
+        state=entry.state,
+        verdict=verdict,
+        error=problem,
+        row=dict(entry.others),
+        links=None if entry.claim_id is None else Links.of(entry.claim_id),
+    )

@@ -1,0 +1,147 @@
+"""The API of texts: their sentences, and what each of them claims."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+
+from flask import Blueprint, Response, request
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.api_models import Error, answer
+from app.errors import RequestRefused
+from app.openapi import describe
+from app.services import services
+from retrieval.checkable.given_text import read_text
+from retrieval.checkable.sentences import Kind
+from retrieval.errors import Problem
+from retrieval.types import Whole
+
+blueprint = Blueprint("api_texts", __name__, url_prefix="/api/v1")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
+
+
+class TextSubmission(_Model):
+    """A text to be read; nothing of it is kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    """The text in English, at most 20,000 characters."""
+
+
+class ReplacedWords(_Model):
+    """Words of the text that a claim has other words for."""
+
+    said: str
+    """The words of the text, such as `its`."""
+    meant: str
+    """What they stand for, such as `Germany`."""
+
+
+class ClaimOfText(_Model):
+    """A statement of a sentence, as it can be checked."""
+
+    text: str
+    """The claim."""
+    replaced: tuple[ReplacedWords, ...]
+    """The words that were replaced by what they stand for."""
+    unclear: tuple[str, ...]
+    """Words of which the text does not say what they stand for; they are left as they are."""
+
+
+class SentenceOfText(_Model):
+    """A sentence of the text."""
+
+    start: Whole
+    """Where it begins in `text`, in characters."""
+    end: Whole
+    """Where it ends."""
+    text: str
+    """The sentence."""
+    kind: Kind
+    """What it is; only a `fact` can be checked. `instruction`: also a greeting. `quotation`:
+    what somebody said, without a fact. `vague`: nothing that can be looked up. `fragment`: not a
+    sentence."""
+    checkable: bool
+    """Whether it is a fact."""
+    claims: tuple[ClaimOfText, ...]
+    """Its statements, at least one."""
+
+
+class Sentences(_Model):
+    """A text and its sentences."""
+
+    text: str
+    """The text that the offsets count in: as it was sent, but for invisible characters, line ends,
+    space around it and the form of Unicode."""
+    sentences: tuple[SentenceOfText, ...]
+    """Its sentences, in their order."""
+
+
+@blueprint.post("/texts")
+@describe(
+    json=TextSubmission,
+    HTTP_200=(Sentences, "The sentences"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=(Error, "From another site"),
+    HTTP_413=(Error, "Too large"),
+    HTTP_415=(Error, "Not JSON"),
+    HTTP_422=(Error, "The text is empty, too long, or not English"),
+)
+def read() -> Response:
+    """Return the sentences of a text: which can be checked, and what they claim."""
+    text = read_text(_submitted().text)
+    return answer(
+        Sentences(
+            text=text,
+            sentences=tuple(
+                SentenceOfText(
+                    start=one.start,
+                    end=one.end,
+                    text=text[one.start : one.end],
+                    kind=one.kind,
+                    checkable=one.checkable,
+                    claims=tuple(map(ClaimOfText.model_validate, one.claims)),
+                )
+                for one in services().texts.statements_of(text)
+            ),
+        )
+    )
+
+
+def _submitted() -> TextSubmission:
+    if request.mimetype != "application/json":
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "The body is not declared as JSON.",
+                "Send it with the header Content-Type: application/json.",
+            ),
+        )
+    try:
+        body = json.loads(request.get_data().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "malformed_json",
+                "The body is not JSON in UTF-8.",
+                'Send an object like {"text": "Water boils at 100 degrees. Who knew?"}.',
+            ),
+        ) from error
+    try:
+        return TextSubmission.model_validate(body)
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            Problem(
+                "bad_text",
+                "The body is not an object with the key “text” alone, a string.",
+                'Send an object like {"text": "Water boils at 100 degrees. Who knew?"}.',
+            ),
+        ) from error

@@ -1,0 +1,51 @@
+"""What was entered into the box of the first page: a claim, a list of claims, or a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from retrieval.text.notices import sentences_in
+
+Kind: TypeAlias = Literal["claim", "list", "text"]
+
+_LONG = 40  # characters; a claim may be shorter
+_ENDS = (".", "!", "?", ":", ";", '."', ".)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """``rows``: the claim, the lines of the list, or the sentences of the text."""
+
+    kind: Kind
+    rows: tuple[str, ...]
+
+
+def entered(text: str) -> Entered:
+    """Return what the text is: two lines make a list, two sentences in a line a text.
+
+    Lines that go on in the next one are those of one paragraph: a mail or a PDF breaks them so.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    paragraphs = [" ".join(lines)] if _is_broken(lines) else lines
+    sentences = tuple(one for paragraph in paragraphs for one in sentences_in(paragraph))
+    if len(sentences) > len(paragraphs):
+        return Entered("text", sentences)
+    if len(paragraphs) > 1:
+        return Entered("list", tuple(paragraphs))
+    return Entered("claim", tuple(paragraphs))
+
+
+def _is_broken(lines: list[str]) -> bool:
+    """Return whether these lines are one paragraph.
+
+    It begins with a capital, its lines are long, and most later ones go on with a small letter;
+    a list that was typed in haste has small letters too, but short lines.
+    """
+    if len(lines) < 2 or lines[0][0].islower() or min(map(len, lines[:-1])) < _LONG:
+        return False
+    continued = sum(
+        line[0].islower() and not before.endswith(_ENDS) for before, line in pairwise(lines)
+    )
+    return 2 * continued > len(lines) - 1

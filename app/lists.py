@@ -1,0 +1,205 @@
+"""The pages of lists: submit many claims, follow them, pause them, and go on."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from flask import Blueprint, Response, redirect, request, url_for
+from pydantic import BaseModel, ConfigDict, Field
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.asked_model import asked_model
+from app.contexts import ListsPage, render
+from app.errors import RequestRefused, status_of
+from app.list_input import list_input, pasted
+from app.list_pages import list_item, list_page
+from app.openapi import describe
+from app.recipes import grouped, recipe_to_run, runnable_here
+from app.services import services
+from app.visitor import refuse_others, visitor, visitor_with_cookie
+from retrieval.claim_lists.files import ListFile
+from retrieval.errors import (
+    BadSource,
+    EsotericError,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from worker.health import worker_health
+from worker.lists import MOST_CLAIMS, SHOWN, Shown
+
+blueprint = Blueprint("lists", __name__)
+
+LISTS_SHOWN = 50
+_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class ListForm(BaseModel):
+    """A list of claims, pasted or as a file."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    claims: str = ""
+    """The claims, one a line; used if there is no file."""
+    file: Annotated[str, Field(json_schema_extra={"format": "binary"})] = ""
+    """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file."""
+    column: str = ""
+    """The column with the claims; without it the one named claim, statement or text."""
+    name: str = ""
+    """Name of the list; without it the first claim."""
+    recipe: str | None = None
+    """Name of a recipe that can run here; without it the default one."""
+
+
+class ShownPage(BaseModel):
+    """Which rows to show."""
+
+    show: Shown = "all"
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+
+
+@blueprint.get("/lists")
+@describe(HTTP_200=(None, "The form for a list, and the visitor's lists"))
+def lists() -> str:
+    """Show the form for a list and the lists so far."""
+    return _lists_page()
+
+
+@blueprint.post("/lists")
+@describe(
+    form=ListForm,
+    HTTP_303=(None, "The list's page"),
+    HTTP_403=(None, "From another site"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The form again, with what is wrong with the list"),
+)
+def submit() -> BaseResponse:
+    """Submit a list and redirect to its page."""
+    if request.mimetype not in _FORM_TYPES:
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "This address accepts only a form.",
+                "From a program, send JSON or a file to /api/v1/lists.",
+            ),
+        )
+    try:
+        return submitted_list(_file_of_form(request.form.get("claims", "")))
+    except (BadSource, RecipeUnavailable, UnknownRecipe) as error:
+        page = _lists_page(error)
+        return Response(page, status_of(error), mimetype="text/html")
+
+
+def submitted_list(file: ListFile) -> BaseResponse:
+    """Submit the claims of a file, with the other fields of this form; redirect to their page.
+
+    Raises:
+        BadSource: this is no list of claims.
+        UnknownRecipe, RecipeUnavailable: the recipe cannot run here.
+        StoreUnavailable: the database cannot be used.
+    """
+    form = request.form
+    recipe = recipe_to_run(form.get("recipe"))
+    name = form.get("name", "") or (_uploaded_name() or "")
+    given = list_input(file, form.get("column", ""), name)
+    services().limits.claim()
+    list_id = services().lists.create(given.name, recipe, given.entries, visitor_with_cookie())
+    return _see(list_id)
+
+
+@blueprint.get("/lists/<list_id>")
+@describe(query=ShownPage, HTTP_200=(None, "The page"), HTTP_404=(None, "No such list"))
+def claims(list_id: str) -> str:
+    """Show a list: how far it is, and its rows with their verdicts."""
+    found = services().lists.get(list_id)
+    asked = request.args.get("show", "all")
+    number = request.args.get("page", "1")
+    shown: Shown = next((one for one in SHOWN if one == asked), "all")
+    at = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+    return render(list_page(found, shown, max(1, at)))
+
+
+_CHANGES: dict[str, Any] = {
+    "HTTP_303": (None, "The list's page"),
+    "HTTP_403": (None, "From another site, or another visitor's"),
+    "HTTP_404": (None, "No such list"),
+}
+
+
+@blueprint.post("/lists/<list_id>/pause")
+@describe(**_CHANGES)
+def pause(list_id: str) -> BaseResponse:
+    """Pause a list and redirect to its page."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.pause(list_id)
+    return _see(list_id)
+
+
+@blueprint.post("/lists/<list_id>/go-on")
+@describe(**_CHANGES)
+def go_on(list_id: str) -> BaseResponse:
+    """Continue a paused list and redirect to its page."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.go_on(list_id)
+    return _see(list_id)
+
+
+@blueprint.post("/lists/<list_id>/cancel")
+@describe(**_CHANGES)
+def cancel(list_id: str) -> BaseResponse:
+    """Cancel what is left of a list and redirect to its page."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.cancel(list_id)
+    return _see(list_id)
+
+
+@blueprint.post("/lists/<list_id>/delete")
+@describe(**_CHANGES | {"HTTP_303": (None, "The lists")})
+def delete(list_id: str) -> BaseResponse:
+    """Delete a list, but not its claims, and redirect to the lists."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.delete(list_id)
+    return redirect(url_for(".lists"), HTTPStatus.SEE_OTHER)
+
+
+def _file_of_form(typed: str) -> ListFile:
+    uploaded = request.files.get("file")
+    if uploaded is not None and uploaded.filename:
+        return ListFile(uploaded.filename, uploaded.read())
+    return pasted(typed)
+
+
+def _uploaded_name() -> str | None:
+    uploaded = request.files.get("file")
+    return uploaded.filename if uploaded is not None else None
+
+
+def _lists_page(error: EsotericError | None = None) -> str:
+    """Return the page with the form; after an error it is filled with what was sent."""
+    recipes, here = services().recipes, runnable_here()
+    about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
+    asked = request.form.get("recipe")
+    can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
+    return render(
+        ListsPage(
+            lists=tuple(map(list_item, services().lists.recent(visitor(), LISTS_SHOWN))),
+            problem=error.problem if error and not about_recipe else None,
+            typed=request.form.get("claims", ""),
+            column=request.form.get("column", ""),
+            name=request.form.get("name", ""),
+            most_claims=MOST_CLAIMS,
+            recipes=can_run,
+            other_recipes=grouped(here.problems),
+            recipe_problem=error.problem if error and about_recipe else None,
+            usual=here.usual,
+            chosen=asked if asked in {one.name for one in can_run} else here.usual,
+            asked=asked_model(worker_health(services().workers)),
+        )
+    )
+
+
+def _see(list_id: str) -> BaseResponse:
+    return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)

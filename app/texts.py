@@ -1,0 +1,253 @@
+"""The page of a text: its sentences, those that can be checked, and the list that they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from textwrap import shorten
+from typing import Annotated
+
+from flask import Blueprint, Response, redirect, request, url_for
+from pydantic import BaseModel, ConfigDict, Field
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.asked_model import asked_model
+from app.contexts import SentenceItem, TextClaimItem, TextPage, render
+from app.errors import RequestRefused, status_of
+from app.openapi import describe
+from app.recipes import grouped, recipe_to_run, runnable_here
+from app.services import services
+from app.visitor import visitor_with_cookie
+from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
+from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
+from retrieval.claim import LONGEST, read_claim
+from retrieval.errors import (
+    EsotericError,
+    InvalidClaim,
+    InvalidText,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from worker.health import worker_health
+from worker.lists import NewEntry
+
+blueprint = Blueprint("texts", __name__)
+
+_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+_NAMED: dict[Kind, str] = {
+    "fact": "",
+    "opinion": "Opinion",
+    "question": "Question",
+    "forecast": "Forecast",
+    "instruction": "Call or greeting",
+    "quotation": "Quotation",
+    "vague": "Too vague",
+    "fragment": "Not a sentence",
+}
+_LONGEST_NAME = 80  # characters
+_SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
+_LINE = 56  # characters of a claim that its field shows on a line, about
+
+
+class TextForm(BaseModel):
+    """A text."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    text: Annotated[str, Field(max_length=LONGEST_TEXT)]
+    """The text, in English."""
+    recipe: str | None = None
+    """Name of the recipe that is chosen beforehand; left out: the default one."""
+
+
+class ChosenForm(TextForm):
+    """A text, and which of its claims are checked; claims are numbered from 1."""
+
+    take: list[int]
+    """The numbers of the claims."""
+    claim: dict[int, str]
+    """Each claim as it is to be checked, in the field `claim-NUMBER`."""
+    said: dict[int, str]
+    """The characters of the text that say it, `START-END`, in the field `said-NUMBER`."""
+
+
+@blueprint.get("/texts")
+@describe(HTTP_200=(None, "The form for a text"))
+def form() -> str:
+    """Show the form for a text."""
+    return _page("", ())
+
+
+@blueprint.post("/texts")
+@describe(
+    form=TextForm,
+    HTTP_200=(None, "The sentences of the text"),
+    HTTP_403=(None, "From another site"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The form again, with what is wrong with the text"),
+)
+def read() -> Response:
+    """Show the sentences of a text; those that can be checked are chosen."""
+    _refuse_other_types()
+    # The box of the first page sends what stands in it as "claim", with a "text" from before.
+    typed = request.form.get("claim", request.form.get("text", ""))
+    try:
+        text = read_text(typed)
+        return Response(_page(text, services().texts.statements_of(text)), mimetype="text/html")
+    except InvalidText as error:
+        return _again(typed, error)
+
+
+@blueprint.post("/texts/claims")
+@describe(
+    form=ChosenForm,
+    HTTP_303=(None, "The list's page"),
+    HTTP_403=(None, "From another site"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The sentences again, with what is wrong"),
+)
+def check() -> BaseResponse:
+    """Make a list of the chosen claims and redirect to its page."""
+    _refuse_other_types()
+    typed = request.form.get("text", "")
+    try:
+        text = read_text(typed)
+    except InvalidText as error:
+        return _again(typed, error)
+    try:
+        entries = tuple(_chosen(text))
+        recipe = recipe_to_run(request.form.get("recipe"))
+    except (InvalidText, RecipeUnavailable, UnknownRecipe) as error:
+        page = _page(text, services().texts.statements_of(text), error, sent=request.form)
+        return Response(page, status_of(error), mimetype="text/html")
+    name = shorten(text, _LONGEST_NAME, placeholder="…")
+    services().limits.claim()
+    list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text)
+    return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
+
+
+def _refuse_other_types() -> None:
+    if request.mimetype not in _FORM_TYPES:
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "This address accepts only a form.",
+                "From a program, send JSON to /api/v1/texts.",
+            ),
+        )
+
+
+def _chosen(text: str) -> Iterator[NewEntry]:
+    """Yield the claims that are ticked in the form, in their order.
+
+    Raises:
+        InvalidText: there is none, or the form is not that of this text.
+    """
+    taken = list(dict.fromkeys(request.form.getlist("take")))
+    if not taken:
+        raise InvalidText("nothing_chosen", "No claim is ticked.", "Tick at least one claim.")
+    for number in taken:
+        claim, said = request.form.get(f"claim-{number}"), request.form.get(f"said-{number}")
+        found = _SAID.fullmatch(said or "")
+        start, end = (int(found[1]), int(found[2])) if found else (0, 0)
+        if claim is None or not start < end <= len(text):
+            raise InvalidText(
+                "not_of_this_text",
+                "A claim of this form is not of this text.",
+                "Read the text again, and choose its claims.",
+            )
+        place = f"Characters {start + 1} to {end} of the text"
+        try:
+            yield NewEntry(place, read_claim(claim).original, {}, None, (start, end))
+        except InvalidClaim as error:
+            yield NewEntry(place, claim[:LONGEST], {}, error.problem, (start, end))
+
+
+def _again(typed: str, error: EsotericError) -> Response:
+    return Response(_page(typed, (), error), status_of(error), mimetype="text/html")
+
+
+def _page(
+    text: str,
+    sentences: tuple[TextSentence, ...],
+    error: EsotericError | None = None,
+    sent: Mapping[str, str] | None = None,
+) -> str:
+    """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
+    recipes, here = services().recipes, runnable_here()
+    about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
+    can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
+    asked = request.form.get("recipe")
+    items = tuple(_items(text, sentences, sent))
+    return render(
+        TextPage(
+            text=text,
+            problem=error.problem if error and not about_recipe else None,
+            most_characters=LONGEST_TEXT,
+            sentences=items,
+            chosen_claims=sum(claim.taken for item in items for claim in item.claims),
+            may_be_list=bool(sentences) and is_list(text),
+            recipes=can_run,
+            other_recipes=grouped(here.problems),
+            recipe_problem=error.problem if error and about_recipe else None,
+            usual=here.usual,
+            chosen=asked if asked in {one.name for one in can_run} else here.usual,
+            asked=asked_model(worker_health(services().workers)),
+        )
+    )
+
+
+def _items(
+    text: str, sentences: tuple[TextSentence, ...], sent: Mapping[str, str] | None
+) -> Iterator[SentenceItem]:
+    taken = None if sent is None else set(request.form.getlist("take"))
+    number = 0
+    for sentence in sentences:
+        said = " ".join(text[sentence.start : sentence.end].split())
+        claims = []
+        for claim in sentence.claims:
+            number += 1
+            written = (sent or {}).get(f"claim-{number}", claim.text)
+            ready = sentence.checkable and not claim.unclear
+            claims.append(
+                TextClaimItem(
+                    number=number,
+                    text=written,
+                    rows=-(-len(written) // _LINE) or 1,
+                    taken=ready if taken is None else str(number) in taken,
+                    replaced=claim.replaced,
+                    unclear=tuple(map(_asked_for, claim.unclear)) if sentence.checkable else (),
+                )
+            )
+        whole = len(claims) == 1 and _is_as_said(sentence.claims[0], said)
+        yield SentenceItem(
+            said=said,
+            start=sentence.start,
+            end=sentence.end,
+            named=_NAMED[sentence.kind],
+            claims=tuple(claims),
+            as_said=whole,
+        )
+
+
+def _is_as_said(claim: TextClaim, said: str) -> bool:
+    return claim.text.rstrip(".") == said.rstrip(".")
+
+
+def _asked_for(words: str) -> str:
+    """Return the question that a reader must answer: who is "he"?"""
+    plain = words.casefold()
+    if " " in plain:
+        return f"which is “{plain}”?"
+    thing = plain in {"it", "its", "this", "that", "these", "those"}
+    shown = "I" if plain == "i" else plain
+    asks = "whose" if plain in {"his", "her", "their", "our", "my", "its"} else "who"
+    if asks == "whose":
+        return f"whose is “{shown}”?"
+    plural = plain in {"we", "us", "they", "them", "these", "those"}
+    return f"{'what' if thing else asks} {'are' if plural else 'is'} “{shown}”?"

@@ -1,0 +1,54 @@
+"""All that one visitor has here: as a file, and deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from flask import Blueprint, Response, redirect, stream_with_context, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.claims_export import as_json
+from app.feedback import feedback_of
+from app.openapi import describe
+from app.services import services
+from app.visitor import forget_visitor, visitor
+from worker.feedback_store import FeedbackStore
+from worker.history_store import HistoryStore
+
+blueprint = Blueprint("yours", __name__)
+
+
+@blueprint.get("/yours.json")
+@describe(HTTP_200=(None, "The file"))
+def export() -> Response:
+    """Return all that the visitor has submitted, as one file; nothing without a cookie."""
+    owner = visitor()
+    store = HistoryStore(services().database)
+    ids = [] if owner is None else store.ids_of(owner)
+    said = [] if owner is None else feedback_of(owner)
+
+    def written() -> Iterator[str]:
+        yield '{"claims": '
+        yield from as_json(map(services().paths.hidden_in_job, store.jobs(ids)))
+        yield f', "feedback": {json.dumps(said, ensure_ascii=False)}}}\n'
+
+    return Response(
+        stream_with_context(written()),
+        mimetype="application/json",
+        headers={"Content-Disposition": 'attachment; filename="esoteric-yours.json"'},
+    )
+
+
+@blueprint.post("/yours/delete")
+@describe(HTTP_303=(None, "The history"), HTTP_403=(None, "From another site"))
+def delete() -> BaseResponse:
+    """Delete all that the visitor has submitted, and the cookie."""
+    owner = visitor()
+    if owner is not None:
+        services().store.delete_all_of(owner)
+        FeedbackStore(services().database).delete_all_of(owner)
+    response = redirect(url_for("pages.history"), HTTPStatus.SEE_OTHER)
+    forget_visitor(response)
+    return response

@@ -1,0 +1,220 @@
+"""What a parsed sentence is, by rules: fact, opinion, question, forecast, …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from retrieval.checkable.sentences import Kind
+from retrieval.text.notices import QUESTION, notices_of
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
+_TAGS = re.compile(r"(?:https?://|www\.|[#@])\S+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# "Good morning", "Thank you", "Dear friends", "Mr President, …!"
+_GREETING = re.compile(
+    r"""(?:good\ (?:morning|evening|afternoon|night)|hello|hi|welcome|thanks?|cheers|goodbye|dear
+    |congratulations|(?:happy|merry)\ \w+|ladies\ and\ gentlemen|god\ (?:bless|save)|see\ you
+    |(?:it\ is\ (?:a\ pleasure|an\ honou?r)|nice)\ to\b)\b
+    |(?:my\ )?(?:fellow|dear|honou?red)\ \w+[!.]?$|(?:mr|mrs|madam)\.?\ \w+,.*!$
+    |(?:pls|please|let's|let\ us|rt|retweet)\b""",
+    re.I | re.X,
+)
+_FORECAST = re.compile(
+    r"""\b(?:going\ to|gonna|(?:is|are|was|were)\ (?:not\ )?(?:widely\ )?(?:expected|due|set|likely
+    |unlikely|scheduled|forecast|predicted)\ (?:to|for)\b|looks?\ set\ to|tomorrow
+    |(?:i|we)\ (?:promise|predict|bet)\b|(?:experts?|analysts?|economists?)\ (?:forecast|predict)
+    |(?:is|are)\ (?:to|about\ to)\ (?!be\ (?:found|seen)\b)\w+
+    |(?<!\ba\ )(?<!\bthe\ )(?:plan|intend|aim|hope|expect|want)s?\ to)\b""",
+    re.I | re.X,
+)
+_FUTURE = {"will", "wo", "shall", "'ll", "’ll"}  # noqa: RUF001 - the curly one is meant
+_UNCERTAIN = _words("would could may might can")
+_OPINION = re.compile(
+    r"""\b(?:i|we)\ (?:(?:do(?:n't|\ not)|truly|really|firmly|strongly)\ )?(?:am\ |'m\ |are\ )?
+        (?:(?:not\ )?(?:a\ fan|convinced|proud|glad|happy|afraid|sorry|grateful|delighted)
+        |think|believe|feel|find|hope|wish|love|hate|prefer|doubt|suppose|consider|guess|fear
+        |like|trust|owe)\b
+    |\b(?:i'd|i\ would|we'd)\ (?:say|rather|argue)\b|\bi'm\ (?:not|glad|afraid|sorry)\b
+    |\bin\ my\ (?:view|opinion|eyes)\b|^(?:for|to)\ me\b|\bseems?\ to\ me\b|\bif\ you\ ask\ me\b
+    |^(?:frankly|personally|honestly|sadly|luckily|unfortunately|to\ be\ honest)\b
+    |\b(?:should|must|ought\ to|needs?\ to|ha(?:ve|s)\ to|deserves?)\b
+    |\bit\ is\ (?:high\ )?time\b|\bas\ far\ as\ i\b|\bthe\ way\ i\ see\b|\bmy\ (?:feeling|view)\b
+    |\bworth\ (?:more|less)\ than\b|\bno\ excuse\b""",
+    re.I | re.X,
+)
+_JUDGING = _words(
+    """
+    absurd absolutely amazing annoying appalling arrogant awful bad beautiful best boring brave
+    brilliant charming clumsy cowardly cruel delightful disgrace disgraceful disgusting dishonest
+    disaster dreadful dull embarrassing excellent exciting fabulous fair fantastic finest garbage
+    good great greatest heartless helpless horrible humble incredible inspiring insult joke
+    joy lovely madness magnificent masterpiece mistake naive nice outrageous overrated pathetic
+    perfect pointless precious promising proud ridiculous rude sad scandal scandalous shame shameful
+    short-sighted silly stunning stupid superb sweet tasteless terrible tragic ugly unacceptable
+    underrated unfair unjust weak wonderful worse worst worthless wrong
+    """
+)
+_SAYING = _words(
+    """
+    say tell add reply ask explain announce insist warn joke shout laugh argue claim note state
+    stress remember sigh write confirm admit report declare comment recall answer
+    """
+)
+# What somebody does with words that tells nothing else.
+_SPEAKING = _words(
+    """
+    praise criticise criticize reject condemn welcome thank accuse blame express decline describe
+    call urge speak stress appeal congratulate apologise apologize denounce
+    """
+)
+_GENERIC = _words(
+    """
+    thing people person way time reason side situation expert critic observer opinion mood point lot
+    story matter truth case fact rest consequence other many some much everyone everybody everything
+    something nothing nobody somebody someone anything anyone explanation difference change end
+    beginning luck bill somewhere while question problem part both this that these those it they we
+    you i there one all here
+    """
+)
+_LIGHT = _words(
+    "be have do go get know say see come make take happen think mean want seem work hear talk"
+    " depend agree change learn look let give remain guess lead stand pass puzzle surprise follow"
+)
+
+
+def kind_by_rules(sentence: Doc) -> Kind:
+    """Return what a sentence is by the first rule that fits it."""
+    text = sentence.text.strip()
+    plain = text.replace("’", "'")  # noqa: RUF001 - the curly one is meant
+    bare = _TAGS.sub(" ", text)
+    if QUESTION in notices_of(text) or text.rstrip("\"'”’)").endswith("?"):  # noqa: RUF001
+        return "question"
+    if _GREETING.match(text):
+        return "instruction"
+    if not _WORD.search(bare):
+        return "fragment"
+    root = next(sentence.sents).root
+    if (said := _reported(sentence, root)) is not None:
+        return said
+    if _is_imperative(root):
+        return "instruction"
+    if not any(_is_finite(token) for token in sentence):
+        return "opinion" if _judges(sentence) else "fragment"
+    if _is_forecast(text, root):
+        return "forecast"
+    if _OPINION.search(plain) or (_judges(_said_of(root)) and not _is_specific(sentence)):
+        return "opinion"
+    if _is_vague(sentence):
+        return "vague"
+    return "fact"
+
+
+def _reported(sentence: Doc, root: Token) -> Kind | None:
+    """Return the kind of what somebody says in a sentence, ``None`` if nobody does."""
+    quoted = _QUOTED.search(sentence.text)
+    if quoted and len(quoted[1]) > 0.3 * len(sentence.text):
+        inner = [t for t in sentence if quoted.start(1) <= t.idx < quoted.end(1)]
+        outer = [t for t in sentence if not quoted.start() <= t.idx < quoted.end()]
+        if any(token.lemma_ in _SAYING for token in outer):
+            return _kind_of_words(inner, quoted[1])
+    if root.lemma_ in _SPEAKING and not any(token.like_num for token in sentence):
+        return "quotation"
+    told = next((t for t in root.children if t.dep_ == "ccomp" and t.i > root.i), None)
+    if root.lemma_ in _SAYING and told is not None:
+        return _kind_of_words(list(told.subtree), "")
+    return None
+
+
+def _kind_of_words(inner: list[Token], text: str) -> Kind:
+    if any(_is_future(token) for token in inner):
+        return "forecast"
+    if any(t.lower_ in _UNCERTAIN and t.dep_ == "aux" and t.head.dep_ == "ccomp" for t in inner):
+        return "forecast"
+    if text and _OPINION.search(text):
+        return "quotation"
+    own = [token for token in inner if token.lower_ not in {"today", "yesterday"}]
+    enough = not text and len(_told(own)) > 2 and not _judges(own)
+    return "fact" if enough or _is_specific(own) else "quotation"
+
+
+def _is_imperative(root: Token) -> bool:
+    """Return whether the verb asks for something: "Vote on Sunday!", "Do not believe them."""
+    if root.tag_ not in {"VB", "VBP"}:
+        return False
+    before = [t for t in root.children if t.i < root.i and t.dep_ not in {"neg", "advmod", "punct"}]
+    plain = all(t.lower_ in {"do", "please"} or t.dep_ in {"intj", "dep"} for t in before)
+    return plain and (root.tag_ == "VB" or root.i == 0)
+
+
+def _is_finite(token: Token) -> bool:
+    return token.tag_ in {"VBD", "VBZ", "VBP", "MD"}
+
+
+def _is_forecast(text: str, root: Token) -> bool:
+    verbs = {root, *root.conjuncts, *(t for t in root.children if t.dep_ == "ccomp")}
+    if any(_is_future(aux) for verb in verbs for aux in verb.children):
+        return True
+    # "He would later become" tells history.
+    told = any(token.lower_ in {"later", "eventually"} for token in root.subtree)
+    uncertain = [t for verb in verbs for t in verb.children if t.lower_ in _UNCERTAIN - {"can"}]
+    if uncertain and not told and not any(_perfect(t.head) for t in uncertain):
+        return True
+    return _FORECAST.search(text) is not None
+
+
+def _is_future(token: Token) -> bool:
+    return token.lower_ in _FUTURE and token.tag_ == "MD"
+
+
+def _perfect(verb: Token) -> bool:
+    return any(child.lower_ == "have" and child.dep_ == "aux" for child in verb.children)
+
+
+def _judges(tokens: Iterable[Token]) -> bool:
+    return any(token.lower_ in _JUDGING for token in tokens)
+
+
+def _said_of(root: Token) -> list[Token]:
+    """Return the words that say what something is, or how it does something."""
+    said = [root]
+    for child in root.children:
+        if child.dep_ in {"attr", "acomp", "advmod", "oprd", "dobj", "conj", "dep", "ccomp"}:
+            said += [child, *(t for t in child.children if t.dep_ in {"amod", "conj", "acomp"})]
+    return said
+
+
+def _is_specific(tokens: Iterable[Token]) -> bool:
+    """Return whether there is a name or a number among these words."""
+    return any(
+        (token.ent_type_ or token.pos_ == "PROPN" or token.like_num)
+        and token.pos_ != "PRON"
+        and token.lower_ != "one"
+        for token in tokens
+    )
+
+
+def _told(tokens: Iterable[Token]) -> list[Token]:
+    """Return the words that say more than that something happened to somebody."""
+    return [
+        token
+        for token in tokens
+        if token.pos_ in {"NOUN", "VERB", "ADJ"}
+        and token.lemma_.casefold() not in _GENERIC | _LIGHT
+    ]
+
+
+def _is_vague(sentence: Doc) -> bool:
+    if _is_specific(sentence):
+        return False
+    subject = next((t for t in sentence if t.dep_ in _SUBJECTS), None)
+    someone = subject is not None and subject.lower_ in {"he", "she", "i"}
+    return len(_told(sentence)) < (1 if someone else 2)

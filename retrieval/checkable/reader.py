@@ -1,0 +1,42 @@
+"""Opens the reader of texts when the first text comes.
+
+It takes seconds and about 200 MB, and a service that gets claims alone needs none of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from retrieval.checkable.sentences import TextSentence
+from retrieval.system.leave_out_torch import leave_out_torch
+
+if TYPE_CHECKING:
+    from retrieval.checkable.text_reader import TextReader
+
+
+class ReaderOnDemand:
+    """Reads one text at a time; safe to share between threads."""
+
+    def __init__(self, networks: Path, threads: int) -> None:
+        """Load nothing yet; ``networks``: the folder of converted networks."""
+        self._networks = networks
+        self._threads = threads
+        self._reader: TextReader | None = None
+        self._one_at_a_time = Lock()
+
+    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
+        """See ``TextReader.statements_of``."""
+        with self._one_at_a_time:  # so that several texts do not take memory together
+            if self._reader is None:
+                self._reader = self._opened()
+            return self._reader.statements_of(text)
+
+    def _opened(self) -> TextReader:
+        with leave_out_torch():
+            from retrieval.checkable.text_reader import TextReader
+            from retrieval.models.networks import runtime
+        runtime.keep_in(self._networks)
+        runtime.use_threads(self._threads)
+        return TextReader()

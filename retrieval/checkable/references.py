@@ -1,0 +1,275 @@
+"""What the pronouns of a text stand for, and words such as "the company".
+
+Rules over the parse: the nearest thing that agrees in person, number and kind, a subject before
+others, a name before other words. Where two things are as likely, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spacy.tokens import Doc, Token
+
+from retrieval.checkable.mentions import (
+    Mention,
+    Referent,
+    Sort,
+    mentions_of,
+    owner,
+    sort_of,
+    weight_of,
+)
+
+_SEXES = {
+    **dict.fromkeys(("he", "him", "his"), "he"),
+    **dict.fromkeys(("she", "her"), "she"),
+}
+_IT = {"it", "its"}
+_THEY = {"they", "them", "their"}
+_SPEAKER = {"i", "we", "us", "me", "my", "our"}
+_POINTING = {"this", "that", "these", "those"}
+_SUBJECTS = {"nsubj", "nsubjpass"}
+_THINGS: frozenset[Sort] = frozenset(
+    {"organisation", "country", "place", "work", "thing", "name", ""}
+)
+_AS_SUBJECT = 2  # the weight of one
+_FARTHEST = 3  # sentences back
+_FARTHEST_NOUN = 8  # sentences back, of "the company"
+_CLOSE = 0.75  # two things whose scores differ by less are as likely
+_CLOSE_PEOPLE = 2.75  # two people: a name that is wrong is worse than none
+# "It is clear that …", "It rained", "it takes an hour to …": nothing is meant.
+_TIMES = {"cold", "dark", "early", "hot", "late", "time"}
+_WEATHER = {"rain", "snow", "hail", "thunder", "seem", "appear", "turn", "take"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Words of a sentence, ``[start:end]`` of it, that stand for something.
+
+    ``meant``: for what, ``None`` where that is unclear. ``owns``: whether they say whose something
+    is. ``said_in``: the number of the sentence that names it, and the token there.
+    """
+
+    start: int
+    end: int
+    said: str
+    meant: str | None
+    owns: bool = False
+    said_in: tuple[int, int] | None = None
+
+
+def references_in(sentences: Sequence[Doc]) -> list[list[Reference]]:
+    """Return the references of each sentence of a text, in their order."""
+    known: list[Referent] = []
+    return [list(_references(number, doc, known)) for number, doc in enumerate(sentences)]
+
+
+def _references(number: int, sentence: Doc, known: list[Referent]) -> Iterator[Reference]:
+    starts: dict[int, list[Mention]] = {}
+    for mention in mentions_of(sentence):
+        starts.setdefault(mention.first, []).append(mention)
+    quoted = False
+    for token in sentence:
+        if token.text in '“”"':
+            quoted = not quoted
+        if token.lower_ in _SPEAKER and token.pos_ == "PRON" and not quoted:
+            yield _of(token, None)
+        elif _stands_for_something(token) and not _named_after(token):
+            yield _resolved(token, number, known)
+        for mention in starts.get(token.i, ()):
+            found = _repeated(mention, sentence, number, known)
+            if found is not None:
+                yield found
+            else:
+                _remember(mention, number, known)
+
+
+def _stands_for_something(token: Token) -> bool:
+    word = token.lower_
+    if word in _POINTING:
+        return token.dep_ in _SUBJECTS and token.pos_ == "PRON" and token.tag_ == "DT"
+    if word in _IT:
+        return not _means_nothing(token)
+    return token.pos_ == "PRON" and (word in _SEXES or word in _THEY)
+
+
+def _named_after(token: Token) -> bool:
+    """Return whether the sentence names its subject after this word: "In his memoirs, Blair …"."""
+    root = next(token.doc.sents).root
+    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    return owner(token) and subject is not None and token.i < subject.i and subject.pos_ == "PROPN"
+
+
+def _means_nothing(token: Token) -> bool:
+    verb = token.head
+    if token.tag_ == "PRP$" or token.dep_ not in {"nsubj", "expl", "nsubjpass"}:
+        return False
+    if token.dep_ == "expl" or verb.lemma_ in _WEATHER:
+        return True
+    later = {child.dep_ for child in verb.children if child.i > verb.i}
+    if verb.lemma_ == "be" and later & {"ccomp", "xcomp", "advcl", "csubj", "acl", "relcl"}:
+        return True
+    said = [t for t in verb.children if t.dep_ in {"attr", "acomp"}]
+    if verb.lemma_ == "be" and any(
+        c.dep_ in {"relcl", "acl", "ccomp"} for t in said for c in t.children
+    ):
+        return any(t.dep_ == "acomp" for t in said) or any(
+            c.dep_ == "acl" for t in said for c in t.children
+        )
+    return verb.lemma_ == "be" and any(
+        t.ent_type_ in {"DATE", "TIME"} or t.lemma_ in _TIMES for t in said
+    )
+
+
+def _of(token: Token, meant: Referent | None, said_in: tuple[int, int] | None = None) -> Reference:
+    end = token.idx + len(token)
+    text = meant.text if meant is not None and meant.text else None
+    return Reference(token.idx, end, token.text, text, owner(token), said_in)
+
+
+def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
+    if token.lower_ in _POINTING:
+        return _of(token, None)
+    scored = sorted(
+        (
+            (score, referent)
+            for referent in known
+            if (score := _score(referent, token, number)) is not None
+        ),
+        key=lambda pair: -pair[0],
+    )
+    if not scored or (len(scored) > 1 and _as_likely(*scored[0], *scored[1])):
+        return _of(token, None)
+    meant = scored[0][1]
+    last = meant.places[-1][:2]
+    meant.places.append((number, token.i, weight_of(token)))
+    meant.sex = meant.sex or _SEXES.get(token.lower_, "")
+    if meant.sex and meant.sort == "name":
+        meant.sort = "person"
+    return _of(token, meant, last)
+
+
+def _as_likely(score: float, referent: Referent, next_score: float, other: Referent) -> bool:
+    people = referent.sort == other.sort == "person" and referent.proper and other.proper
+    return score - next_score < (_CLOSE_PEOPLE if people else _CLOSE)
+
+
+def _score(referent: Referent, token: Token, number: int) -> float | None:
+    """Return how likely a pronoun stands for something, ``None`` if it cannot."""
+    agrees = _agreement(referent, token.lower_)
+    if agrees is None:
+        return None
+    best: float | None = None
+    for sentence, place, role in referent.places:
+        distance = number - sentence
+        if distance > _FARTHEST or (distance == 0 and _excluded(token, place)):
+            continue
+        near = -1.5 * distance if distance < 2 else -1.5 * distance - 0.5
+        score = near + role
+        best = score if best is None else max(best, score)
+    if best is None:
+        return None
+    return best + agrees + _often(referent) + (1 if referent.proper else 0)
+
+
+def _agreement(referent: Referent, word: str) -> float | None:
+    sort = referent.sort
+    if word in _SEXES:
+        if sort not in {"person", "name"}:
+            return None
+        if referent.sex:
+            return 1.5 if referent.sex == _SEXES[word] else None
+        return 0 if sort == "person" else -1.5
+    if word in _IT:
+        if sort not in _THINGS or referent.sex:
+            return None
+        return -0.5 if sort in {"", "name"} else 0
+    if sort == "many":
+        return 1
+    return -1 if sort == "organisation" else None
+
+
+def _excluded(token: Token, place: int) -> bool:
+    """Return whether a word of the same sentence cannot be what a pronoun there stands for."""
+    other = token.doc[place]
+    if place > token.i:
+        return True
+    if owner(token):
+        # "Berlin is its capital": not Berlin's.
+        verb = token.head.head
+        is_it = token.head.dep_ in {"attr", "appos"} and verb.lemma_ in {"be", "become", "remain"}
+        return is_it and other.dep_ in _SUBJECTS and other.head == verb
+    if token.dep_ in _SUBJECTS:
+        return False
+    # "Smith met him": somebody else.
+    return other.dep_ in _SUBJECTS and other.head == _verb(token)
+
+
+def _verb(token: Token) -> Token:
+    return next((t for t in token.ancestors if t.pos_ in {"VERB", "AUX"}), token)
+
+
+def _remember(mention: Mention, number: int, known: list[Referent]) -> None:
+    same = next((r for r in reversed(known) if r.is_named(mention)), None)
+    if same is None:
+        same = Referent(mention.text, mention.sort, mention.sex, mention.proper, set(mention.roles))
+        known.append(same)
+    same.add(mention, number)
+
+
+def _repeated(
+    mention: Mention, sentence: Doc, number: int, known: list[Referent]
+) -> Reference | None:
+    """Return what "the company" or "the bridge" repeats, ``None`` if it is not such words."""
+    head = sentence[mention.head]
+    words = sentence[mention.first : mention.last]
+    if mention.proper or len(words) != 2 or words[0].lower_ != "the":
+        return None
+    if any(child.dep_ in {"relcl", "acl", "prep", "appos"} for child in head.children):
+        return None
+    noun = head.lemma_.casefold()
+    near = [r for r in known if r.proper and number - r.places[-1][0] <= _FARTHEST_NOUN]
+    called = [r for r in near if r.text.casefold().split()[-1] == noun]
+    if not called and (sort := sort_of(noun)):
+        called = [r for r in near if noun in r.roles] or _of_sort(sort, number, near)
+    if not called:
+        return None
+    start, end = words.start_char, words.end_char
+    ranked = sorted(called, key=lambda referent: -_topic(referent, number))
+    if len(ranked) > 1:
+        lead = _topic(ranked[0], number) - _topic(ranked[1], number)
+        if lead < (_CLOSE_PEOPLE if sort_of(noun) == "person" else _CLOSE):
+            return Reference(start, end, words.text, None)
+    meant = ranked[0]
+    owns = head.i + 1 < len(sentence) and sentence[head.i + 1].tag_ == "POS"
+    if owns:
+        end = sentence[head.i + 1].idx + len(sentence[head.i + 1])
+    before = meant.places[-1][:2]
+    meant.add(mention, number)
+    return Reference(start, end, sentence.text[start:end], meant.text, owns, before)
+
+
+def _topic(referent: Referent, number: int) -> float:
+    """Return how much the text is about something before this sentence."""
+    near = max(weight - (number - sentence) / 2 for sentence, _, weight in referent.places)
+    return near + _often(referent)
+
+
+def _often(referent: Referent) -> float:
+    return min(1.5, (len(referent.places) - 1) / 2)
+
+
+def _of_sort(sort: Sort, number: int, near: Sequence[Referent]) -> list[Referent]:
+    """Return those things of the last sentences that a noun of this sort may stand for.
+
+    Where none is known to be of the sort, it may be the subject of the sentence before.
+    """
+    before = [r for r in near if r.places[-1][0] < number]
+    if sort == "person":
+        return [r for r in before if r.sort == sort and r.places[-1][2] == _AS_SUBJECT]
+    last = [r for r in before if r.places[-1][0] == number - 1 and r.places[-1][2] == _AS_SUBJECT]
+    may_be = {"", "name", "organisation", "work", "thing"}
+    return [r for r in before if r.sort == sort] or [
+        r for r in last if r.sort in may_be and not r.sex and sort != "country"
+    ]

@@ -1,0 +1,188 @@
+"""A text as its sentences: which of them can be checked, and what each of them claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from spacy.tokens import Doc, Token
+
+from retrieval.checkable.given_text import blocks_of
+from retrieval.checkable.kind_model import KindModel, read_model
+from retrieval.checkable.kind_rules import kind_by_rules
+from retrieval.checkable.references import Reference, references_in
+from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
+from retrieval.errors import InvalidText
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.text.english import EnglishParser
+from retrieval.text.sentence_splitter import shared_splitter
+from retrieval.text.statement_cutter import statements
+
+MOST_SENTENCES = 500
+_LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
+
+_SPACE = re.compile(r"\s+")
+_JOINING = re.compile(r"\b(?:and|but)\b|;")
+_QUOTING = re.compile(r"[\"“”]")
+_SUBJECTS = {"nsubj", "nsubjpass"}
+
+
+class TextReader:
+    """Reads texts with the parser, MiniLM and the model of kinds, which are loaded when needed."""
+
+    def __init__(self) -> None:
+        """Load nothing yet."""
+        self._parser = EnglishParser()
+        self._encoder = MiniLMEncoder()
+
+    @cached_property
+    def _model(self) -> KindModel:
+        return read_model()
+
+    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
+        """Return the sentences of a text that ``read_text`` returned.
+
+        Raises:
+            InvalidText: it has more than ``MOST_SENTENCES``.
+            ModelUnavailable: a model is missing or damaged.
+        """
+        places = list(_places(text))
+        if len(places) > MOST_SENTENCES:
+            raise InvalidText(
+                "text_too_many_sentences",
+                f"The text has {len(places)} sentences; at most {MOST_SENTENCES} are read.",
+                "Paste a part of it.",
+            )
+        return tuple(self._sentences(text, places))
+
+    def _sentences(self, text: str, places: Sequence[tuple[int, int]]) -> Iterator[TextSentence]:
+        said = [_SPACE.sub(" ", text[start:end])[:_LONGEST_SENTENCE] for start, end in places]
+        parsed = list(self._parser.parse_all(said))
+        likely = self._model.probabilities(self._encoder.encode(said))
+        kinds = [
+            self._model.corrected(kind_by_rules(sentence), row)
+            for sentence, row in zip(parsed, likely, strict=True)
+        ]
+        found = references_in(parsed)
+        for number, ((start, end), kind, sentence, references) in enumerate(
+            zip(places, kinds, parsed, found, strict=True)
+        ):
+            if len(sentence.text) == _LONGEST_SENTENCE:
+                kind = "fragment"
+            claims = tuple(self._claims(number, sentence, references, kind == "fact"))
+            yield TextSentence(start, end, kind, claims)
+
+    def _claims(
+        self, number: int, sentence: Doc, references: Sequence[Reference], checkable: bool
+    ) -> Iterator[TextClaim]:
+        """Yield the statements of a sentence, with what its pronouns stand for.
+
+        What cannot be checked is not cut.
+        """
+        unclear = [one for one in references if one.meant is None]
+        apart = [one for one in references if _is_named_elsewhere(one, number, sentence)]
+        whole, placed = _rewritten(sentence.text, [*unclear, *apart])
+        cut = self._cut(whole) if checkable else []
+        if len(cut) < 2:
+            before = [one for one in apart if one.said_in and one.said_in[0] < number]
+            text, placed = _rewritten(sentence.text, [*unclear, *before])
+            yield _claim(text, [one.reference for one in placed])
+            return
+        for text, start, end in cut:
+            yield _claim(text, [one.reference for one in placed if start <= one.start < end])
+
+    def _cut(self, text: str) -> list[tuple[str, int, int]]:
+        """Return the statements of a sentence, with the part of it that makes each.
+
+        Words such as "Since 1990," stay with the first one. What is quoted is not cut.
+        """
+        whole = [(text, 0, len(text))]
+        if _QUOTING.search(text) or not _JOINING.search(text):
+            return whole
+        parsed = self._parser.parse(text)
+        leading = _leading(parsed)
+        rest = self._parser.parse(text[leading:]) if leading else parsed
+        cut = [
+            (one.text, one.start + leading, one.end + leading)
+            for one in statements(rest, self._parser)
+        ]
+        if len(cut) < 2:
+            return whole
+        first, _, end = cut[0]
+        return [(text[:leading] + first, 0, end), *cut[1:]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A reference, and where the words for it begin in a rewritten sentence."""
+
+    reference: Reference
+    start: int
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    blocks = list(blocks_of(text))
+    split = shared_splitter().split(text[start:end] for start, end in blocks)
+    for (first, _), sentences in zip(blocks, split, strict=True):
+        for start, end in sentences:
+            yield first + start, first + end
+
+
+def _leading(sentence: Doc) -> int:
+    """Return the length of words such as "Since 1990, " before the subject, 0 without any."""
+    root = next(sentence.sents).root
+    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    if subject is None or subject.left_edge.i == 0:
+        return 0
+    before = sentence[: subject.left_edge.i]
+    first, last = before[0], before[-1]
+    of_time = first.dep_ == "prep" and any(token.ent_type_ == "DATE" for token in before)
+    return subject.left_edge.idx if of_time and last.text == "," else 0
+
+
+def _is_named_elsewhere(reference: Reference, number: int, sentence: Doc) -> bool:
+    """Return whether a statement that is cut out of its sentence would lose what is meant."""
+    if reference.meant is None or reference.said_in is None:
+        return False
+    named_in, place = reference.said_in
+    if named_in != number:
+        return True
+    token = next(t for t in sentence if t.idx == reference.start)
+    return _half(token) != _half(sentence[place])
+
+
+def _half(token: Token) -> Token:
+    """Return the verb of the main clause, of those that "and" joins, that a word is in."""
+    while token.head != token and not (token.dep_ == "conj" and token.head.dep_ == "ROOT"):
+        token = token.head
+    return token
+
+
+def _rewritten(text: str, references: Sequence[Reference]) -> tuple[str, list[_Placed]]:
+    """Return the sentence with the words that its references stand for; unclear ones stay."""
+    written, done, placed = "", 0, []
+    for one in sorted(references, key=lambda reference: reference.start):
+        written += text[done : one.start]
+        placed.append(_Placed(one, len(written)))
+        written += _words_for(one) if one.meant is not None else text[one.start : one.end]
+        done = one.end
+    return written + text[done:], placed
+
+
+def _words_for(reference: Reference) -> str:
+    words = reference.meant or ""
+    if reference.owns:
+        words += "'" if words.endswith("s") else "'s"
+    return words[:1].upper() + words[1:] if reference.start == 0 else words
+
+
+def _claim(text: str, references: Sequence[Reference]) -> TextClaim:
+    replaced = (Replaced(one.said, one.meant) for one in references if one.meant is not None)
+    unclear = (one.said for one in references if one.meant is None)
+    return TextClaim(
+        text,
+        tuple(dict.fromkeys(replaced)),
+        tuple({words.casefold(): words for words in unclear}.values()),
+    )

@@ -1,0 +1,251 @@
+"""Reads lists of claims: tables, JSON, JSON lines, and text with one claim a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import Any
+
+from retrieval.claim_lists.tables import Record, csv_records, table_separator, xlsx_records
+from retrieval.corpora.decoding import decoded
+from retrieval.corpora.records.separated import NO_SEPARATOR
+from retrieval.errors import BadSource, Problem
+
+_NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
+_NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how other files begin
+_LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
+MOST = 200_000  # claims; they take days
+# Names of the column with the claims; one of the second set is used if there is no ``claim``.
+_USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
+_SHOWN = 500  # characters of the names of columns in a message
+
+
+class UnclearColumn(BadSource):
+    """None or several columns may have the claims; the message names all columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """A file with claims. ``name``: as messages call it; its ending says how it is read."""
+
+    name: str
+    content: bytes
+
+    @property
+    def kind(self) -> str:
+        """Its ending in small letters, such as ".csv"; "" if it has none."""
+        return PurePath(self.name).suffix.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim of a list.
+
+    ``where``: its line or row, for messages. ``claim``: as it was written, "" if there is none.
+    ``others``: the values of the other columns, as JSON has them. ``problem``: why the row cannot
+    be read, ``None`` if it can.
+    """
+
+    where: str
+    claim: str
+    others: dict[str, Any] = field(default_factory=dict)
+    problem: Problem | None = None
+
+
+def list_file(path: Path) -> ListFile:
+    """Return the file with its content.
+
+    Raises:
+        BadSource: it is too large.
+    """
+    if (size := path.stat().st_size) > _LARGEST:
+        raise _too_much(str(path), f"{size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB")
+    return ListFile(str(path), path.read_bytes())
+
+
+def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> list[Row]:
+    """Return the claims of a table (.csv, .tsv, .xlsx), of .jsonl or .json, or one a line.
+
+    ``column``: the column or key that has the claims; if it is ``None``, it must have one of the
+    usual names. The case of names and the spaces around them are ignored. ``.ndjson`` is read as
+    ``.jsonl``. Blank lines and rows are left out. Only a line feed ends a line of text or of JSON
+    lines: a claim may contain other characters that Unicode calls line ends.
+
+    Raises:
+        BadSource: the file cannot be read, or has more than ``most`` claims.
+        UnclearColumn: it is unclear which column has the claims.
+    """
+    if file.kind in _NOT_READ:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name}: {file.kind} files are not read.",
+            "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
+        )
+    if file.kind in _TABLES:
+        records = _TABLES[file.kind](file, _may_have_claims(column))
+        return _rows(file, _at_most(file, records, most), column)
+    if file.kind in _JSON:
+        return _rows(file, _at_most(file, _JSON[file.kind](file), most), column)
+    if column is not None:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} has no columns: a {file.kind or 'text'} file has one claim a line.",
+            "Name no column, or save the list as .csv.",
+        )
+    lines = (Row(f"Line {number}", line) for number, line in _lines(file))
+    return _at_most(file, lines, most)
+
+
+def separator_of(file: ListFile, column: str | None = None) -> str:
+    """Return what parts the cells of a .csv with claims; "," for any other list."""
+    if file.kind != ".csv":
+        return ","
+    found = table_separator(_text(file), _may_have_claims(column))
+    return "," if found == NO_SEPARATOR else found
+
+
+def _may_have_claims(column: str | None) -> Callable[[str], bool]:
+    names = {_folded(column)} if column else {name for usual in _USUAL for name in usual}
+    return lambda name: _folded(name) in names
+
+
+def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]:
+    values = [one.values for one in records if not isinstance(one.values, Problem)]
+    if not values:
+        return [Row(one.where, "", {}, _problem(one)) for one in records]
+    column = _claim_column(file, list(dict.fromkeys(name for one in values for name in one)), asked)
+    return [_row(record, column) for record in records]
+
+
+def _row(record: Record, column: str) -> Row:
+    if isinstance(record.values, Problem):
+        return Row(record.where, "", {}, record.values)
+    others = {name: value for name, value in record.values.items() if name != column}
+    claim = record.values.get(column)
+    if claim is None or isinstance(claim, str):
+        return Row(record.where, claim or "", others)
+    problem = Problem("claim_not_text", f"The value of {column!r} is not text.", "Correct it.")
+    return Row(record.where, "", others, problem)
+
+
+def _problem(record: Record) -> Problem | None:
+    return record.values if isinstance(record.values, Problem) else None
+
+
+def _claim_column(file: ListFile, names: list[str], asked: str | None) -> str:
+    """Return the column that has the claims.
+
+    Raises:
+        UnclearColumn: none or several may be meant.
+    """
+    if asked in names:
+        return str(asked)
+    for meant in _USUAL if asked is None else (frozenset({_folded(asked)}),):
+        found = [name for name in names if _folded(name) in meant]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    columns = ", ".join(map(repr, names))
+    if len(columns) > _SHOWN:
+        columns = f"{columns[:_SHOWN]} …"
+    wrong = (
+        "it is unclear which column has the claims" if asked is None else f"no one column {asked!r}"
+    )
+    raise UnclearColumn(
+        "bad_claims",
+        f"{file.name}: {wrong}. The columns are: {columns}.",
+        "Name the one with the claims. The first row of a table names its columns.",
+    )
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
+    found = list(islice(items, most + 1))
+    if len(found) > most:
+        raise _too_much(file.name, f"more than {most:,} claims; at most so many")
+    return found
+
+
+def _too_much(name: str, what: str) -> BadSource:
+    return BadSource("bad_claims", f"{name} has {what} are read.", "Divide it.")
+
+
+def _text(file: ListFile) -> str:
+    """Return the text of a file.
+
+    Raises:
+        BadSource: it is a file of another program, under the name of a text.
+    """
+    if file.content.startswith(_NO_TEXTS):
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} is not a text, but a PDF, a zip or an Office file.",
+            "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
+        )
+    return decoded(file.content)
+
+
+def _lines(file: ListFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, numbered from 1."""
+    text = _text(file).replace("\r\n", "\n")
+    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def _json_lines(file: ListFile) -> Iterator[Record]:
+    for number, line in _lines(file):
+        try:
+            value = _json(line)
+        except (ValueError, RecursionError):
+            value = None
+        yield _json_record(f"Line {number}", value)
+
+
+def _json_list(file: ListFile) -> Iterator[Record]:
+    try:
+        values = _json(_text(file))
+    except (ValueError, RecursionError) as error:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} is not JSON ({error}).",
+            "Correct it, or name it .jsonl if it has one object a line.",
+        ) from error
+    if not isinstance(values, list):
+        raise BadSource(
+            "bad_claims", f"{file.name} is not a list.", "Write the claims as a JSON list."
+        )
+    for number, value in enumerate(values, 1):
+        yield _json_record(f"Item {number}", {"claim": value} if isinstance(value, str) else value)
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, parse_constant=str)  # NaN, which JSON does not have
+
+
+def _json_record(where: str, value: object) -> Record:
+    if isinstance(value, dict):
+        return Record(where, value)
+    return Record(where, Problem("bad_row", "This is not a JSON object.", "Correct it."))
+
+
+def _xlsx(file: ListFile, has_claims: Callable[[str], bool]) -> Iterator[Record]:
+    return xlsx_records(file.name, file.content, has_claims)
+
+
+_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool]], Iterator[Record]]] = {
+    ".csv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims),
+    ".tsv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims, "\t"),
+    ".xlsx": _xlsx,
+    ".xlsm": _xlsx,
+}
+_JSON: dict[str, Callable[[ListFile], Iterator[Record]]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json_list,
+}

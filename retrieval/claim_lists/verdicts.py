@@ -1,0 +1,123 @@
+"""The verdicts on a list of claims as rows of a table, and these rows as .csv or .xlsx."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
+from retrieval.safe_cell import safe_cell
+from retrieval.types import NOT_ENOUGH_INFO
+
+_COLUMNS = ("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error")
+_LONG = ("claim", "rationale", "evidence", "sources", "error")
+_WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
+_DIGITS = 15  # of a number that spreadsheets keep
+_BYTE_ORDER_MARK = "\ufeff"  # Excel reads UTF-8 only after it
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRow:
+    """A claim of a list with its verdict, or with the reason why there is none.
+
+    ``claim``: as it was written. ``others``: the values of the other columns.
+    """
+
+    claim: str
+    others: dict[str, Any] = field(default_factory=dict)
+    result: ClaimResult | None = None
+    problem: Problem | None = None
+
+
+def verdict_table(rows: Iterable[CheckedRow], others: Iterable[str]) -> Iterator[list[object]]:
+    """Yield the names of the columns, then a row for each claim; no cell is a formula.
+
+    ``others``: the columns that came in with the claims; one that has the name of a column of the
+    verdict gets "(input)" after its name.
+    """
+    others = list(others)
+    given = [f"{name} (input)" if name in ("claim", *_COLUMNS) else name for name in others]
+    yield [_cell(name) for name in ("claim", *given, *_COLUMNS)]
+    for row in rows:
+        verdict = _verdict(row)
+        values = [row.others.get(name) for name in others]
+        values += [verdict.get(name) for name in _COLUMNS]
+        yield [_cell(value) for value in (row.claim, *values)]
+
+
+def csv_pieces(rows: Iterable[list[object]], separator: str = ",") -> Iterator[str]:
+    """Yield a table as the text of a .csv, a row at a time."""
+    piece = io.StringIO(_BYTE_ORDER_MARK, newline="")
+    piece.seek(0, io.SEEK_END)
+    writer = csv.writer(piece, delimiter=separator)
+    for row in rows:
+        writer.writerow(row)
+        yield piece.getvalue()
+        piece.seek(0)
+        piece.truncate()
+
+
+def write_xlsx(file: Path | IO[bytes], rows: Iterable[list[object]]) -> None:
+    """Write a table as .xlsx, a row at a time."""
+    import openpyxl
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    from openpyxl.utils import get_column_letter
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("Verdicts")
+    sheet.freeze_panes = "B2"
+    cells = iter(rows)
+    header = next(cells)
+    for number, name in enumerate(header, 1):
+        width = _WIDE if name in _LONG else _NARROW
+        sheet.column_dimensions[get_column_letter(number)].width = width
+    for row in chain([header], cells):
+        sheet.append(
+            [ILLEGAL_CHARACTERS_RE.sub("", one) if isinstance(one, str) else one for one in row]
+        )
+    book.save(file)
+
+
+def _verdict(row: CheckedRow) -> dict[str, object]:
+    if row.result is None:
+        problem = row.problem
+        return {"error": f"{problem.message} {problem.hint}".rstrip() if problem else None}
+    result = row.result
+    verdict = result.verdict
+    sources = [
+        f"{one.reference} {one.url or _in_brackets(result.credits.get(one.document, ''))}".rstrip()
+        for one in result.selected
+    ]
+    return {
+        "verdict": verdict.label,
+        "level": verdict.level,
+        # A cell without the page around it would read as a certainty.
+        # With two digits after the point no spreadsheet takes it for thousands.
+        "confidence": None if verdict.label == NOT_ENOUGH_INFO else round(verdict.confidence, 2),
+        "leans": verdict.leans,
+        "rationale": verdict.rationale,
+        "evidence": "\n".join(one.sentence for one in result.selected),
+        "sources": "\n".join(dict.fromkeys(sources)),
+    }
+
+
+def _in_brackets(text: str) -> str:
+    return f"({text})" if text else ""
+
+
+def _cell(value: object) -> object:
+    """Return a text or number that every spreadsheet shows as it is."""
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int) and len(str(abs(value))) > _DIGITS:
+        value = str(value)
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode()  # half characters, which no file can have
+    return safe_cell(value)

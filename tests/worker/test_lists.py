@@ -1,0 +1,200 @@
+"""Lists of claims: handed to the queue a few at a time, paused, cancelled, and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
+from settings import Settings
+from tests.app.documents import claim_document
+from tests.app.worker_by_hand import WorkerByHand
+from tests.worker.conftest import House, wait_until
+from worker.broker import Queue
+from worker.database import Database
+from worker.feeder import Feeder
+from worker.job_store import JobStore
+from worker.list_store import ListStore
+from worker.lists import Entry, NewEntry, UnknownList
+
+REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
+
+
+class Desk:
+    """A store with lists, a feeder that looks when it is told to, and a worker by hand."""
+
+    def __init__(self, home: Path) -> None:
+        settings = Settings.from_environment({"ESOTERIC_HOME": str(home)})
+        self.database = Database(settings.database_url)
+        self.jobs = JobStore(self.database)
+        self.lists = ListStore(self.database)
+        self.queue = Queue(settings, self.jobs)
+        self.feeder = Feeder(self.database, self.queue, Event())
+        self.worker = WorkerByHand(self.jobs)
+
+    def submit(self, *claims: str) -> str:
+        entries = [
+            NewEntry(f"Line {number}", claim, {"speaker": f"S{number}"}, None)
+            for number, claim in enumerate(claims, 1)
+        ]
+        return self.lists.create("Speech", "combined", entries, None)
+
+    def entries(self, list_id: str) -> list[Entry]:
+        return list(self.lists.all_entries(list_id))
+
+    def states(self, list_id: str) -> list[str]:
+        return [entry.state for entry in self.entries(list_id)]
+
+    def finish(self, claim: str) -> None:
+        """Check one pending claim."""
+        (job,) = [
+            one for one in self.jobs.recent(99) if (one.claim, one.state) == (claim, "queued")
+        ]
+        self.worker.finish(self.jobs.get(job.id), claim_document(claim))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path)
+    yield desk
+    desk.queue.close()
+    desk.database.close()
+
+
+def test_a_worker_gets_two_rows_at_a_time_and_the_list_ends_with_the_last(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+    desk.feeder.look()
+    desk.feeder.look()
+    assert desk.states(speech) == ["queued", "queued", "waiting"]
+    assert desk.queue.waiting() == 2
+    desk.finish("Tea is hot.")
+    desk.feeder.look()
+    assert desk.states(speech) == ["done", "queued", "queued"]
+    desk.finish("Ice is cold.")
+    desk.finish("Snow is white.")
+    assert desk.feeder.look()
+    found = desk.lists.get(speech)
+    assert (found.state, found.finished, found.counts["supported"]) == ("done", 3, 3)
+    assert not desk.feeder.look()
+
+
+def test_a_short_list_need_not_wait_for_a_long_one(desk: Desk) -> None:
+    long = desk.submit(*(f"Tea {number} is hot." for number in range(9)))
+    desk.feeder.look()
+    short = desk.submit("Ice is cold.")
+    desk.finish("Tea 0 is hot.")
+    desk.feeder.look()
+    assert desk.states(short) == ["queued"]
+    assert desk.states(long)[:3] == ["done", "queued", "waiting"]
+
+
+def test_a_paused_list_gets_no_more_rows_into_the_queue_until_it_goes_on(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+    desk.feeder.look()
+    desk.lists.pause(speech)
+    desk.finish("Tea is hot.")
+    desk.feeder.look()
+    assert desk.states(speech) == ["done", "queued", "waiting"]
+    desk.lists.go_on(speech)
+    desk.feeder.look()
+    assert desk.states(speech) == ["done", "queued", "queued"]
+
+
+def test_a_cancelled_list_keeps_what_it_has_and_stays_cancelled(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+    desk.feeder.look()
+    desk.lists.cancel(speech)
+    desk.lists.go_on(speech)
+    desk.finish("Tea is hot.")
+    desk.feeder.look()
+    assert desk.states(speech) == ["done", "queued", "cancelled"]
+    assert desk.lists.get(speech).state == "cancelled"
+
+
+def test_a_refused_row_keeps_its_reason_and_the_others_are_checked(desk: Desk) -> None:
+    rows = [
+        NewEntry("Row 2", "https://x.example", {}, REFUSED),
+        NewEntry("Row 3", "Ice is cold.", {}, None),
+    ]
+    mixed = desk.lists.create("Mixed", "combined", rows, None)
+    desk.feeder.look()
+    desk.finish("Ice is cold.")
+    desk.feeder.look()
+    first, second = desk.entries(mixed)
+    assert (first.state, first.problem) == ("refused", REFUSED)
+    assert (second.state, second.problem) == ("done", None)
+    assert desk.lists.get(mixed).counts["errors"] == 1
+
+
+def test_the_same_claim_twice_is_checked_once_while_it_is_pending(desk: Desk) -> None:
+    twice = desk.submit("Tea is hot.", "Tea is hot.")
+    desk.feeder.look()
+    first, second = desk.entries(twice)
+    assert first.claim_id == second.claim_id
+    assert desk.queue.waiting() == 1
+
+
+def test_a_row_whose_claim_was_deleted_says_so_and_does_not_hold_the_list_up(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.")
+    desk.feeder.look()
+    (entry,) = desk.entries(speech)
+    assert entry.claim_id is not None
+    desk.jobs.delete(entry.claim_id)
+    desk.feeder.look()
+    (entry,) = desk.entries(speech)
+    assert entry.state == "deleted"
+    assert desk.lists.get(speech).state == "done"
+
+
+def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
+    sure, unsure = claim_document("Tea is hot."), claim_document("Ice is cold.")
+    sure["verdict"]["confidence"] = 0.95
+    unsure["verdict"]["confidence"] = 0.6
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+    desk.feeder.look()
+    for entry, document in zip(desk.entries(speech), (sure, unsure), strict=False):
+        assert entry.claim_id is not None
+        desk.worker.finish(desk.jobs.get(entry.claim_id), document)
+    counts = desk.lists.get(speech).counts
+    assert counts == {
+        "all": 3,
+        "supported": 2,
+        "refuted": 0,
+        "unsettled": 0,
+        "unsure": 1,
+        "errors": 0,
+        "unfinished": 1,
+    }
+    for shown, number in counts.items():
+        assert len(desk.lists.entries(speech, shown, 99, 0)) == number
+    (entry,) = desk.lists.entries(speech, "unsure", 99, 0)
+    assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
+    assert isinstance(entry.result, ClaimResult)
+
+
+def test_a_deleted_list_is_gone_and_its_claims_stay(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+    desk.feeder.look()
+    desk.lists.delete(speech)
+    with pytest.raises(UnknownList):
+        desk.lists.get(speech)
+    assert {job.claim for job in desk.jobs.recent(9)} == {"Tea is hot.", "Ice is cold."}
+
+
+@pytest.mark.server
+def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
+    lists = ListStore(house.store.database)
+    claims = [f"Tea {number} is hot." for number in range(6)]
+    house.hold("spans", claims[3])
+    speech = lists.create("Speech", "combined", [NewEntry("", c, {}, None) for c in claims], None)
+    worker = house.start_worker()
+    wait_until(lambda: lists.get(speech).finished == 3, "three verdicts")
+    worker.kill()
+    house.let_go()
+    house.start_worker()
+    wait_until(lambda: lists.get(speech).state == "done", "the end of the list", 40)
+    assert [entry.state for entry in lists.all_entries(speech)] == ["done"] * 6

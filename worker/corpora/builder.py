@@ -1,0 +1,72 @@
+"""The thread of a worker that lets the corpora be indexed, one at a time of all workers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from threading import Event, Thread
+
+from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
+
+LOOK_SECONDS = 1.0
+_AFTER_FAILURE_SECONDS = 60.0  # when the disk is full, it may take longer until it is not
+_POLL_SECONDS = 0.2
+# Not ``-m``, so that the process finds the same modules as this one.
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    " from worker.corpora.indexing import main; main(sys.argv[2])"
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Builder(Thread):
+    """Starts a process for each corpus whose files are not indexed as they are now."""
+
+    def __init__(self, store: CorpusStore, stop: Event) -> None:
+        super().__init__(name="builder", daemon=True)
+        self._store = store
+        self._halt = stop
+
+    def run(self) -> None:
+        """Look for corpora to index until ``stop`` is set."""
+        while not self._halt.wait(LOOK_SECONDS):
+            try:
+                self.look()
+            except (OSError, CorpusNotWritten) as error:
+                logger.error("Documents could not be indexed: %s", error)
+                self._halt.wait(_AFTER_FAILURE_SECONDS)
+
+    def look(self) -> None:
+        """Index what is to be indexed, unless another worker does."""
+        if not self._store.to_index():
+            return
+        with self._store.indexing_alone() as alone:
+            if not alone:
+                return
+            self._store.sweep()
+            for name in self._store.to_index():
+                if not self._halt.is_set():
+                    self._index(name)
+
+    def _index(self, name: str) -> None:
+        logger.info("The corpus %s is indexed", name)
+        arguments = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), name]
+        # The end of its input tells the process that this one has ended.
+        with subprocess.Popen(arguments, stdin=subprocess.PIPE, start_new_session=True) as process:
+            while process.poll() is None:
+                if self._halt.wait(_POLL_SECONDS) or not self._is_there(name):
+                    process.kill()
+                    return
+        if process.returncode:
+            logger.error("The indexing of %s ended with status %d", name, process.returncode)
+            self._store.report_death(name)
+
+    def _is_there(self, name: str) -> bool:
+        try:
+            self._store.corpus(name)
+        except UnknownCorpus:
+            return False
+        return True

@@ -1,0 +1,172 @@
+"""What people say about verdicts: each visitor once about each claim."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, exists, func, select
+from sqlalchemy.exc import IntegrityError
+
+from retrieval.errors import EsotericError
+from retrieval.types import Label
+from worker import clock
+from worker.database import Database
+from worker.jobs import Job, UnknownJob
+from worker.schema import ClaimRow, FeedbackRow
+
+
+class UnknownFeedback(EsotericError):
+    """No feedback has this id, or it was deleted."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "unknown_feedback",
+            "There is no feedback with this id.",
+            "It may have been deleted, alone or with its claim. The page /feedback lists all.",
+        )
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What somebody says about a verdict.
+
+    ``label``: what the verdict should be. ``wrong``: the evidence that is labelled wrong, as
+    numbers from 1. ``name``: of who stands for it in public, "" if nobody does.
+    """
+
+    agrees: bool
+    label: Label
+    wrong: tuple[int, ...] = ()
+    note: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """An opinion as it is stored. ``verdict``: what the program said; ``owner``: who gave it."""
+
+    id: str
+    claim_id: str
+    claim: str
+    verdict: Label
+    opinion: Opinion
+    created_at: datetime
+    owner: str | None
+
+
+class FeedbackStore:
+    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def give(self, job_id: str, opinion: Opinion, owner: str | None) -> Feedback:
+        """Store an opinion about a claim that is done; it replaces the owner's earlier one.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        while True:
+            try:
+                feedback_id = self._give(job_id, opinion, owner)
+            except IntegrityError:
+                continue  # the claim was deleted meanwhile, or the owner said something else
+            return self.get(feedback_id)
+
+    def _give(self, job_id: str, opinion: Opinion, owner: str | None) -> str:
+        earlier = FeedbackRow.claim_id == job_id, FeedbackRow.owner == owner
+        row = FeedbackRow(
+            id=secrets.token_hex(12),
+            claim_id=job_id,
+            owner=owner,
+            agrees=opinion.agrees,
+            label=opinion.label,
+            wrong=opinion.wrong,
+            note=opinion.note,
+            name=opinion.name,
+            created_at=clock.now(),
+        )
+        feedback_id = row.id
+        with self._database.writing() as session:
+            if not session.scalar(select(exists().where(ClaimRow.id == job_id))):
+                raise UnknownJob
+            if owner is not None:
+                session.execute(delete(FeedbackRow).where(*earlier))
+            session.add(row)
+        return feedback_id
+
+    def get(self, feedback_id: str) -> Feedback:
+        """Return the feedback.
+
+        Raises:
+            UnknownFeedback: there is none with this id.
+        """
+        with self._database.reading() as session:
+            row = session.execute(_wanted().where(FeedbackRow.id == feedback_id)).first()
+        if row is None:
+            raise UnknownFeedback
+        return _feedback(row)
+
+    def listed(self, owner: str | None, limit: int, offset: int = 0) -> tuple[list[Feedback], int]:
+        """Return one page of the feedback, newest first, and how much there is in all.
+
+        ``owner``: only that of one visitor; ``None``: of all.
+        """
+        wanted, number = _wanted(), select(func.count(FeedbackRow.number))
+        if owner is not None:
+            wanted = wanted.where(FeedbackRow.owner == owner)
+            number = number.where(FeedbackRow.owner == owner)
+        page = wanted.order_by(FeedbackRow.number.desc()).limit(limit).offset(offset)
+        with self._database.reading() as session:
+            return [_feedback(row) for row in session.execute(page)], session.scalar(number) or 0
+
+    def about(self, job_id: str) -> list[Feedback]:
+        """Return the feedback on a claim, newest first."""
+        wanted = _wanted().where(FeedbackRow.claim_id == job_id)
+        with self._database.reading() as session:
+            rows = session.execute(wanted.order_by(FeedbackRow.number.desc()))
+            return [_feedback(row) for row in rows]
+
+    def with_jobs(self) -> Iterator[tuple[Feedback, Job]]:
+        """Yield all feedback with its claim and result, oldest first."""
+        with self._database.reading() as session:
+            ids = list(session.scalars(select(FeedbackRow.id).order_by(FeedbackRow.number)))
+        for feedback_id in ids:
+            with self._database.reading() as session:
+                row = session.execute(_wanted().where(FeedbackRow.id == feedback_id)).first()
+                if row is not None:  # it may be deleted meanwhile
+                    claim = select(ClaimRow).where(ClaimRow.id == row.claim_id)
+                    yield _feedback(row), Job.model_validate(session.scalars(claim).one())
+
+    def delete(self, feedback_id: str) -> None:
+        """Delete it; nothing happens if it is gone already."""
+        with self._database.writing() as session:
+            session.execute(delete(FeedbackRow).where(FeedbackRow.id == feedback_id))
+
+    def delete_all_of(self, owner: str) -> None:
+        """Delete all feedback of a visitor."""
+        with self._database.writing() as session:
+            session.execute(delete(FeedbackRow).where(FeedbackRow.owner == owner))
+
+
+def _wanted() -> Select[*tuple[Any, ...]]:
+    # Not the results of the claims, which are long.
+    columns = (
+        *(FeedbackRow.id, FeedbackRow.claim_id, FeedbackRow.owner, FeedbackRow.created_at),
+        *(FeedbackRow.agrees, FeedbackRow.label, FeedbackRow.wrong),
+        *(FeedbackRow.note, FeedbackRow.name),
+        ClaimRow.claim,
+        ClaimRow.label.label("verdict"),
+    )
+    return select(*columns).join(ClaimRow, ClaimRow.id == FeedbackRow.claim_id)
+
+
+def _feedback(row: Row[Any]) -> Feedback:
+    opinion = Opinion(row.agrees, row.label, tuple(row.wrong), row.note, row.name)
+    return Feedback(
+        row.id, row.claim_id, row.claim, row.verdict, opinion, row.created_at, row.owner
+    )

@@ -1,0 +1,122 @@
+"""What a list of claims is: its state, its rows, and how far it is.
+
+running <-> paused
+running | paused -> done        every row has ended
+running | paused -> cancelled   rows that wait are not checked; those in the queue still are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, get_args
+
+from retrieval.errors import EsotericError, Problem
+from retrieval.result import ClaimResult
+from retrieval.types import Label
+
+ListState: TypeAlias = Literal["running", "paused", "done", "cancelled"]
+EntryState: TypeAlias = Literal[
+    "waiting", "queued", "running", "done", "failed", "refused", "cancelled", "deleted"
+]
+"""``refused``: it is no claim. ``deleted``: its claim was deleted in the history."""
+Shown: TypeAlias = Literal[
+    "all", "supported", "refuted", "unsettled", "unsure", "errors", "unfinished"
+]
+"""Which rows of a list are shown. ``unsure``: a verdict that is not settled but probable, or that
+only leans. ``errors``: rows that have no verdict and get none."""
+SHOWN: tuple[Shown, ...] = get_args(Shown)
+MOST_CLAIMS = 5000
+
+
+class UnknownList(EsotericError):
+    """No list was submitted under this id, or it was deleted."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "unknown_list",
+            "There is no list with this id.",
+            "It may have been deleted. Check the address, or look for it among the lists.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """A row that is submitted; ``problem``: why it is no claim, ``None`` if it is one.
+
+    ``said``: the characters of the list's text that say it, ``None`` if it has no text.
+    """
+
+    place: str
+    claim: str
+    others: dict[str, Any]
+    problem: Problem | None
+    said: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimList:
+    """A list, and how many of its rows each filter shows.
+
+    ``seconds``: what a claim took, on the average of the last ones; ``None`` before the first.
+    """
+
+    id: str
+    name: str
+    recipe: str
+    owner: str | None
+    state: ListState
+    columns: tuple[str, ...]
+    created_at: datetime
+    finished_at: datetime | None
+    counts: Mapping[Shown, int]
+    seconds: float | None
+
+    @property
+    def total(self) -> int:
+        """How many rows it has."""
+        return self.counts["all"]
+
+    @property
+    def finished(self) -> int:
+        """How many rows have ended, with a verdict or without."""
+        return self.total - self.counts["unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of a list; ``problem``: why it has no verdict and gets none."""
+
+    number: int
+    place: str
+    claim: str
+    others: Mapping[str, Any]
+    state: EntryState
+    problem: Problem | None
+    claim_id: str | None
+    label: Label | None
+    confidence: float | None
+    leans: Label | None
+    result: ClaimResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEntry:
+    """A row of a list that is from a text: where the text says it, and how far it is."""
+
+    start: int
+    end: int
+    state: EntryState
+    claim_id: str | None
+    label: Label | None
+    confidence: float | None
+    leans: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The text that the claims of a list are from, and what it says, in its order."""
+
+    text: str
+    said: tuple[SaidEntry, ...]
