@@ -14,7 +14,7 @@ print(*tables[sys.argv[1]][sys.argv[2]], sep="\n")' "$1" "$2"
 lock() { # writes the file $1; the other arguments are the inputs
   file=$1
   shift
-  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  uv pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes --no-emit-index-url \
     --no-annotate --custom-compile-command "make lock" --output-file "$file" "$@"
 }
 

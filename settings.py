@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.llm_judge.choice import LanguageModelChoice, Price
 from retrieval.models.folders import ModelFolders
 from retrieval.models.named_model import NamedModel
+
+Access: TypeAlias = Literal["tokens", "proxy", "open"] | None
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
@@ -78,6 +82,53 @@ TABLE: tuple[Setting, ...] = (
         "none",
         "More names for the web server that browsers may use, comma-separated, without scheme or"
         " port; IP addresses, localhost and HOST are always accepted.",
+    ),
+    Setting(
+        "ESOTERIC_ACCESS",
+        "none",
+        "Who may use the service; needed if HOST is not an address of this machine alone. tokens:"
+        " users of esoteric users add. proxy: users whom a proxy in ESOTERIC_PROXIES names. open:"
+        " everybody who reaches it (docs/access.md).",
+    ),
+    Setting(
+        "ESOTERIC_PROXIES",
+        "none",
+        "Addresses or networks of proxies before the web server, comma-separated, such as"
+        " 127.0.0.1 or 10.0.0.0/8. Only from these, X-Forwarded-For, -Proto and -Host are believed,"
+        " and the header with the user's name.",
+    ),
+    Setting(
+        "ESOTERIC_USER_HEADER",
+        "X-Forwarded-User",
+        "Header in which the proxy names the user; Remote-User for Authelia. The proxy must remove"
+        " it from what it gets.",
+    ),
+    Setting(
+        "ESOTERIC_TOKEN",
+        "none",
+        "Token with which esoteric check, batch and mcp use the service (esoteric users add).",
+    ),
+    Setting("ESOTERIC_TOKEN_FILE", "none", "File that contains ESOTERIC_TOKEN."),
+    Setting(
+        "ESOTERIC_PUBLISHED_HOST",
+        "HOST",
+        "Address at which others reach the web server, if that is not HOST: for a container, the"
+        " address at which its port is published.",
+    ),
+    Setting(
+        "ESOTERIC_CLAIMS_PER_MINUTE",
+        "60; without ESOTERIC_ACCESS none",
+        "How many claims a user, or an address where nobody logs in, may submit in a minute.",
+    ),
+    Setting(
+        "ESOTERIC_MOST_QUEUED",
+        "10000",
+        "How many claims may wait for their turn; then no more are accepted.",
+    ),
+    Setting(
+        "ESOTERIC_STREAMS",
+        "4; without ESOTERIC_ACCESS none",
+        "How many event streams a user or an address may have open at once.",
     ),
     Setting(
         "ESOTERIC_DATABASE_URL",
@@ -196,10 +247,10 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "ESOTERIC_STALL_SECONDS",
-        "900",
+        "60, and ESOTERIC_LLM_SECONDS more with a language model",
         "How long the check of a claim may take without any progress. Then it is ended, the claim"
-        " fails, and the worker goes on with the next one. It must be longer than"
-        " ESOTERIC_LLM_SECONDS, and than loading an index takes.",
+        " fails, and another worker process goes on with the next one. Loading models and an index"
+        " may take 15 minutes.",
     ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
@@ -214,8 +265,9 @@ class Settings:
     """The settings of this process, read once and passed on.
 
     ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
-    ``keep_for``: how long finished claims are kept, ``None`` for good. ``most_upload`` is in bytes.
-    ``folders``: those that may become corpora, by their last names.
+    ``keep_for``: how long finished claims are kept, ``None`` for good. ``claims_per_minute``: of a
+    client, ``None`` without limit. ``streams``: event streams of a client. ``most_upload`` is in
+    bytes. ``folders``: those that may become corpora, by their last names.
     """
 
     home: Path
@@ -225,6 +277,14 @@ class Settings:
     host: str
     port: int
     trusted_hosts: tuple[str, ...]
+    access: Access
+    proxies: tuple[Network, ...]
+    user_header: str
+    token: str = field(repr=False)
+    published_host: str
+    claims_per_minute: int | None
+    most_queued: int
+    streams: int | None
     database_url: str
     keep_for: timedelta | None
     broker_url: str
@@ -253,6 +313,14 @@ class Settings:
         store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
         store_ca = _file(environment, "ESOTERIC_STORE_CA")
         report_models = _folder(environment, "ESOTERIC_REPORT_MODELS")
+        access = _access(environment, "ESOTERIC_ACCESS")
+        proxies = _networks(environment, "ESOTERIC_PROXIES")
+        if access == "proxy" and not proxies:
+            raise BadSetting(
+                "ESOTERIC_ACCESS is proxy, but ESOTERIC_PROXIES names no proxy; set it to the"
+                " address of the proxy that users log in at, such as 127.0.0.1."
+            )
+        llm = _language_model(environment)
         return cls(
             home=home,
             store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
@@ -261,6 +329,18 @@ class Settings:
             host=host,
             port=_whole_number(environment, "PORT", 8000, 1, 65535),
             trusted_hosts=("localhost", host.casefold(), *_names(environment, "TRUSTED_HOSTS")),
+            access=access,
+            proxies=proxies,
+            user_header=_header(environment, "ESOTERIC_USER_HEADER", "X-Forwarded-User"),
+            token=_secret(environment, "ESOTERIC_TOKEN"),
+            published_host=_host(environment, "ESOTERIC_PUBLISHED_HOST", host),
+            claims_per_minute=_whole_number(
+                environment, "ESOTERIC_CLAIMS_PER_MINUTE", 60 if access else 0, 1, 1_000_000
+            )
+            or None,
+            most_queued=_whole_number(environment, "ESOTERIC_MOST_QUEUED", 10_000, 1, 10_000_000),
+            streams=_whole_number(environment, "ESOTERIC_STREAMS", 4 if access else 0, 1, 10_000)
+            or None,
             database_url=environment.get("ESOTERIC_DATABASE_URL")
             or f"sqlite:///{home}/esoteric.db",
             keep_for=_days(environment, "ESOTERIC_KEEP_DAYS"),
@@ -271,14 +351,31 @@ class Settings:
             report_models=report_models,
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
-            llm=_language_model(environment),
+            llm=llm,
             uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(host)),
             most_upload=1_000_000
             * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
             folders=_folders(environment, "ESOTERIC_FOLDERS"),
-            stall_seconds=_whole_number(environment, "ESOTERIC_STALL_SECONDS", 900, 1, 86400),
+            stall_seconds=_whole_number(
+                *(environment, "ESOTERIC_STALL_SECONDS"),
+                *(60 if llm is None else 60 + llm.seconds, 1, 86400),
+            ),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
+
+    def check_who_may(self) -> None:
+        """Check that whoever can reach the web server is meant to.
+
+        Raises:
+            BadSetting: others can, and nothing says who may use it.
+        """
+        if self.access is None and not _is_loopback(self.published_host):
+            raise BadSetting(
+                f"Others can reach {self.published_host}, and ESOTERIC_ACCESS does not say who may"
+                " use the service. Set it to tokens (users log in with a token), proxy (a proxy"
+                " logs them in) or open (everybody may), or unset HOST; docs/access.md explains"
+                " them."
+            )
 
     @property
     def snapshots(self) -> Path:
@@ -515,6 +612,31 @@ def _host(environment: Mapping[str, str], variable: str, default: str) -> str:
     except ValueError:
         _name(variable, host)
     return host
+
+
+def _access(environment: Mapping[str, str], variable: str) -> Access:
+    chosen = environment.get(variable) or None
+    if chosen not in (None, "tokens", "proxy", "open"):
+        raise BadSetting(f"{variable} is {chosen!r}; set it to tokens, proxy or open, or unset it.")
+    return cast(Access, chosen)
+
+
+def _networks(environment: Mapping[str, str], variable: str) -> tuple[Network, ...]:
+    names = (name.strip() for name in environment.get(variable, "").split(","))
+    try:
+        return tuple(ipaddress.ip_network(name) for name in names if name)
+    except ValueError as error:
+        raise BadSetting(
+            f"{variable} cannot be read: {error}; write addresses or networks with commas between"
+            " them, such as 127.0.0.1,10.0.0.0/8."
+        ) from error
+
+
+def _header(environment: Mapping[str, str], variable: str, default: str) -> str:
+    header = environment.get(variable) or default
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", header):
+        raise BadSetting(f"{variable} is {header!r}; set it to the name of a header.")
+    return header
 
 
 def _names(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:

@@ -25,19 +25,25 @@ from app import (
     files,
     health,
     lists,
+    login,
     pages,
     search_on,
     selection,
     texts,
     yours,
 )
+from app.access import install_access
+from app.asker import asker
 from app.assets import Assets
+from app.audit import install_audit
 from app.compression import install_compression
 from app.errors import install_error_handlers
 from app.filters import install_filters
 from app.guard import MOST_BYTES, install_guard
+from app.limits import Limits
 from app.metrics import Metrics
 from app.openapi import document
+from app.proxies import TrustedProxies
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from app.streams import Streams
@@ -49,6 +55,7 @@ from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.list_store import ListStore
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 
@@ -72,6 +79,8 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.lstrip_blocks = True
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
+    app.jinja_env.globals["asker"] = asker
+    app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     database = Database(settings.database_url)
     store = JobStore(database)
@@ -87,15 +96,20 @@ def create_app(settings: Settings) -> Flask:
         metrics=metrics,
         recipes=recipes,
         paths=ServerPaths(settings),
+        users=UserStore(database),
+        limits=Limits(settings),
         corpora=CorpusStore(settings.documents, settings.folders),
         streams=Streams(),
     )
     install_services(app, services)
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts, settings.most_upload)
+    install_access(app)
+    install_audit(app)
     install_compression(app)
     install_error_handlers(app)
     app.register_blueprint(pages.blueprint)
+    app.register_blueprint(login.blueprint)
     app.register_blueprint(box.blueprint)
     app.register_blueprint(api_page.blueprint)
     app.register_blueprint(search_on.blueprint)
@@ -113,6 +127,9 @@ def create_app(settings: Settings) -> Flask:
     app.register_blueprint(health.blueprint)
     app.register_blueprint(corpora.blueprint)
     app.register_blueprint(corpora_api.blueprint)
+    app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
+        app.wsgi_app, settings.proxies, settings.user_header
+    )
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app

@@ -22,6 +22,7 @@ def main() -> int:
     start_logging()
     try:
         settings = Settings.from_environment()
+        settings.check_who_may()
         app = create_app(settings)
         server = listening_server(app, settings)
     except (BadSetting, BadRecipe) as error:

@@ -22,6 +22,7 @@ from app.api_models import (
     Submission,
     answer,
 )
+from app.asker import client
 from app.corpus import listed_corpora
 from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
@@ -39,7 +40,8 @@ from worker.jobs import Job
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 _NO_CLAIM = (Error, "No such claim")
-_FROM_ANOTHER_SITE = (Error, "From another site")
+_FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
+_TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
 
 
 @blueprint.post("/claims")
@@ -52,14 +54,18 @@ _FROM_ANOTHER_SITE = (Error, "From another site")
     HTTP_415=(Error, "Not JSON"),
     HTTP_404=(Error, "No such corpus"),
     HTTP_422=(Error, "The claim cannot be checked, or by this recipe or in these corpora"),
+    HTTP_429=_TOO_MANY,
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
     asked = _submission()
+    services().limits.claim()
     recipe = recipe_to_run(asked.recipe)
     corpora = corpora_to_search(asked.corpora or ())
     submitted = services().queue.submit(
-        asked.claim, recipe, asked.anyway, visitor(), corpora=corpora
+        *(asked.claim, recipe, asked.anyway, visitor()),
+        corpora=corpora,
+        client=client(),
     )
     job = Accepted.model_validate(submitted)
     return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}

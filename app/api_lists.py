@@ -174,6 +174,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
         _from_form() if request.mimetype == "multipart/form-data" else _from_json()
     )
     recipe = recipe_to_run(asked)
+    services().limits.claim()
     list_id = services().lists.create(
         given.name, recipe, given.entries, visitor(), corpora=corpora_to_search(corpora)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
+from app.access import listed_owner
 from app.api_models import Submission
 from app.contexts import BoxAnswer, BoxFragment, SeenClaim, render
 from app.entered import entered
@@ -83,5 +84,5 @@ def _seen(claim: str, asked: str | None) -> SeenClaim | None:
         recipe = recipe_to_run(asked)
     except (RecipeUnavailable, UnknownRecipe):
         return None  # the form says it when the claim is sent
-    job = services().store.checked_before(claim, recipe)
+    job = services().store.checked_before(claim, recipe, listed_owner())
     return None if job is None else SeenClaim(job.id, job_badge(job), job.created_at)

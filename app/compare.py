@@ -16,6 +16,7 @@ from app.api_models import (
     answer,
 )
 from app.asked_model import asked_model
+from app.asker import client
 from app.comparison import MOST_CHECKS, MOST_RECIPES, Comparison, compared
 from app.comparison_files import FILES
 from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
@@ -94,7 +95,12 @@ def submit() -> BaseResponse:
         _refuse_lines(text)
         anyway = request.form.get("anyway") == "1"
         owner = visitor_with_cookie()
-        jobs = [services().queue.submit(text, recipe, anyway, owner) for recipe in recipes]
+        jobs = []
+        for recipe in recipes:
+            services().limits.claim()
+            jobs.append(
+                services().queue.submit(text, recipe, anyway, owner, client=client(), typed=True)
+            )
     except InvalidClaim as error:
         return _refused(text, names, status_of(error), problem=error.problem)
     except (RecipeUnavailable, UnknownRecipe) as error:

@@ -492,6 +492,15 @@ class ApiPage:
 
 
 @dataclass(frozen=True, slots=True)
+class LoginPage:
+    """Where a user logs in; ``next``: the address that follows, ``problem``: of the last try."""
+
+    template: ClassVar[str] = "login.html"
+    next: str
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
 class CompareForm:
     """The form that checks one claim with several recipes.
 
@@ -610,6 +619,7 @@ Page: TypeAlias = (
     | ComparisonPage
     | RecipesPage
     | ApiPage
+    | LoginPage
     | DocumentsPage
     | CorpusPage
     | ErrorPage

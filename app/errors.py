@@ -7,7 +7,8 @@ on a page. Here exceptions become HTTP statuses.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from flask import Flask, Response, request
@@ -36,7 +37,7 @@ from worker.corpora.corpus_store import (
 )
 from worker.database import StoreUnavailable
 from worker.feedback_store import UnknownFeedback
-from worker.jobs import UnknownJob
+from worker.jobs import QueueFull, UnknownJob
 from worker.lists import UnknownList
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (UnknownList, HTTPStatus.NOT_FOUND),
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
@@ -87,10 +89,11 @@ _FAULT = Problem(
 
 @dataclass
 class RequestRefused(Exception):
-    """A request that is refused with this status and this problem."""
+    """A request that is refused with this status and this problem, and with more headers."""
 
     status: HTTPStatus
     problem: Problem
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def status_of(error: EsotericError) -> HTTPStatus:
@@ -114,7 +117,9 @@ def install_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(RequestRefused)
     def on_refused(error: RequestRefused) -> Response:
-        return error_response(error.problem, error.status)
+        response = error_response(error.problem, error.status)
+        response.headers.extend(error.headers)
+        return response
 
     @app.errorhandler(HTTPException)
     def on_http(error: HTTPException) -> Response:
@@ -141,7 +146,7 @@ def install_error_handlers(app: Flask) -> None:
 
 def error_response(problem: Problem, status: HTTPStatus) -> Response:
     """Return the error, as JSON to programs and as a page to people."""
-    if _wants_json():
+    if wants_json():
         response = answer(Error(error=problem))
     else:
         response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
@@ -151,7 +156,8 @@ def error_response(problem: Problem, status: HTTPStatus) -> Response:
     return response
 
 
-def _wants_json() -> bool:
+def wants_json() -> bool:
+    """Return whether a program sent this request."""
     if request.path.startswith(_PROGRAM_PATHS):
         return True
     kinds = ["text/html", "application/json"]

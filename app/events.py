@@ -33,6 +33,7 @@ _LONGEST = 60.0
     query=Since,
     HTTP_200=(None, "A stream of the events `progress` and `state`"),
     HTTP_404=(Error, "No such claim"),
+    HTTP_429=(Error, "This client has too many streams open"),
 )
 def events(job_id: str) -> ResponseReturnValue:
     """Send the progress of a claim as it is made (text/event-stream).
@@ -43,7 +44,8 @@ def events(job_id: str) -> ResponseReturnValue:
     503: ask for `/progress` then.
     """
     services().job(job_id)  # raises where there is none, before the answer begins
-    stream = services().streams.hold(_messages(services(), job_id, _since()))
+    closed = services().limits.stream()
+    stream = services().streams.hold(_messages(services(), job_id, _since()), closed)
     if stream is None:
         raise RequestRefused(
             HTTPStatus.SERVICE_UNAVAILABLE,

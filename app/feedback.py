@@ -12,6 +12,7 @@ from flask import Blueprint, Response, redirect, request, stream_with_context, u
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import listed_owner
 from app.api_models import (
     Error,
     FeedbackForm,
@@ -112,7 +113,7 @@ def listed() -> Response:
                 "Pages count from 1; a page has 1 to 100 of them; 'whose' is yours or all.",
             ),
         ) from error
-    owner = (visitor() or "") if asked.whose == "yours" else None
+    owner = listed_owner() or ((visitor() or "") if asked.whose == "yours" else None)
     found, total = _store().listed(owner, asked.limit, (asked.page - 1) * asked.limit)
     return answer(
         FeedbackList(
@@ -142,8 +143,10 @@ def export() -> Response:
                 f"Use one of: {', '.join(FORMATS)}.",
             ),
         )
+    owner = listed_owner()
+    given = (one for one in _store().with_jobs() if owner is None or one[0].owner == owner)
     return Response(
-        stream_with_context(lines(name, _store().with_jobs())),
+        stream_with_context(lines(name, given)),
         mimetype="application/jsonl",
         headers={"Content-Disposition": f'attachment; filename="feedback-{name}.jsonl"'},
     )
@@ -173,7 +176,7 @@ def page() -> str:
     except ValidationError:
         asked = FeedbackSearch()
     yours = asked.whose == "yours"
-    owner = (visitor() or "") if yours else None
+    owner = listed_owner() or ((visitor() or "") if yours else None)
     _, total = _store().listed(owner, 0)
     pages = max(1, -(-total // PER_PAGE))
     number = min(asked.page, pages)

@@ -43,6 +43,16 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    # The pages use none of what a browser could offer them.
+    "Permissions-Policy": ", ".join(
+        f"{feature}=()"
+        for feature in (
+            *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera"),
+            *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope"),
+            *("hid", "magnetometer", "microphone", "midi", "payment", "picture-in-picture"),
+            *("publickey-credentials-get", "screen-wake-lock", "serial", "usb", "web-share"),
+        )
+    ),
 }
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:[0-9]*)?")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -94,7 +104,7 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
         if request.endpoint == "static" and "v" in request.args:
             response.headers["Cache-Control"] = f"public, max-age={_YEAR}, immutable"
         else:
-            response.headers["Cache-Control"] = "no-cache"
+            response.headers["Cache-Control"] = "private, no-cache"
         return response
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from flask import url_for
 from pydantic import ValidationError
 
+from app.access import listed_owner
 from app.api_models import ClaimItem, Claims, ClaimSearch, HistorySearch, ListedVerdict
 from app.contexts import HistoryPage
 from app.services import services
@@ -90,7 +91,7 @@ def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
         # Claims are stored in NFC.
         text=unicodedata.normalize("NFC", search.q.strip()[:LONGEST]),
         # Nobody has "", so that a visitor without a cookie has no claims.
-        owner=(visitor() or "") if yours else None,
+        owner=listed_owner() or ((visitor() or "") if yours else None),
         label=search.verdict or None,
         level=search.level or None,
         recipe=search.recipe or None,

@@ -112,6 +112,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
     name = form.get("name", "") or (_uploaded_name() or "")
     given = list_input(file, form.get("column", ""), name)
     corpora = corpora_to_search(form.getlist("corpora"))
+    services().limits.claim()
     list_id = services().lists.create(
         given.name, recipe, given.entries, visitor_with_cookie(), corpora=corpora
     )

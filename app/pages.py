@@ -7,9 +7,11 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import listed_owner
 from app.actions import actions_of, editing
 from app.api_models import Filled, Follow, HistorySearch, SubmissionForm
 from app.asked_model import asked_model
+from app.asker import client
 from app.box import box_answer, refused
 from app.contexts import (
     BoxAnswer,
@@ -49,7 +51,7 @@ from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_na
 from retrieval.text.plain_questions import plain_statement
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
-from worker.jobs import Job, Origin
+from worker.jobs import Job, Origin, QueueFull
 
 blueprint = Blueprint("pages", __name__)
 
@@ -80,6 +82,7 @@ def home() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong, or what can be done with a text"),
+    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit a claim, or several lines as a list, and redirect to its page.
@@ -114,13 +117,24 @@ def submit() -> BaseResponse:
             page = _home(box_answer(text, asked), asked=asked)
             return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")
         claim = (plain_statement(text) if chosen == "statement" else None) or text
+        services().limits.claim()
         recipe = recipe_to_run(asked)
         edited = editing(edited_from)
         origin = Origin(edited_from=edited.id if edited else None)
-        job = services().queue.submit(claim, recipe, anyway, visitor_with_cookie(), origin, corpora)
+        job = services().queue.submit(
+            *(claim, recipe, anyway, visitor_with_cookie(), origin, corpora),
+            client=client(),
+            typed=True,
+        )
     except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
         page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
+    except RequestRefused as error:
+        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
+        return Response(page, error.status, error.headers, mimetype="text/html")
+    except QueueFull as error:
+        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
+        return Response(page, status_of(error), {"Retry-After": "60"}, mimetype="text/html")
     except RecipeUnavailable as error:
         page = _home(box_answer(text, None), recipe_problem=error.problem, edited_from=edited_from)
         return Response(page, status_of(error), mimetype="text/html")
@@ -215,7 +229,7 @@ def _home(
             box=box,
             most_characters=LONGEST,
             examples=EXAMPLES,
-            recent=tuple(services().store.recent(RECENT_CLAIMS)),
+            recent=tuple(services().store.recent(RECENT_CLAIMS, listed_owner())),
             corpus=corpus,
             corpus_problem=corpus_problem,
             corpora=corpora_to_choose(chosen_corpora),

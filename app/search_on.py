@@ -8,6 +8,7 @@ from flask import Blueprint, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.actions import more_hops
+from app.asker import client
 from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
 from app.openapi import describe
@@ -44,11 +45,14 @@ def search_on(job_id: str) -> BaseResponse:
         )
     recipe = recipe_to_run(f"{base_and_more_hops(job.recipe)[0]}+{hops}")
     # What was accepted once is not refused now.
+    services().limits.claim()
     new = services().queue.submit(
         job.claim,
         recipe,
         anyway=True,
         owner=visitor_with_cookie(),
+        client=client(),
+        typed=True,
         origin=Origin(continued_from=job.id),
         corpora=corpora_to_search(job.corpora or ()),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from flask import Flask, current_app
 
@@ -20,7 +20,11 @@ from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.list_store import ListStore
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
+
+if TYPE_CHECKING:  # it answers with errors, which need the services
+    from app.limits import Limits
 
 _EXTENSION = "esoteric"
 
@@ -44,6 +48,8 @@ class Services:
     paths: ServerPaths
     corpora: CorpusStore
     streams: Streams
+    users: UserStore
+    limits: Limits
 
     def job(self, job_id: str) -> Job:
         """Return the job as it is shown.

@@ -7,7 +7,7 @@ client that is refused asks again from time to time instead, as the pages do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import BoundedSemaphore, Event
 
 MOST_STREAMS = 16
@@ -24,12 +24,15 @@ class Streams:
         self._free = BoundedSemaphore(most)
         self._ending = Event()
 
-    def hold(self, messages: Iterator[str]) -> Stream | None:
+    def hold(self, messages: Iterator[str], closed: Callable[[], None]) -> Stream | None:
         """Return the messages as a stream, or ``None`` while too many are open.
 
-        Whoever closes it makes room for another.
+        Whoever closes it makes room for another. ``closed`` is called then, or at once.
         """
-        return Stream(messages, self._free) if self._free.acquire(blocking=False) else None
+        if self._free.acquire(blocking=False):
+            return Stream(messages, self._free, closed)
+        closed()
+        return None
 
     def wait(self, seconds: float) -> bool:
         """Wait before looking for more to send. True: the server ends, so the stream must."""
@@ -43,8 +46,11 @@ class Streams:
 class Stream(Iterator[str]):
     """Messages that are sent as they come; it gives its place back when it is closed."""
 
-    def __init__(self, messages: Iterator[str], places: BoundedSemaphore) -> None:
+    def __init__(
+        self, messages: Iterator[str], places: BoundedSemaphore, closed: Callable[[], None]
+    ) -> None:
         self._messages = messages
+        self._closed = closed
         self._places: BoundedSemaphore | None = places
 
     def __next__(self) -> str:
@@ -55,3 +61,4 @@ class Stream(Iterator[str]):
         places, self._places = self._places, None
         if places is not None:
             places.release()
+            self._closed()

@@ -125,6 +125,7 @@ def check() -> BaseResponse:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
         return Response(page, status_of(error), mimetype="text/html")
     name = shorten(text, _LONGEST_NAME, placeholder="…")
+    services().limits.claim()
     list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 

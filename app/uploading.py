@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from flask import request
 
+from app.asker import asker
 from app.errors import RequestRefused
 from app.services import services
 from retrieval.errors import Problem
@@ -16,6 +17,8 @@ _FORM = "multipart/form-data"
 
 def may_change_documents() -> bool:
     """Return whether who sends this request may upload, change and remove documents."""
+    if asker().name is not None:
+        return asker().role == "operator"
     return services().settings.uploads
 
 

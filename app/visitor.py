@@ -1,4 +1,6 @@
-"""Who asks: one browser, known by a cookie that it gets with the first thing that it submits.
+"""Who owns what is submitted: a user who has logged in, else one browser.
+
+A browser is known by a cookie that it gets with the first thing that it submits.
 
 The cookie holds random text; the database holds only its digest, so who reads the database or a
 backup cannot act as the visitor.
@@ -14,6 +16,7 @@ from http import HTTPStatus
 from flask import Response, after_this_request, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.asker import asker, user_as_owner
 from app.errors import RequestRefused
 from retrieval.errors import Problem
 
@@ -26,8 +29,8 @@ _MADE_HERE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 def visitor() -> str | None:
     """Return the owner of what the visitor submits; ``None`` for one who has no cookie."""
-    cookie = _cookie()
-    return None if cookie is None else _owner(cookie)
+    user, cookie = user_as_owner(), _cookie()
+    return user or (None if cookie is None else _owner(cookie))
 
 
 def visitor_with_cookie() -> str:
@@ -36,6 +39,9 @@ def visitor_with_cookie() -> str:
     What is refused sets none. Only for pages: a program that keeps no cookies would be a new
     visitor with every request.
     """
+    user = user_as_owner()
+    if user is not None:
+        return user
     cookie = _cookie() or secrets.token_urlsafe(32)
 
     @after_this_request
@@ -57,9 +63,13 @@ def visitor_with_cookie() -> str:
 def may_change(owner: str | None) -> bool:
     """Return whether the visitor may cancel or delete what belongs to this owner.
 
-    What belongs to nobody may be changed by everybody: a command or a program submitted it.
+    What belongs to nobody may be changed by everybody: a command or a program submitted it. Where
+    users log in, only an operator may, who may change everything.
     """
-    return owner is None or owner == visitor()
+    user = asker()
+    if user.name is None:
+        return owner is None or owner == visitor()
+    return user.role == "operator" or owner == visitor()
 
 
 def refuse_others(owner: str | None) -> None:
@@ -74,7 +84,9 @@ def refuse_others(owner: str | None) -> None:
             Problem(
                 "not_yours",
                 "This belongs to another visitor, and only that visitor can change it.",
-                "Use the browser that it was submitted with. Everybody may read it.",
+                "Ask its owner, or an operator."
+                if asker().name
+                else "Use the browser that it was submitted with. Everybody may read it.",
             ),
         )
 

@@ -25,6 +25,7 @@ _COMMANDS = {
     "recipes": "list the recipes",
     "backup": "write all claims and results into a file",
     "restore": "bring them back from that file",
+    "users": "say who may log in",
     "doctor": "say what works here and what does not",
 }
 

@@ -26,10 +26,11 @@ class ServiceFailed(EsotericError):
 class Service:
     """The API of a running service."""
 
-    def __init__(self, host: str, port: int, home_id: str) -> None:
-        """Remember its address, and the id of its home (``Settings.home_id``)."""
+    def __init__(self, host: str, port: int, home_id: str, token: str = "") -> None:
+        """Remember its address, the id of its home (``Settings.home_id``), and a user's token."""
         self._host, self._port = host, port
         self._home_id = home_id
+        self._token = token
         self.receiver = ""  # the language model that it sends claims to, set by ``ready``
 
     def ready(self) -> tuple[bool, dict[str, Any]]:
@@ -102,6 +103,8 @@ class Service:
         self, method: str, path: str, body: object = None, seconds: float = _TIMEOUT_SECONDS
     ) -> tuple[int, dict[str, Any]]:
         headers = {} if body is None else {"Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         content = None if body is None else json.dumps(body)
         connection = http.client.HTTPConnection(self._host, self._port, timeout=seconds)
         try:
@@ -124,6 +127,6 @@ def ready_service(settings: Settings) -> Service | None:
     address = address_of_running(settings.home)
     if address is None:
         return None
-    service = Service(*address, settings.home_id)
+    service = Service(*address, settings.home_id, settings.token)
     ready, _ = service.ready()
     return service if ready else None

@@ -57,6 +57,7 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
     if home is not None:
         environment["ESOTERIC_HOME"] = str(home)
     settings = Settings.from_environment(environment)
+    settings.check_who_may()
     recipes_with(settings.recipes)  # a bad file is reported before anything is started
     # The programs may run in another folder, so the path is made absolute here.
     environment["ESOTERIC_HOME"] = str(settings.home)

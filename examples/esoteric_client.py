@@ -43,9 +43,13 @@ class EsotericError(Exception):
 class Esoteric:
     """A service. Every method raises ``EsotericError`` for an error that the service answers."""
 
-    def __init__(self, address: str) -> None:
-        """``address``: without a path, such as http://127.0.0.1:8000."""
+    def __init__(self, address: str, token: str = "") -> None:
+        """``address``: without a path, such as http://127.0.0.1:8000.
+
+        ``token``: where users log in, the one that ``esoteric users add`` printed.
+        """
         self.address = address.rstrip("/")
+        self._login = {"Authorization": f"Bearer {token}"} if token else {}
 
     def check(self, claim: str, recipe: str | None = None) -> Document:
         """Submit a claim, wait for it and return its result, the claim document."""
@@ -273,7 +277,7 @@ class Esoteric:
         request = Request(
             f"{self.address}/api/v1{path}",
             data=body,
-            headers={"Content-Type": kind} if kind else {},
+            headers=self._login | ({"Content-Type": kind} if kind else {}),
             method=method,
         )
         try:

@@ -31,6 +31,7 @@ APP_IMPORTS = {
     "worker.lists",
     "worker.logs",
     "worker.reports",
+    "worker.user_store",
     "worker.worker_store",
     "retrieval.checkable.given_text",
     "retrieval.checkable.sentences",

@@ -147,6 +147,8 @@ class Queue:
         owner: str | None = None,
         origin: Origin = _NEW,
         corpora: tuple[str, ...] | None = None,
+        client: str | None = None,
+        typed: bool = False,
     ) -> Job:
         """Return the job that checks this claim: a new one, or the one that is pending.
 
@@ -154,10 +156,12 @@ class Queue:
         refused: the worker checks every claim that it gets. ``owner``: the visitor who submits it.
         ``origin``: the claim that it was made from. ``corpora``: names of those that it is
         checked against; ``None``: the default one.
+        ``client``: whose turn it takes; ``typed``: a person waits for it (worker/turns.py).
 
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
+            QueueFull: too many claims wait already.
             BrokerUnavailable: no worker can get the job; nothing is stored.
             StoreUnavailable: the database cannot be used. Nothing is stored, unless it failed when
                 the claim was to be withdrawn again.
@@ -165,7 +169,12 @@ class Queue:
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
         while True:
-            job, new = self._store.submit(claim, name, owner, origin, corpora)
+            job, new = self._store.submit(
+                *(claim, name, owner, origin, corpora),
+                client=client,
+                typed=typed,
+                most_queued=self._settings.most_queued,
+            )
             # A job that another request has just stored may still be withdrawn by it.
             if not new and self._store.accepted(job.id):
                 return job

@@ -29,6 +29,17 @@ class CheckStalled(EsotericError):
         )
 
 
+class CheckHangs(EsotericError):
+    """A check makes no progress now, and may be ended soon."""
+
+    def __init__(self, seconds: float, limit: float) -> None:
+        super().__init__(
+            "check_hangs",
+            f"The check of a claim has made no progress for {seconds:.0f} seconds, so others wait.",
+            f"Wait: after {limit:.0f} seconds it is ended, and the next claim is checked.",
+        )
+
+
 class WorkerLost(EsotericError):
     """The worker stopped twice during one claim."""
 

@@ -40,7 +40,7 @@ def worker_health(store: WorkerStore) -> WorkerHealth:
     # What `esoteric up` says about its worker is no worker.
     dying = [one.problem for one in reported if one.problem and one.problem.code == WorkerDies.CODE]
     workers = [one for one in reported if one.problem is None or one.problem not in dying]
-    ready = [worker for worker in workers if worker.state == "ready"]
+    ready = [one for one in workers if one.state == "ready" and one.problem is None]
     asked = [worker.language_model for worker in workers if worker.language_model is not None]
     # A model that gives no answer comes first, because an operator must know it.
     model = min(asked, key=lambda one: one.problem is None, default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,14 @@ from datetime import UTC, datetime
 from threading import Event, Lock, Thread
 
 from worker.database import Database, StoreUnavailable
+from worker.failures import CheckHangs
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
 from worker.worker_store import WorkerStore
 
 BEAT_SECONDS = 2.0
+# Share of the time after which a check is ended; then the service says that it is not ready.
+SAID_AFTER_SHARE = 0.5
 
 logger = logging.getLogger(__name__)
 
@@ -22,8 +26,17 @@ logger = logging.getLogger(__name__)
 class Heartbeat(Thread):
     """Writes the worker's heartbeat and renews the lease of its claim, in one thread."""
 
-    def __init__(self, worker: str, database: Database, slot: RetrieverSlot, stop: Event) -> None:
+    def __init__(
+        self,
+        worker: str,
+        database: Database,
+        slot: RetrieverSlot,
+        stop: Event,
+        stall_seconds: float = math.inf,
+    ) -> None:
+        """``stall_seconds``: after how long without progress the check of a claim is ended."""
         super().__init__(name="heartbeat", daemon=True)
+        self._stall_seconds = stall_seconds
         self.worker = worker
         self._runs = RunStore(database)
         self._workers = WorkerStore(database)
@@ -33,19 +46,24 @@ class Heartbeat(Thread):
         self._lock = Lock()
         self._run: Run | None = None
         self._lost = False
-        self._idle_since = time.monotonic()
+        self._idle_since = self._progress_at = time.monotonic()
 
     @contextmanager
     def keeping(self, run: Run) -> Iterator[None]:
         """Renew the lease of this run while the block runs."""
         with self._lock:
             self._run, self._lost = run, False
+            self._progress_at = time.monotonic()
         try:
             yield
         finally:
             with self._lock:
                 self._run = None
                 self._idle_since = time.monotonic()
+
+    def progressed(self) -> None:
+        """Note that the check of the claim goes on."""
+        self._progress_at = time.monotonic()
 
     def lost(self) -> bool:
         """Return whether the current claim was cancelled or given to another worker."""
@@ -73,10 +91,17 @@ class Heartbeat(Thread):
             self.worker,
             self._started_at,
             slot.state,
-            slot.problem,
+            slot.problem or (self._hanging() if run is not None else None),
             slot.corpus,
             slot.language_model(),
         )
+
+    def _hanging(self) -> CheckHangs | None:
+        """Return what to say of a check whose end may be near."""
+        still = time.monotonic() - self._progress_at
+        if self._slot.state != "ready" or still < self._stall_seconds * SAID_AFTER_SHARE:
+            return None
+        return CheckHangs(still, self._stall_seconds)
 
     def run(self) -> None:
         """Write heartbeats until ``stop`` is set."""

@@ -6,19 +6,21 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import sha256
+from typing import cast
 
 from sqlalchemy import delete, exists, func, or_, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from retrieval.result import ClaimResult
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
-from worker.jobs import STATES, Event, Job, ListedJob, Origin, State, UnknownJob
+from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.transitions import change, end
+from worker.turns import Place, Places
 
 _DELETED_AT_ONCE = 50
 _NEW = Origin()
@@ -29,6 +31,7 @@ class JobStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._places = Places(database)
 
     def submit(
         self,
@@ -37,17 +40,30 @@ class JobStore:
         owner: str | None = None,
         origin: Origin = _NEW,
         corpora: tuple[str, ...] | None = None,
+        client: str | None = None,
+        typed: bool = False,
+        most_queued: int | None = None,
     ) -> tuple[Job, bool]:
         """Return the job of this claim and whether it is new.
 
         While the same claim of the same owner with the same recipe and corpora is pending, its job
         is returned, even if many processes submit it at once. Two owners never share a job, so that
-        neither can cancel the other's.
+        neither can cancel the other's. ``client``, ``typed``: when its turn is (worker/turns.py).
+
+        Raises:
+            QueueFull: it is new, and ``most_queued`` jobs are queued already.
         """
         while True:
             try:
                 with self.database.writing() as session:
                     row, new = pending_claim(session, claim, recipe, owner, origin, corpora)
+                    # With the new one; what is raised here takes it back.
+                    if new and most_queued is not None and queued(session) > most_queued:
+                        raise QueueFull(most_queued)
+                    row.typed |= typed  # also if it was a row of a list: a person waits for it now
+                    if new:
+                        row.client = client
+                    session.flush()
                     return Job.model_validate(row), new
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
@@ -120,37 +136,42 @@ class JobStore:
             ]
 
     def standing(self, job_id: str) -> tuple[State, int]:
-        """Return the state of a job, and how many queued jobs were submitted before a queued one.
+        """Return the state of a job, and how many come before it if it is queued.
 
         Raises:
             UnknownJob: there is no job with this id.
         """
-        earlier = aliased(ClaimRow)
-        before = select(func.count()).where(
-            ClaimRow.state == "queued", earlier.state == "queued", earlier.number < ClaimRow.number
-        )
-        wanted = select(ClaimRow.state, before.scalar_subquery()).where(ClaimRow.id == job_id)
         with self.database.reading() as session:
-            found = session.execute(wanted).one_or_none()
-        if found is None:
+            wanted = select(ClaimRow.state).where(ClaimRow.id == job_id)
+            state = cast("State | None", session.scalar(wanted))
+        if state is None:
             raise UnknownJob
-        return found[0], found[1]
+        place = self.place(job_id) if state == "queued" else None
+        return state, 0 if place is None else place.before
 
-    def recent(self, limit: int) -> list[ListedJob]:
-        """Return the newest jobs, newest first."""
-        return self.search("", limit, 0)[0]
+    def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
+        """Return the newest jobs, of one owner or of all, newest first."""
+        return self.search("", limit, 0, owner)[0]
 
-    def search(self, text: str, limit: int, offset: int) -> tuple[list[ListedJob], int]:
+    def search(
+        self, text: str, limit: int, offset: int, owner: str | None = None
+    ) -> tuple[list[ListedJob], int]:
         """Return one page of jobs whose claim contains ``text``, newest first, and their number.
 
-        Letter case is ignored; ``%`` and ``_`` have no special meaning.
+        ``owner``: whose they are, ``None`` for those of all. Letter case is ignored; ``%`` and
+        ``_`` have no special meaning.
         """
-        return HistoryStore(self.database).listed(ClaimFilter(text), limit, offset)
+        return HistoryStore(self.database).listed(ClaimFilter(text, owner), limit, offset)
 
-    def checked_before(self, claim: str, recipe: str) -> ListedJob | None:
+    def place(self, job_id: str) -> Place | None:
+        """Return the place of a job in the queue; ``None``: it is not queued."""
+        return self._places.of(job_id)
+
+    def checked_before(self, claim: str, recipe: str, owner: str | None = None) -> ListedJob | None:
         """Return the newest job that gave a verdict on this claim with this recipe, if any.
 
         Only the default corpus counts: what others say is no earlier answer of it.
+        ``owner``: whose it is, ``None`` for anybody's.
         """
         wanted = (
             select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
@@ -163,6 +184,8 @@ class JobStore:
             .order_by(ClaimRow.number.desc())
             .limit(1)
         )
+        if owner is not None:
+            wanted = wanted.where(ClaimRow.owner == owner)
         with self.database.reading() as session:
             found = session.execute(wanted).first()
             return None if found is None else ListedJob(*found)
@@ -254,6 +277,11 @@ def _row(session: Session, job_id: str) -> ClaimRow:
     if row is None:
         raise UnknownJob
     return row
+
+
+def queued(session: Session) -> int:
+    """Return the number of queued jobs."""
+    return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
 
 
 def _new(claim: str, recipe: str, **values: object) -> ClaimRow:

@@ -33,6 +33,17 @@ class UnknownJob(EsotericError):
         )
 
 
+class QueueFull(EsotericError):
+    """Too many claims wait already; nothing was stored."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            "queue_full",
+            f"{most} claims wait for their turn, so no more are accepted now.",
+            "Submit it again in some minutes.",
+        )
+
+
 def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -24,6 +24,8 @@ from worker.unchanged import Unchanged
 from worker.worker_store import WorkerStore
 
 LOOK_SECONDS = 2.0
+# Loading models and a large index may take long, and reports nothing meanwhile.
+LOADING_SECONDS = 900.0
 _POLL_SECONDS = 0.1
 # How long a process that is to be killed may take to log where it hangs.
 _LOGGING_SECONDS = 0.5
@@ -40,7 +42,8 @@ class Keeper:
     ) -> None:
         """``work``: the worker, called with its name in the child; returns its exit status.
 
-        ``limit_seconds``: how long a check may take without a progress event.
+        ``limit_seconds``: how long a check may take without a progress event, unless the worker
+        is loading.
         """
         self._database = database
         self._runs = RunStore(database)
@@ -95,20 +98,23 @@ class Keeper:
                 next_look = time.monotonic() + LOOK_SECONDS
                 hung = self._hung(worker, unchanged)
                 if hung is not None:
-                    self._kill(worker, hung)
+                    self._kill(worker, *hung)
                     return None
             time.sleep(_POLL_SECONDS)
 
-    def _hung(self, worker: str, unchanged: Unchanged) -> Run | None:
+    def _hung(self, worker: str, unchanged: Unchanged) -> tuple[Run, float] | None:
+        """Return the run that hangs, and the seconds that it was allowed to."""
         try:
             running = {one.run.token: one for one in self._runs.running(worker)}
+            state = self._workers.state(worker)
         except StoreUnavailable:
             return None  # the worker logs it too
-        still = unchanged.seconds({token: one.events for token, one in running.items()})
-        return next((running[token].run for token in still if still[token] >= self._limit), None)
+        limit = self._limit if state == "ready" else max(self._limit, LOADING_SECONDS)
+        still = unchanged.seconds({token: (one.events, state) for token, one in running.items()})
+        return next(((running[token].run, limit) for token in still if still[token] >= limit), None)
 
-    def _kill(self, worker: str, run: Run) -> None:
-        error = CheckStalled(self._limit)
+    def _kill(self, worker: str, run: Run, limit: float) -> None:
+        error = CheckStalled(limit)
         logger.error("Claim %s hangs, so its worker is replaced. It is here:", run.job_id)
         child, self._child = self._child, 0
         os.kill(child, signal.SIGUSR1)

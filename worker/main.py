@@ -46,7 +46,9 @@ class WorkerApp:
         self._database = Database(settings.database_url)
         self._workers = WorkerStore(self._database)
         self._slot = RetrieverSlot(open_retriever, settings)
-        self._heartbeat = Heartbeat(name, self._database, self._slot, self._stopping)
+        self._heartbeat = Heartbeat(
+            name, self._database, self._slot, self._stopping, settings.stall_seconds
+        )
         queue = Queue(settings, JobStore(self._database))
         self._reaper = Reaper(
             self._database,

@@ -15,9 +15,11 @@ from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker import clock
 from worker.database import Database
+from worker.job_store import queued
 from worker.jobs import State
 from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
+from worker.turns import next_id, take
 
 
 @dataclass(frozen=True)
@@ -52,33 +54,16 @@ class RunStore:
 
     # One claim
 
-    def start(self, job_id: str, worker: str) -> Run | None:
-        """Start a queued job. ``None``: it is not queued, so there is nothing to do.
-
-        A job that was started before gets an event about it; event numbers continue.
-        """
-        now, token = clock.now(), secrets.token_hex(16)
-        queued = and_(ClaimRow.id == job_id, ClaimRow.state == "queued")
+    def start_next(self, worker: str) -> Run | None:
+        """Start the queued job whose turn it is. ``None``: none is queued."""
         with self._database.writing() as session:
-            taken = change(
-                session,
-                queued,
-                state="running",
-                attempts=ClaimRow.attempts + 1,
-                token=token,
-                worker=worker,
-                lease_until=now,
-                started_at=now,
-                dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
-            )
-            if not taken:
-                return None
-            row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
-            run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora)
-            if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
-                again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
-                _append(session, run, again)
-            return run
+            job_id = next_id(session)
+            return None if job_id is None else _start(session, job_id, worker)
+
+    def start(self, job_id: str, worker: str) -> Run | None:
+        """Start this job out of turn. ``None``: it is not queued, so there is nothing to do."""
+        with self._database.writing() as session:
+            return _start(session, job_id, worker)
 
     def state(self, job_id: str) -> State | None:
         """Return the state of a job, ``None`` if there is no such job."""
@@ -161,7 +146,7 @@ class RunStore:
     def queued(self) -> int:
         """Return the number of queued jobs."""
         with self._database.reading() as session:
-            return session.scalar(select(func.count()).where(ClaimRow.state == "queued")) or 0
+            return queued(session)
 
     def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
         """Return queued jobs whose last message is at least this old, oldest first.
@@ -194,6 +179,34 @@ class RunStore:
             session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))
         return len(ids)
+
+
+def _start(session: Session, job_id: str, worker: str) -> Run | None:
+    """Start a queued job. ``None``: it is not queued.
+
+    A job that was started before gets an event about it; event numbers continue.
+    """
+    now, token = clock.now(), secrets.token_hex(16)
+    taken = change(
+        session,
+        and_(ClaimRow.id == job_id, ClaimRow.state == "queued"),
+        state="running",
+        attempts=ClaimRow.attempts + 1,
+        token=token,
+        worker=worker,
+        lease_until=now,
+        started_at=now,
+        dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
+    )
+    if not taken:
+        return None
+    row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
+    take(session, row)
+    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora)
+    if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
+        again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
+        _append(session, run, again)
+    return run
 
 
 def _append(session: Session, run: Run, progress: Progress) -> None:

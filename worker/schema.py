@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     DateTime,
     Dialect,
     Float,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -27,7 +29,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "list_corpora_0008"
+REVISION = "users_0010"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -98,6 +100,10 @@ class ClaimRow(Base):
     # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
     # or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(String(64))
+    # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
+    client: Mapped[str | None] = mapped_column(String(64))
+    # A person typed it into the page, and waits for it.
+    typed: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # The claim that its author edited, or whose search this one continues. That one may be gone.
     edited_from: Mapped[str | None] = mapped_column(String(32))
     continued_from: Mapped[str | None] = mapped_column(String(32))
@@ -178,6 +184,36 @@ class FeedbackRow(Base):
     note: Mapped[str]
     name: Mapped[str]
     created_at: Mapped[datetime]
+
+
+class TurnRow(Base):
+    """The last turn of a client or of an owner: the higher the number, the later."""
+
+    __tablename__ = "turns"
+
+    who: Mapped[str] = mapped_column(String(64), primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger)
+
+
+class UserRow(Base):
+    """Somebody who may use the service; ``digest``: of her token, so it is in no database."""
+
+    __tablename__ = "users"
+
+    name: Mapped[str] = mapped_column(String(50), primary_key=True)
+    role: Mapped[str] = mapped_column(String(16))
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+
+
+class SessionRow(Base):
+    """A browser in which a user has logged in, by the digest of its cookie."""
+
+    __tablename__ = "sessions"
+
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user: Mapped[str] = mapped_column(String(50), ForeignKey("users.name", ondelete="CASCADE"))
+    ends_at: Mapped[datetime]
 
 
 class WorkerRow(Base):

@@ -1,4 +1,4 @@
-"""The task of the worker: check the claim with this id."""
+"""The task of the worker: check the claim whose turn it is."""
 
 from __future__ import annotations
 
@@ -43,13 +43,17 @@ class ClaimChecker:
         """Register this as the task for the messages of the queue."""
         celery.task(self.check, name=CHECK_CLAIM, Request="worker.request:Request")
 
-    def check(self, job_id: str) -> None:
-        """Check the claim, unless it was started, cancelled or finished already."""
-        run = self._start(job_id)
+    def check(self, sent_for: str) -> None:
+        """Check the claim whose turn it is, if any is queued.
+
+        The message was sent when another claim was submitted, ``sent_for``. It only says that
+        there is one more: there are as many messages as queued claims, in another order.
+        """
+        run = self._start()
         if run is None:
-            self._log_why_not(job_id)
+            self._log_why_not(sent_for)
             return
-        began = datetime.now(UTC)
+        job_id, began = run.job_id, datetime.now(UTC)
         logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
         with self._heartbeat.keeping(run):
             try:
@@ -67,17 +71,17 @@ class ClaimChecker:
             how = "deleted" if deleted else "cancelled or taken over"
             logger.info("Claim %s was %s", job_id, how)
 
-    def _start(self, job_id: str) -> Run | None:
-        """Start the claim, as soon as the database can be written.
+    def _start(self) -> Run | None:
+        """Start a claim, as soon as the database can be written.
 
-        Its message is gone when this returns or raises; without it the claim would wait for the
+        The message is gone when this returns or raises; without it a claim would wait for the
         reaper.
         """
         while True:
             try:
-                return self._runs.start(job_id, self._heartbeat.worker)
+                return self._runs.start_next(self._heartbeat.worker)
             except StoreUnavailable as error:
-                logger.error("Claim %s waits until it can be started: %s", job_id, error)
+                logger.error("Claims wait until one can be started: %s", error)
                 if self._stopping.wait(RETRY_SECONDS):
                     raise
 
@@ -85,7 +89,8 @@ class ClaimChecker:
         state = self._runs.state(job_id)
         if state is None:
             logger.warning(
-                "The queue names claim %s, which is not in this database. If it was not deleted,"
+                "The queue names claim %s, which is not in this database, and no claim is queued"
+                " here. If it was not deleted,"
                 " set the same ESOTERIC_DATABASE_URL for every web server and worker that share a"
                 " queue.",
                 job_id,
@@ -97,6 +102,7 @@ class ClaimChecker:
         """Check the claim and store its result. False: it no longer belongs to this run."""
 
         def listen(progress: Progress) -> None:
+            self._heartbeat.progressed()
             stopped = self._stopping.is_set() or self._heartbeat.lost()
             if stopped or not self._runs.record(run, progress):
                 raise Cancelled

@@ -34,6 +34,7 @@ def end(session: Session, allowed: ColumnElement[bool], state: State, **values: 
         state=state,
         finished_at=clock.now(),
         pending=None,
+        client=None,
         token=None,
         lease_until=None,
         **values,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import cast
 
 from sqlalchemy import delete, select, update
 
@@ -49,6 +50,12 @@ class WorkerStore:
         wanted = select(WorkerRow).where(seen).order_by(WorkerRow.seen_at.desc(), WorkerRow.id)
         with self._database.reading() as session:
             return list(session.scalars(wanted))
+
+    def state(self, worker: str) -> WorkerState | None:
+        """Return the state of a worker as it was last reported; ``None``: there is none."""
+        with self._database.reading() as session:
+            found = session.scalar(select(WorkerRow.state).where(WorkerRow.id == worker))
+            return cast("WorkerState | None", found)
 
     def forget(self, worker: str) -> None:
         """Remove a worker that stops."""

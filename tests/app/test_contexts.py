@@ -14,7 +14,7 @@ from settings import CHECKOUT
 
 PAGES = get_args(Page)
 # What Flask and app.create_app give to every template.
-GIVEN = {"asset", "request", "url_for", "words"}
+GIVEN = {"asker", "asset", "logs_in", "request", "url_for", "words"}
 
 
 def names_used(app: Flask, template: str) -> set[str]:

@@ -113,7 +113,7 @@ def test_every_answer_carries_the_headers(client: FlaskClient, path: str) -> Non
     )
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
-    assert headers["Cache-Control"] == "no-cache"
+    assert headers["Cache-Control"] == "private, no-cache"
 
 
 def test_static_files_are_kept_by_the_digest_of_their_content(client: FlaskClient) -> None:

@@ -89,7 +89,10 @@ def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_databa
         lock.execute("BEGIN IMMEDIATE")
         with ThreadPoolExecutor(12) as clients:
             waiting = [
-                clients.submit(web.ask, "POST", "/claims/none/cancel", seconds=30)
+                clients.submit(
+                    *(web.ask, "POST", "/api/v1/claims", b'{"claim": "Tea is a drink."}'),
+                    *("application/json", 30),
+                )
                 for _ in range(12)
             ]
             time.sleep(1)
@@ -98,7 +101,7 @@ def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_databa
             assert time.monotonic() - began < 0.5
             assert not any(one.done() for one in waiting)
             lock.execute("ROLLBACK")
-            assert {one.result()[0] for one in waiting} == {404}
+            assert {one.result()[0] for one in waiting} == {202}
 
 
 def test_open_streams_keep_no_page_waiting_and_end_with_the_server(web: WebProcess) -> None:

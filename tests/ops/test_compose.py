@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from settings import CHECKOUT, Settings
+from settings import CHECKOUT, BadSetting, Settings
 from tests.ops import compose_files
 
 OURS = ("web", "worker", "index")
@@ -70,6 +70,28 @@ def test_only_the_web_is_reachable_and_by_default_only_from_this_machine(
     assert compose["networks"]["back"] == {"internal": True}
     for name in ("worker", "index", "redis"):
         assert compose["services"][name]["networks"] == ["back"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "starts"),
+    [
+        ({}, True),
+        ({"HOST": "127.0.0.1"}, True),
+        ({"HOST": "0.0.0.0"}, False),
+        ({"HOST": "0.0.0.0", "ESOTERIC_ACCESS": "tokens"}, True),
+        ({"ESOTERIC_ACCESS": "proxy", "ESOTERIC_PROXIES": "172.18.0.1"}, True),
+    ],
+)
+def test_the_web_starts_for_others_only_if_it_is_said_who_may(
+    variables: dict[str, str], starts: bool
+) -> None:
+    document = compose_files.read(CHECKOUT / "docker-compose.yml", variables)
+    settings = Settings.from_environment(document["services"]["web"]["environment"])
+    if starts:
+        settings.check_who_may()
+    else:
+        with pytest.raises(BadSetting, match="ESOTERIC_ACCESS"):
+            settings.check_who_may()
 
 
 def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any]) -> None:

@@ -28,8 +28,13 @@ _END_SECONDS = 30.0
 class Service:
     """A running ``esoteric up`` with all that it started."""
 
-    def __init__(self, folder: Path, queue: str, store: str) -> None:
-        """Nothing runs yet. ``folder``: an empty one; ``queue``, ``store``: as in the command."""
+    def __init__(
+        self, folder: Path, queue: str, store: str, settings: Mapping[str, str] | None = None
+    ) -> None:
+        """Nothing runs yet. ``folder``: an empty one; ``queue``, ``store``: as in the command.
+
+        ``settings``: more settings of the service.
+        """
         self.home = folder / "home"
         self.home.mkdir()
         self.servers: dict[str, Server] = {}
@@ -59,6 +64,7 @@ class Service:
             "ESOTERIC_THREADS": "1",
             "ESOTERIC_BROKER_URL": self._url("Redis"),
             "ESOTERIC_STORE": self._url("Elasticsearch"),
+            **(settings or {}),
         }
         self._output = folder / "up.log"
         self._up: subprocess.Popen[bytes] | None = None

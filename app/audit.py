@@ -1,0 +1,51 @@
+"""The audit log: who did what to which claim, and what was refused; one line of JSON each.
+
+It is a part of the log of the web server. It has no text of a claim and no cookie. A visitor who
+has not logged in is named by the begin of a digest.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+
+from flask import Flask, Response, request
+
+from app.asker import asker
+from app.visitor import visitor
+
+logger = logging.getLogger("audit")
+_READING = ("GET", "HEAD", "OPTIONS")
+_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+def install_audit(app: Flask) -> None:
+    """Write a line after every request that may change something, or that was refused."""
+
+    @app.after_request
+    def write(response: Response) -> Response:
+        changes = request.method not in _READING and request.endpoint is not None
+        if changes or response.status_code in _REFUSED:
+            line = {
+                "who": _who(),
+                "did": request.endpoint,
+                "claim": _claim(response),
+                "status": response.status_code,
+                "from": request.remote_addr,
+            }
+            logger.info("%s", json.dumps({key: value for key, value in line.items() if value}))
+        return response
+
+
+def _who() -> str:
+    owner = visitor()
+    return asker().name or (f"visitor {owner[:8]}" if owner else "nobody")
+
+
+def _claim(response: Response) -> str:
+    named = (request.view_args or {}).get("job_id")
+    if named is not None:
+        return str(named)[:32]
+    place = response.headers.get("Location", "")  # of a claim that was submitted
+    return place.rpartition("/claims/")[2] if "/claims/" in place else ""

@@ -1,0 +1,116 @@
+"""How much one client may ask for, so that others are served too.
+
+A client is a user who has logged in, else an address (``app.asker.client``). What is counted is
+kept in this process, or in Redis where that is the queue.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from http import HTTPStatus
+from threading import Lock
+
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.errors import StorageError
+from limits.storage import StorageTypes, storage_from_string
+from limits.strategies import MovingWindowRateLimiter
+
+from app.asker import client
+from app.errors import RequestRefused
+from retrieval.errors import Problem
+from retrieval.words import counted
+from settings import EMBEDDED_BROKER, Settings
+from worker.broker import REDIS_ANSWER_SECONDS, REDIS_CONNECT_SECONDS
+
+# Guesses of a token: there are 2^256, so this is only against noise.
+LOGINS_PER_MINUTE = 10
+_STREAM_SECONDS = 15
+
+logger = logging.getLogger(__name__)
+
+
+class Limits:
+    """Counts what clients do; safe to share between threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Connect to nothing yet."""
+        self._strategy = MovingWindowRateLimiter(_storage(settings))
+        per_minute = settings.claims_per_minute
+        self._claims = None if per_minute is None else RateLimitItemPerMinute(per_minute)
+        self._logins = RateLimitItemPerMinute(LOGINS_PER_MINUTE)
+        self._streams: Counter[str] = Counter()
+        self._streams_each = settings.streams
+        self._lock = Lock()
+
+    def claim(self) -> None:
+        """Count a claim of this client.
+
+        Raises:
+            RequestRefused: it has submitted too many in the last minute.
+        """
+        if self._claims is not None:
+            what = counted(self._claims.amount, "claim")
+            self._hit(self._claims, "claims", f"You have submitted {what} within a minute.")
+
+    def login(self) -> None:
+        """Count a try of this client to log in.
+
+        Raises:
+            RequestRefused: it has tried too often in the last minute.
+        """
+        self._hit(self._logins, "logins", "There were too many tries to log in.")
+
+    def stream(self) -> Callable[[], None]:
+        """Count an event stream of this client; call what this returns once when it is closed.
+
+        Raises:
+            RequestRefused: the client has too many open.
+        """
+        name = client()
+        with self._lock:
+            if self._streams_each is not None and self._streams[name] >= self._streams_each:
+                raise _too_many("You have too many event streams open.", _STREAM_SECONDS)
+            self._streams[name] += 1
+
+        def closed() -> None:
+            with self._lock:
+                self._streams[name] -= 1
+                self._streams += Counter()  # forgets those without a stream
+
+        return closed
+
+    def _hit(self, limit: RateLimitItem, kind: str, message: str) -> None:
+        name = client()
+        try:
+            if self._strategy.hit(limit, kind, name):
+                return
+            reset = self._strategy.get_window_stats(limit, kind, name).reset_time
+        except StorageError as error:
+            # Nothing works without Redis anyway, and its return must not find clients locked out.
+            logger.warning("Claims are not counted: %s", error)
+            return
+        raise _too_many(message, max(1, math.ceil(reset - time.time())))
+
+
+def _storage(settings: Settings) -> StorageTypes:
+    if settings.broker_url == EMBEDDED_BROKER:
+        return storage_from_string("memory://")
+    return storage_from_string(
+        settings.broker_url,
+        wrap_exceptions=True,
+        key_prefix="esoteric.limits",
+        socket_connect_timeout=REDIS_CONNECT_SECONDS,
+        socket_timeout=REDIS_ANSWER_SECONDS,
+    )
+
+
+def _too_many(message: str, seconds: int) -> RequestRefused:
+    return RequestRefused(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        Problem("too_many", message, f"Try again in {counted(seconds, 'second')}."),
+        {"Retry-After": str(seconds)},
+    )

@@ -1,0 +1,88 @@
+"""``esoteric users``: who may log in, and as what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import get_args
+
+import click
+
+from cli.errors import printable, reports_errors
+from settings import Settings
+from worker.database import Database
+from worker.user_store import Role, UserStore
+
+
+@click.group("users", epilog="Example: esoteric users add anna --role checker")
+def command() -> None:
+    """Add, list and remove the users who may log in (ESOTERIC_ACCESS=tokens or proxy).
+
+    A reader sees results, a checker also submits claims, an operator may do everything.
+    """
+
+
+@command.command("add", epilog="Example: esoteric users add anna --role checker")
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(get_args(Role)),
+    default="checker",
+    show_default=True,
+    help="As what.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reports_errors
+def add(name: str, role: Role, as_json: bool) -> None:
+    """Add a user and print the token with which NAME logs in; it is shown only now."""
+    with _users() as users:
+        token = users.add(name, role)
+    if as_json:
+        click.echo(json.dumps({"name": name, "role": role, "token": token}))
+        return
+    click.echo(f"The token of {name}, who is now {_as(role)}; it is not shown again:", err=True)
+    click.echo(token)
+
+
+@command.command("list", epilog="Example: esoteric users list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reports_errors
+def list_(as_json: bool) -> None:
+    """List the users."""
+    with _users() as users:
+        found = users.all()
+    if as_json:
+        listed = [
+            {"name": one.name, "role": one.role, "created_at": one.created_at.isoformat()}
+            for one in found
+        ]
+        click.echo(json.dumps({"users": listed}))
+        return
+    for one in found:
+        click.echo(printable(f"{one.name:20}  {one.role:8}  since {one.created_at:%Y-%m-%d}"))
+    if not found:
+        click.echo("There is no user. Add one: esoteric users add NAME", err=True)
+
+
+@command.command("remove", epilog="Example: esoteric users remove anna")
+@click.argument("name")
+@reports_errors
+def remove(name: str) -> None:
+    """Remove a user, who is logged out at once; the claims stay."""
+    with _users() as users:
+        users.remove(name)
+    click.echo(f"{name} cannot log in any more.")
+
+
+def _as(role: Role) -> str:
+    return f"an {role}" if role == "operator" else f"a {role}"
+
+
+@contextmanager
+def _users() -> Iterator[UserStore]:
+    database = Database(Settings.from_environment().database_url)
+    try:
+        yield UserStore(database)
+    finally:
+        database.close()

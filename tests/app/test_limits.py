@@ -1,0 +1,120 @@
+"""Limits: who asks for too much is told when to come back, and loses nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.errors import RequestRefused
+from app.limits import Limits
+from app.services import services_of
+from settings import Settings
+from tests.app.index import describe_index
+from tests.worker.conftest import RedisServer, redis_server
+
+__all__ = ["redis_server"]
+
+
+@pytest.fixture(params=["memory", pytest.param("redis", marks=pytest.mark.redis)])
+def app(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Flask]:
+    """An open service of three claims a minute, with each kind of queue."""
+    describe_index(tmp_path)
+    environment = {
+        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_ACCESS": "open",
+        "ESOTERIC_CLAIMS_PER_MINUTE": "3",
+    }
+    if request.param == "redis":
+        server: RedisServer = request.getfixturevalue("redis_server")
+        environment["ESOTERIC_BROKER_URL"] = server.url
+    app = create_app(Settings.from_environment(environment))
+    yield app
+    services_of(app).close()
+
+
+def test_too_many_claims_are_answered_with_the_time_to_come_back(app: Flask) -> None:
+    client = app.test_client()
+    for number in range(3):
+        body = {"claim": f"Tea {number} is a drink."}
+        assert client.post("/api/v1/claims", json=body).status_code == 202
+    answer = client.post("/api/v1/claims", json={"claim": "Tea is a drink."})
+    assert answer.status_code == 429
+    assert 55 <= int(answer.headers["Retry-After"]) <= 60
+    error = answer.get_json()["error"]
+    assert error["code"] == "too_many"
+    assert error["message"] == "You have submitted 3 claims within a minute."
+    assert answer.headers["Retry-After"] in error["hint"]
+    page = client.post("/claims", data={"claim": "Tea is <b>hot</b>."})
+    assert page.status_code == 429
+    assert int(page.headers["Retry-After"]) > 50
+    assert "You have submitted 3 claims within a minute." in page.text
+    assert "Tea is &lt;b&gt;hot&lt;/b&gt;." in page.text  # still in the form
+    other = {"REMOTE_ADDR": "192.0.2.7"}
+    body = {"claim": "Tea is a drink."}
+    assert client.post("/api/v1/claims", json=body, environ_base=other).status_code == 202
+
+
+def test_a_household_of_ipv6_is_one_client(app: Flask) -> None:
+    client = app.test_client()
+    statuses = [
+        client.post(
+            "/api/v1/claims",
+            json={"claim": "Tea is a drink."},
+            environ_base={"REMOTE_ADDR": f"2001:db8:1:2::{number}"},
+        ).status_code
+        for number in range(4)
+    ]
+    assert statuses == [202, 202, 202, 429]
+
+
+def test_a_full_queue_accepts_no_more_and_keeps_the_claim_in_the_form(tmp_path: Path) -> None:
+    describe_index(tmp_path)
+    environment = {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_MOST_QUEUED": "1"}
+    app = create_app(Settings.from_environment(environment))
+    client = app.test_client()
+    assert client.post("/claims", data={"claim": "Tea is a drink."}).status_code == 303
+    page = client.post("/claims", data={"claim": "Coffee is a drink."})
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "60")
+    assert "Coffee is a drink." in page.text
+    answer = client.post("/api/v1/claims", json={"claim": "Coffee is a drink."})
+    assert (answer.status_code, answer.get_json()["error"]["code"]) == (503, "queue_full")
+    assert services_of(app).store.counts()["queued"] == 1
+    services_of(app).close()
+
+
+def test_the_streams_of_a_client_are_limited(app: Flask) -> None:
+    limits = services_of(app).limits
+    with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.1"}):
+        closed = [limits.stream() for _ in range(4)]
+        with pytest.raises(RequestRefused) as caught:
+            limits.stream()
+        assert caught.value.headers == {"Retry-After": "15"}
+        closed[0]()
+        limits.stream()
+    with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.2"}):
+        limits.stream()
+
+
+@pytest.mark.redis
+def test_while_redis_is_away_claims_are_not_counted(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    settings = Settings.from_environment(
+        {
+            "ESOTERIC_HOME": str(tmp_path),
+            "ESOTERIC_BROKER_URL": redis_server.url,
+            "ESOTERIC_CLAIMS_PER_MINUTE": "1",
+        }
+    )
+    app, limits = Flask(__name__), Limits(settings)
+    redis_server.stop()
+    began = time.monotonic()
+    with app.test_request_context("/"):
+        limits.claim()
+        limits.claim()
+    assert time.monotonic() - began < 5

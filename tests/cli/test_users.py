@@ -1,0 +1,65 @@
+"""``esoteric users``: tokens are printed once, and users can be listed and removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.main import main
+from worker.database import Database
+from worker.user_store import User, UserStore
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ESOTERIC_HOME", str(tmp_path))
+    return tmp_path
+
+
+def users(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["users", *arguments])
+
+
+def test_a_user_is_added_listed_and_removed(home: Path) -> None:
+    added = users("add", "anna", "--role", "operator")
+    assert added.exit_code == 0
+    token = added.stdout.strip()
+    database = Database(f"sqlite:///{home}/esoteric.db")
+    assert UserStore(database).with_token(token) == User("anna", "operator")
+    assert UserStore(database).with_token(token + "x") is None
+    listed = users("list")
+    assert "anna" in listed.stdout
+    assert "operator" in listed.stdout
+    assert token not in listed.stdout
+    assert users("remove", "anna").exit_code == 0
+    assert UserStore(database).with_token(token) is None
+    assert json.loads(users("list", "--json").stdout) == {"users": []}
+    database.close()
+
+
+def test_a_token_for_programs(home: Path) -> None:
+    document = json.loads(users("add", "press-room", "--json").stdout)
+    assert (document["name"], document["role"]) == ("press-room", "checker")
+    assert len(document["token"]) == 43
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["add", "two words"], 1, "cannot be the name of a user"),
+        (["add", "anna"], 1, "There is a user anna already"),
+        (["remove", "carl"], 1, "There is no user 'carl'"),
+        (["add", "carl", "--role", "king"], 2, "king"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    home: Path, arguments: list[str], status: int, says: str
+) -> None:
+    users("add", "anna")
+    failed = users(*arguments)
+    assert failed.exit_code == status
+    assert says in failed.stderr
+    assert failed.stderr.count("\n") == 1

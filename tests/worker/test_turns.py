@@ -1,0 +1,165 @@
+"""Clients take turns, and everybody can see the place of a claim in the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tests.worker.conftest import House
+from tests.worker.test_job_store_races import RESULT
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.run_store import RunStore
+from worker.turns import Places
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/claims.db"
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[JobStore]:
+    store = JobStore(Database(url))
+    yield store
+    store.database.close()
+
+
+def submit(store: JobStore, names: str, client: str, owner: str = "", typed: bool = False) -> None:
+    for name in names.split():
+        store.submit(name, "esoteric", owner or None, client=client, typed=typed)
+
+
+def started(store: JobStore, how_many: int = 100) -> list[str]:
+    """Start claims one after the other and return them, as far as there are any."""
+    runs = RunStore(store.database)
+    found = []
+    while len(found) < how_many and (run := runs.start_next("a worker")) is not None:
+        found.append(run.claim)
+    return found
+
+
+def expected(store: JobStore) -> list[str]:
+    """Return the queued claims by their places."""
+    places = Places(store.database)
+    placed = [
+        (place.before, job.claim)
+        for job in store.recent(100)
+        if (place := places.of(job.id)) is not None
+    ]
+    assert [before for before, _ in sorted(placed)] == list(range(len(placed)))
+    return [claim for _, claim in sorted(placed)]
+
+
+def test_clients_take_turns_each_in_its_own_order(store: JobStore) -> None:
+    submit(store, "a1 a2 a3 a4", "A")
+    submit(store, "b1 b2", "B")
+    submit(store, "c1", "C")
+    assert expected(store) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+    assert started(store) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+
+
+def test_who_had_a_turn_lately_waits_for_who_had_none(store: JobStore) -> None:
+    submit(store, "a1 a2 a3", "A")
+    assert started(store, 2) == ["a1", "a2"]
+    submit(store, "b1 b2", "B")
+    assert expected(store) == ["b1", "a3", "b2"]
+    assert started(store) == ["b1", "a3", "b2"]
+    submit(store, "b3", "B")
+    submit(store, "a4", "A")
+    assert started(store) == ["a4", "b3"]
+
+
+def test_a_claim_typed_into_the_page_comes_before_lists_of_all_clients(store: JobStore) -> None:
+    submit(store, "a1 a2", "A")
+    submit(store, "b1 b2", "B")
+    submit(store, "c1 c2", "C", typed=True)
+    submit(store, "d1", "D", typed=True)
+    assert expected(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
+    assert started(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
+
+
+def test_visitors_behind_one_address_take_its_turns_in_turn(store: JobStore) -> None:
+    submit(store, "x1 x2 x3", "office", "x")
+    submit(store, "y1", "office", "y")
+    submit(store, "z1 z2", "home", "z")
+    assert expected(store) == ["x1", "z1", "y1", "z2", "x2", "x3"]
+    assert started(store) == ["x1", "z1", "y1", "z2", "x2", "x3"]
+
+
+def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> None:
+    submit(store, "a1 a2", "A")
+    runs = RunStore(store.database)
+    run = runs.start_next("a worker")
+    assert run is not None
+    assert runs.finish(run, RESULT)
+    store.cancel(store.recent(1)[0].id)
+    assert clients(store) == [(None,), (None,)]
+
+
+def clients(store: JobStore) -> list[tuple[str | None]]:
+    with store.database.reading() as session:
+        return [tuple(row) for row in session.execute(text("SELECT client FROM claims"))]
+
+
+def test_an_estimate_follows_from_what_was_checked(store: JobStore) -> None:
+    submit(store, "a1 a2 a3", "A")
+    last = store.recent(1)[0].id
+    place = Places(store.database).of(last)
+    assert place is not None
+    assert (place.before, place.seconds) == (2, None)
+    runs = RunStore(store.database)
+    run = runs.start_next("a worker")
+    assert run is not None
+    assert runs.finish(run, RESULT)
+    place = Places(store.database).of(last)
+    assert place is not None
+    assert place.before == 1
+    assert place.seconds is not None
+    assert 0 < place.seconds < 5
+    assert Places(store.database).of(run.job_id) is None
+
+
+def test_workers_at_once_start_each_claim_once(store: JobStore, url: str) -> None:
+    submit(store, " ".join(f"a{n}" for n in range(20)), "A")
+    submit(store, " ".join(f"b{n}" for n in range(20)), "B")
+
+    def work(number: int) -> list[str]:
+        own = JobStore(Database(url))
+        try:
+            return started(own)
+        finally:
+            own.database.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        found = [claim for claims in threads.map(work, range(4)) for claim in claims]
+    assert sorted(found) == sorted(f"{client}{n}" for client in "ab" for n in range(20))
+
+
+@pytest.mark.server
+def test_one_claim_waits_for_one_other_although_a_client_has_queued_500(any_house: House) -> None:
+    """On both queues: a worker has begun with the 500 when the one comes."""
+    many = [
+        any_house.queue.submit(f"Tea {n} is a drink.", "esoteric", client="A").id
+        for n in range(500)
+    ]
+    any_house.start_worker()
+    any_house.wait_until_ready()
+    one = any_house.queue.submit("Coffee is a drink.", "esoteric", client="B", typed=True)
+    place = any_house.store.place(one.id)
+    assert place is None or place.before == 0
+    any_house.wait_for_state(one, "done")
+    began = any_house.store.get(one.id).started_at
+    assert began is not None
+    later = [
+        job
+        for job in map(any_house.store.get, many)
+        if job.started_at is not None and one.created_at < job.started_at < began
+    ]
+    assert len(later) <= 1
+    for job_id in many:
+        any_house.store.cancel(job_id)

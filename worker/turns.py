@@ -1,0 +1,149 @@
+"""Whose claim is next: clients take turns, so that many claims of one do not hold up another's.
+
+* A claim that a person typed into the page comes before those of lists and programs.
+* Then the client comes first whose last turn is the longest ago; a client is an address, or a user
+  who has logged in. Behind one address the same holds for its visitors. What comes without an
+  address, such as the rows of a list, takes turns by its owners.
+* The claims of one visitor come in the order in which they were submitted.
+
+A turn has a number, not a time, as the clocks of workers may differ.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, aliased
+
+from worker.database import Database
+from worker.schema import ClaimRow, TurnRow
+
+# Who had no turn among so many counts as one who never had one.
+MOST_REMEMBERED = 1000
+# For how long the order of the queue is kept: many pages ask for their places at once.
+ORDER_SECONDS = 1.0
+# How many finished claims tell how long one takes.
+MEASURED = 20
+
+_of_client, _of_owner = aliased(TurnRow), aliased(TurnRow)
+_owner = func.coalesce(ClaimRow.owner, "")
+_client = func.coalesce(ClaimRow.client, _owner)
+_client_turn = func.coalesce(_of_client.number, 0)
+_owner_turn = func.coalesce(_of_owner.number, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the queue: how many claims come before this one, which may grow by fair turns.
+
+    ``seconds``: an estimate of how long they take; ``None`` where no claim was checked so far.
+    """
+
+    before: int
+    seconds: float | None
+
+
+def next_id(session: Session) -> str | None:
+    """Return the id of the queued job whose turn it is, locked where the database can do that."""
+    wanted = (
+        select(ClaimRow.id)
+        .outerjoin(_of_client, _of_client.who == _client)
+        .outerjoin(_of_owner, _of_owner.who == _owner)
+        .where(ClaimRow.state == "queued")
+        .order_by(ClaimRow.typed.desc(), _client_turn, _owner_turn, ClaimRow.number)
+        .limit(1)
+        .with_for_update(of=ClaimRow, skip_locked=True)
+    )
+    return session.scalar(wanted)
+
+
+def take(session: Session, row: ClaimRow) -> None:
+    """Record that the client and the owner of this job have had their turn."""
+    number = (session.scalar(select(func.max(TurnRow.number))) or 0) + 1
+    for who in {row.client or row.owner or "", row.owner or ""}:
+        known = update(TurnRow).where(TurnRow.who == who).values(number=number)
+        if session.scalar(known.returning(TurnRow.number)) is None:
+            try:
+                with session.begin_nested():
+                    session.add(TurnRow(who=who, number=number))
+            except IntegrityError:
+                continue  # another worker has just recorded a turn of the same
+    session.execute(delete(TurnRow).where(TurnRow.number <= number - MOST_REMEMBERED))
+
+
+class Places:
+    """The places of queued jobs; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = Lock()
+        self._read_at = float("-inf")
+        self._before: dict[str, int] = {}
+        self._pace: float | None = None
+
+    def of(self, job_id: str) -> Place | None:
+        """Return the place of a job, as it was a second ago at most; ``None``: it is not queued.
+
+        Raises:
+            StoreUnavailable: the database cannot be read.
+        """
+        with self._lock:
+            known = job_id in self._before  # or it was submitted just now
+            if not known or time.monotonic() - self._read_at >= ORDER_SECONDS:
+                self._read()
+            before, pace = self._before.get(job_id), self._pace
+        if before is None:
+            return None
+        return Place(before, None if pace is None else pace * (before + 1))
+
+    def _read(self) -> None:
+        with self._database.reading() as session:
+            self._before = {job_id: n for n, job_id in enumerate(session.scalars(_in_order()))}
+            busy = session.scalar(select(func.count()).where(ClaimRow.state == "running")) or 1
+            done = (
+                select(ClaimRow.started_at, ClaimRow.finished_at)
+                .where(ClaimRow.state == "done", ClaimRow.started_at < ClaimRow.finished_at)
+                .order_by(ClaimRow.number.desc())
+                .limit(MEASURED)
+            )
+            # Both times are from the clock of one worker.
+            times = [
+                (end - start).total_seconds()
+                for start, end in session.execute(done)
+                if start and end
+            ]
+        self._pace = sum(times) / len(times) / busy if times else None
+        self._read_at = time.monotonic()
+
+
+def _in_order() -> Select[Any]:
+    """Return all queued jobs, in the order in which ``next_id`` would return them."""
+    rows = (
+        select(
+            ClaimRow.id,
+            ClaimRow.number,
+            ClaimRow.typed,
+            _client.label("client"),
+            _client_turn.label("client_turn"),
+            _owner_turn.label("owner_turn"),
+            func.row_number()
+            .over(partition_by=(ClaimRow.typed, _client, _owner), order_by=ClaimRow.number)
+            .label("of_owner"),
+        )
+        .outerjoin(_of_client, _of_client.who == _client)
+        .outerjoin(_of_owner, _of_owner.who == _owner)
+        .where(ClaimRow.state == "queued")
+        .subquery()
+    ).c
+    among_clients = (rows.typed, rows.client)
+    within_client = (rows.of_owner, rows.owner_turn, rows.number)
+    of_client = func.row_number().over(partition_by=among_clients, order_by=within_client)
+    numbered = select(*rows, of_client.label("of_client")).subquery().c
+    return select(numbered.id).order_by(
+        numbered.typed.desc(), numbered.of_client, numbered.client_turn, numbered.number
+    )
