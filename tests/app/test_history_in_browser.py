@@ -7,6 +7,7 @@ import re
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.app.browser import assert_no_complaints, resize, text_of, wait_for
 from tests.app.documents import claim_document, document_with_proof
@@ -104,7 +105,8 @@ def test_a_claim_without_scripts_has_all_its_actions(
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     browser.get(f"{web.address}/claims/{job.id}")
     browser.find_element(By.CSS_SELECTOR, "button[aria-pressed]").click()
+    wait = WebDriverWait(browser, 10, 0.05)
+    wait.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".given"))
     assert "You agree." in text_of(browser, ".given")
     browser.find_element(By.XPATH, "//button[starts-with(., 'Search on')]").click()
-    assert browser.current_url != f"{web.address}/claims/{job.id}"
-    assert store.recent(1)[0].recipe == "combined+3"
+    wait.until(lambda _: store.recent(1)[0].recipe == "combined+3")
