@@ -231,7 +231,7 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_UPLOADS",
         "yes if HOST is this computer's own address, else no",
         "yes or no: whether everybody who reaches the service may upload, change and remove"
-        " documents (docs/corpora.md).",
+        " documents (docs/corpora.md). Where users log in, operators may, and nobody else.",
     ),
     Setting(
         "ESOTERIC_MOST_UPLOAD_MB",

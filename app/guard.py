@@ -47,10 +47,10 @@ _HEADERS = {
     "Permissions-Policy": ", ".join(
         f"{feature}=()"
         for feature in (
-            *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera"),
+            *("accelerometer", "autoplay", "browsing-topics", "camera"),
             *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope"),
             *("hid", "magnetometer", "microphone", "midi", "payment", "picture-in-picture"),
-            *("publickey-credentials-get", "screen-wake-lock", "serial", "usb", "web-share"),
+            *("publickey-credentials-get", "screen-wake-lock", "serial", "usb"),
         )
     ),
 }
