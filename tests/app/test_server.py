@@ -14,6 +14,7 @@ from threading import Barrier
 
 import pytest
 
+from app.server import THREADS
 from app.streams import MOST_STREAMS
 from tests.app.web_process import WebProcess
 
@@ -87,13 +88,13 @@ def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_databa
     assert web.get("/claims")[0] == 200
     with closing(sqlite3.connect(web.settings.home / "esoteric.db", isolation_level=None)) as lock:
         lock.execute("BEGIN IMMEDIATE")
-        with ThreadPoolExecutor(12) as clients:
+        with ThreadPoolExecutor(THREADS + 4) as clients:
             waiting = [
                 clients.submit(
                     *(web.ask, "POST", "/api/v1/claims", b'{"claim": "Tea is a drink."}'),
                     *("application/json", 30),
                 )
-                for _ in range(12)
+                for _ in range(THREADS + 4)
             ]
             time.sleep(1)
             began = time.monotonic()
