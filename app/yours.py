@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http import HTTPStatus
+from typing import Any
 
 from flask import Blueprint, Response, redirect, stream_with_context, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -16,6 +17,7 @@ from app.services import services
 from app.visitor import forget_visitor, visitor
 from worker.feedback_store import FeedbackStore
 from worker.history_store import HistoryStore
+from worker.lists import ClaimList
 
 blueprint = Blueprint("yours", __name__)
 
@@ -28,11 +30,15 @@ def export() -> Response:
     store = HistoryStore(services().database)
     ids = [] if owner is None else store.ids_of(owner)
     said = [] if owner is None else feedback_of(owner)
+    lists = [] if owner is None else services().lists.all_of(owner)
 
     def written() -> Iterator[str]:
         yield '{"claims": '
         yield from as_json(map(services().paths.hidden_in_job, store.jobs(ids)))
-        yield f', "feedback": {json.dumps(said, ensure_ascii=False)}}}\n'
+        yield ', "lists": ['
+        for number, one in enumerate(lists):
+            yield (", " if number else "") + json.dumps(_list(one), ensure_ascii=False)
+        yield f'], "feedback": {json.dumps(said, ensure_ascii=False)}}}\n'
 
     return Response(
         stream_with_context(written()),
@@ -47,8 +53,26 @@ def delete() -> BaseResponse:
     """Delete all that the visitor has submitted, and the cookie."""
     owner = visitor()
     if owner is not None:
+        services().lists.delete_all_of(owner)  # first, as lists hand claims to the queue
         services().store.delete_all_of(owner)
         FeedbackStore(services().database).delete_all_of(owner)
     response = redirect(url_for("pages.history"), HTTPStatus.SEE_OTHER)
     forget_visitor(response)
     return response
+
+
+def _list(one: ClaimList) -> dict[str, Any]:
+    """Return a list as it was submitted; its rows name their claims."""
+    lists = services().lists
+    source = lists.source_text(one.id)
+    return {
+        "id": one.id,
+        "name": one.name,
+        "recipe": one.recipe,
+        "created_at": one.created_at.isoformat(),
+        "text": None if source is None else source.text,
+        "rows": [
+            {"claim": row.claim, "others": dict(row.others), "claim_id": row.claim_id}
+            for row in lists.all_entries(one.id)
+        ],
+    }

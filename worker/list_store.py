@@ -133,6 +133,12 @@ class ListStore:
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
+    def all_of(self, owner: str) -> list[ClaimList]:
+        """Return all lists of a visitor, oldest first."""
+        wanted = select(ListRow).where(ListRow.owner == owner).order_by(ListRow.number)
+        with self._database.reading() as session:
+            return [_with_counts(session, row) for row in session.scalars(wanted)]
+
     def entries(self, list_id: str, shown: Shown, limit: int, offset: int) -> list[Entry]:
         """Return some rows of a list with their results, in their order."""
         wanted = _entries(list_id).where(_FILTERS[shown]).limit(limit).offset(offset)
@@ -204,6 +210,11 @@ class ListStore:
         """
         with self._database.writing() as session:
             session.execute(delete(ListRow).where(ListRow.id == _row(session, list_id).id))
+
+    def delete_all_of(self, owner: str) -> None:
+        """Delete all lists of a visitor; their claims stay."""
+        with self._database.writing() as session:
+            session.execute(delete(ListRow).where(ListRow.owner == owner))
 
     def delete_finished(self, ago: timedelta) -> None:
         """Delete lists that ended at least this long ago."""

@@ -16,6 +16,8 @@ from tests.app.documents import claim_document
 from tests.app.test_visitor import CLAIM, owners, submit
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
+from worker.list_store import ListStore
+from worker.lists import UnknownList
 
 HARBOUR = "Varnby has a harbour."
 
@@ -138,12 +140,21 @@ def test_a_visitor_takes_all_away_and_deletes_all(
     ids = [id_of(submit(first, f"Pier {number} is made of oak.")) for number in range(60)]
     worker.finish(store.get(ids[0]), claim_document("Pier 0 is made of oak."))
     theirs = id_of(submit(second, HARBOUR))
+    first.post("/lists", data={"claims": "Varnby has a pier.\nIce is cold."})
     taken = json.loads(first.get("/yours.json").text)
     assert [claim["id"] for claim in taken["claims"]] == ids
     assert taken["claims"][0]["result"]["verdict"]["label"] == "SUPPORTS"
+    (given,) = taken["lists"]
+    assert given["rows"][0] == {
+        "claim": "Varnby has a pier.",
+        "others": {},
+        "claim_id": None,
+    }
     assert json.loads(app.test_client().get("/yours.json").text)["claims"] == []
     assert first.post("/yours/delete").status_code == 303
     assert first.get_cookie(COOKIE) is None
+    with pytest.raises(UnknownList):
+        ListStore(store.database).get(given["id"])
     assert [job.id for job in store.recent(99)] == [theirs]
     for address in ("/claims/selected", "/yours/delete"):
         headers = {"Sec-Fetch-Site": "cross-site"}
