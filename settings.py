@@ -310,6 +310,7 @@ class Settings:
         """
         home = _home(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
         host = _host(environment, "HOST", "127.0.0.1")
+        published = _host(environment, "ESOTERIC_PUBLISHED_HOST", host)
         store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
         store_ca = _file(environment, "ESOTERIC_STORE_CA")
         report_models = _folder(environment, "ESOTERIC_REPORT_MODELS")
@@ -333,7 +334,7 @@ class Settings:
             proxies=proxies,
             user_header=_header(environment, "ESOTERIC_USER_HEADER", "X-Forwarded-User"),
             token=_secret(environment, "ESOTERIC_TOKEN"),
-            published_host=_host(environment, "ESOTERIC_PUBLISHED_HOST", host),
+            published_host=published,
             claims_per_minute=_whole_number(
                 environment, "ESOTERIC_CLAIMS_PER_MINUTE", 60 if access else 0, 1, 1_000_000
             )
@@ -352,7 +353,7 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=llm,
-            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(host)),
+            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(published)),
             most_upload=1_000_000
             * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
             folders=_folders(environment, "ESOTERIC_FOLDERS"),

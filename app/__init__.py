@@ -32,7 +32,7 @@ from app import (
     texts,
     yours,
 )
-from app.access import install_access
+from app.access import install_access, lists_all
 from app.asker import asker
 from app.assets import Assets
 from app.audit import install_audit
@@ -47,6 +47,7 @@ from app.proxies import TrustedProxies
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from app.streams import Streams
+from app.visitor import may_change
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
@@ -79,7 +80,7 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.lstrip_blocks = True
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
-    app.jinja_env.globals["asker"] = asker
+    app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     database = Database(settings.database_url)

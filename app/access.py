@@ -133,6 +133,11 @@ def install_access(app: Flask) -> None:
         return None
 
 
+def lists_all() -> bool:
+    """Return whether this asker may list the claims of everybody."""
+    return listed_owner() is None
+
+
 def listed_owner() -> str | None:
     """Return whose claims this asker may list; ``None``: those of everybody."""
     mode = services().settings.access

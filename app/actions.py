@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from flask import url_for
 
 from app.contexts import Actions, Editing
@@ -36,7 +34,7 @@ def actions_of(job: Job) -> Actions:
         disagreed=sum(not one.opinion.agrees for one in about),
         confirmed_by=confirmed.opinion.name if confirmed else "",
         edit=url_for("pages.home", q=job.claim, edited_from=job.id),
-        compare=f"/compare?{urlencode({'claim': job.claim})}",
+        compare=url_for("compare.compare", claim=job.claim, corpora=job.corpora),
         search_on=more_hops(job.recipe),
         edited_from=_job(job.edited_from),
         continued_from=_job(job.continued_from),

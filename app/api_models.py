@@ -425,6 +425,8 @@ class ComparisonSearch(ComparedIds):
 
     claim: str = ""
     """The claim in the form, where no ids are named."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are chosen in the form; left out: the default one."""
 
 
 class ComparisonExport(ComparedIds):
@@ -441,6 +443,8 @@ class ComparisonForm(_Model):
     """The claim, at most 500 characters."""
     recipe: tuple[str, ...]
     """Names of two to five recipes that can run here."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are searched; left out: the default one."""
     anyway: Literal["1"] | None = None
     """1: as in the API."""
 

@@ -34,6 +34,11 @@ def asker() -> Asker:
     return found
 
 
+def is_operator() -> bool:
+    """Return whether an operator who has logged in sends this request."""
+    return asker().name is not None and asker().role == "operator"
+
+
 def user_as_owner() -> str | None:
     """Return the owner of what a user who has logged in submits, in whatever browser."""
     name = asker().name

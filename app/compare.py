@@ -20,6 +20,7 @@ from app.asker import client
 from app.comparison import MOST_CHECKS, MOST_RECIPES, Comparison, compared
 from app.comparison_files import FILES
 from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
+from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, status_of
 from app.openapi import describe
 from app.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
@@ -33,6 +34,7 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from retrieval.types import LABELS
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job
 
@@ -92,6 +94,7 @@ def submit() -> BaseResponse:
         return _refused(text, names, HTTPStatus.UNPROCESSABLE_ENTITY, recipe_problem=problem)
     try:
         recipes = [recipe_to_run(name) for name in names]
+        corpora = corpora_to_search(request.form.getlist("corpora"))
         _refuse_lines(text)
         anyway = request.form.get("anyway") == "1"
         owner = visitor_with_cookie()
@@ -99,9 +102,14 @@ def submit() -> BaseResponse:
         for recipe in recipes:
             services().limits.claim()
             jobs.append(
-                services().queue.submit(text, recipe, anyway, owner, client=client(), typed=True)
+                services().queue.submit(
+                    *(text, recipe, anyway, owner),
+                    corpora=corpora,
+                    client=client(),
+                    typed=True,
+                )
             )
-    except InvalidClaim as error:
+    except (InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
         return _refused(text, names, status_of(error), problem=error.problem)
     except (RecipeUnavailable, UnknownRecipe) as error:
         return _refused(text, names, status_of(error), recipe_problem=error.problem)
@@ -270,6 +278,7 @@ def _form(
             usual=here.usual,
             ticked=ticked,
             most_recipes=MOST_RECIPES,
+            corpora=corpora_to_choose(request.values.getlist("corpora")),
             asked=asked_model(worker_health(services().workers)),
         )
     )

@@ -271,13 +271,11 @@ class StoppedPage:
 class FeedbackPage:
     """Page ``number`` of the ``pages`` with what people say about verdicts, newest first.
 
-    ``yours``: only that of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
-    much there is.
+    ``yours``: only that of the visitor. ``total``: how much there is.
     """
 
     template: ClassVar[str] = "feedback.html"
     yours: bool
-    owner: str | None
     given: tuple[Feedback, ...]
     total: int
     number: int
@@ -462,6 +460,7 @@ class TextPage:
     recipe_problem: Problem | None
     usual: str
     chosen: str
+    corpora: tuple[CorpusChoice, ...]
     asked: AskedModel | None
 
 
@@ -519,6 +518,7 @@ class CompareForm:
     usual: str
     ticked: frozenset[str]
     most_recipes: int
+    corpora: tuple[CorpusChoice, ...]
     asked: AskedModel | None
 
 
@@ -548,14 +548,15 @@ class RecipesPage:
 class DocumentsPage:
     """The corpora, and the form for another one; ``title`` was typed there.
 
-    ``folders``: those that may become corpora and are none. ``most_bytes``: of an upload.
-    ``accepted``: the endings of files as a browser wants them.
+    ``why_not``: why who asks may not change documents, ``None`` if they may. ``folders``: those
+    that may become corpora and are none. ``most_bytes``: of an upload. ``accepted``: the endings of
+    files as a browser wants them.
     """
 
     template: ClassVar[str] = "documents.html"
     default: Corpus | None
     corpora: tuple[CorpusRow, ...]
-    may_change: bool
+    why_not: Problem | None
     folders: tuple[str, ...]
     title: str
     problem: Problem | None

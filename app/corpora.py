@@ -16,7 +16,7 @@ from app.errors import status_of
 from app.filters import Badge
 from app.openapi import describe
 from app.services import services
-from app.uploading import may_change_documents, refuse_unless_allowed, upload_to
+from app.uploading import may_change_documents, refuse_unless_allowed, upload_to, why_not
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.words import counted
 from worker.corpora.corpus_store import (
@@ -181,7 +181,7 @@ def _documents_page(title: str, problem: Problem | None) -> str:
         DocumentsPage(
             default=default,
             corpora=tuple(map(_row, corpora)),
-            may_change=may_change_documents(),
+            why_not=None if may_change_documents() else why_not(),
             folders=tuple(name for name in sorted(settings.folders) if name not in used),
             title=title,
             problem=problem,

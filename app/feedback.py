@@ -181,7 +181,7 @@ def page() -> str:
     pages = max(1, -(-total // PER_PAGE))
     number = min(asked.page, pages)
     found, _ = _store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE)
-    return render(FeedbackPage(yours, visitor(), tuple(found), total, number, pages))
+    return render(FeedbackPage(yours, tuple(found), total, number, pages))
 
 
 @blueprint.post("/feedback/<feedback_id>/delete")

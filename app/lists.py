@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
+from app.asker import is_operator
 from app.contexts import ListsPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, status_of
@@ -194,7 +195,9 @@ def _lists_page(error: EsotericError | None = None) -> str:
     can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
     return render(
         ListsPage(
-            lists=tuple(map(list_item, services().lists.recent(visitor(), LISTS_SHOWN))),
+            lists=tuple(
+                map(list_item, services().lists.recent(visitor(), LISTS_SHOWN, is_operator()))
+            ),
             problem=error.problem if error and not about_recipe else None,
             typed=request.form.get("claims", ""),
             column=request.form.get("column", ""),

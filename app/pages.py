@@ -107,12 +107,6 @@ def submit() -> BaseResponse:
         corpora = corpora_to_search(request.form.getlist("corpora"))
         if found.kind != "claim" and not anyway and chosen != "claim":
             if found.kind == "list" or chosen == "list":
-                if corpora is not None:
-                    raise CorpusRefused(
-                        "list_corpora",
-                        "Lists are checked in the default corpus only.",
-                        "Choose that one alone, or check the claims one by one.",
-                    )
                 return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
             page = _home(box_answer(text, asked), asked=asked)
             return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")

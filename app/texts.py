@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.asked_model import asked_model
 from app.contexts import SentenceItem, TextClaimItem, TextPage, render
+from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, status_of
 from app.openapi import describe
 from app.recipes import grouped, recipe_to_run, runnable_here
@@ -30,6 +31,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
+from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.lists import NewEntry
 
@@ -60,6 +62,8 @@ class TextForm(BaseModel):
     """The text, in English."""
     recipe: str | None = None
     """Name of the recipe that is chosen beforehand; left out: the default one."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are chosen beforehand; left out: the default one."""
 
 
 class ChosenForm(TextForm):
@@ -121,12 +125,16 @@ def check() -> BaseResponse:
     try:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
-    except (InvalidText, RecipeUnavailable, UnknownRecipe) as error:
+        corpora = corpora_to_search(request.form.getlist("corpora"))
+    except (
+        *(InvalidText, RecipeUnavailable, UnknownRecipe),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused),
+    ) as error:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
         return Response(page, status_of(error), mimetype="text/html")
     name = shorten(text, _LONGEST_NAME, placeholder="…")
     services().limits.claim()
-    list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text)
+    list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 
 
@@ -197,6 +205,7 @@ def _page(
             recipe_problem=error.problem if error and about_recipe else None,
             usual=here.usual,
             chosen=asked if asked in {one.name for one in can_run} else here.usual,
+            corpora=corpora_to_choose(request.form.getlist("corpora")),
             asked=asked_model(worker_health(services().workers)),
         )
     )

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from flask import request
 
-from app.asker import asker
+from app.asker import asker, is_operator
 from app.errors import RequestRefused
 from app.services import services
 from retrieval.errors import Problem
@@ -17,9 +17,7 @@ _FORM = "multipart/form-data"
 
 def may_change_documents() -> bool:
     """Return whether who sends this request may upload, change and remove documents."""
-    if asker().name is not None:
-        return asker().role == "operator"
-    return services().settings.uploads
+    return is_operator() if asker().name is not None else services().settings.uploads
 
 
 def refuse_unless_allowed() -> None:
@@ -29,14 +27,20 @@ def refuse_unless_allowed() -> None:
         RequestRefused: they may not.
     """
     if not may_change_documents():
-        raise RequestRefused(
-            HTTPStatus.FORBIDDEN,
-            Problem(
-                "uploads_not_allowed",
-                "Documents cannot be changed here, because other computers reach this service.",
-                "The operator can allow it with ESOTERIC_UPLOADS=yes.",
-            ),
+        raise RequestRefused(HTTPStatus.FORBIDDEN, why_not())
+
+
+def why_not() -> Problem:
+    """Return why who sends this request may not change documents."""
+    if asker().name is not None:
+        return Problem(
+            "uploads_not_allowed", "Only an operator can change documents.", "Ask an operator."
         )
+    return Problem(
+        "uploads_not_allowed",
+        "Documents cannot be changed here, because other computers may reach this service.",
+        "The operator can allow it with ESOTERIC_UPLOADS=yes.",
+    )
 
 
 def upload_to(name: str) -> None:

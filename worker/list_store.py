@@ -125,11 +125,13 @@ class ListStore:
         with self._database.reading() as session:
             return _with_counts(session, _row(session, list_id))
 
-    def recent(self, owner: str | None, limit: int) -> list[ClaimList]:
-        """Return the newest lists of this visitor, and those that belong to nobody."""
+    def recent(self, owner: str | None, limit: int, everybodys: bool = False) -> list[ClaimList]:
+        """Return the newest lists of this visitor and of nobody, or those of everybody."""
         nobodys = ListRow.owner.is_(None)
         seen = nobodys if owner is None else or_(nobodys, ListRow.owner == owner)
-        wanted = select(ListRow).where(seen).order_by(ListRow.number.desc()).limit(limit)
+        wanted = select(ListRow).order_by(ListRow.number.desc()).limit(limit)
+        if not everybodys:
+            wanted = wanted.where(seen)
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 

@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from sqlalchemy import select
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
 
@@ -30,6 +31,7 @@ from tests.support.encoders import WordEncoder
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.indexing import index_corpus
 from worker.job_store import JobStore
+from worker.schema import ListRow
 
 CLAIM = "The pier cost 4 million."
 MB = 1_000_000
@@ -230,11 +232,17 @@ def test_what_follows_from_a_claim_is_checked_in_its_corpora_too(
     assert box in client.get(f"/?edited_from={job.id}").text
     address = client.post(f"/claims/{job.id}/search-on").headers["Location"]
     assert store.get(address.rpartition("/")[2]).corpora == (name,)
-    # What cannot follow it is not checked elsewhere instead.
     listed = {"claim": "Ships go.\nShips come.", "as": "list", "corpora": [name]}
-    answer = client.post("/claims", data=listed)
-    assert answer.status_code == 422
-    assert "Lists are checked in the default corpus only." in answer.text
+    assert client.post("/claims", data=listed).status_code == 303
+    with store.database.reading() as session:
+        assert session.scalars(select(ListRow.corpora)).all() == [(name,)]
+    assert f"corpora={name}" in client.get(f"/claims/{job.id}").text  # Compare recipes
+    assert box in client.get(f"/compare?claim=Ships+go.&corpora={name}").text
+    answer = client.post(
+        "/compare", data={"claim": "Ships go.", "recipe": ["fer", "m3"], "corpora": [name]}
+    )
+    compared = answer.headers["Location"].rpartition("=")[2].replace("%2C", ",").split(",")
+    assert [store.get(one).corpora for one in compared] == [(name,)] * 2
     corpora.remove(name)
     assert client.post(f"/claims/{job.id}/search-on").status_code == 404
 
