@@ -25,7 +25,7 @@ from app.contexts import (
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.entered import entered
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
 from app.evidence import cards, without_evidence
 from app.files import file_links
 from app.history import history_page
@@ -120,18 +120,15 @@ def submit() -> BaseResponse:
             client=client(),
             typed=True,
         )
-    except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
+    except (
+        *(InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(QueueFull, RequestRefused),
+    ) as error:
         page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, status_of(error), mimetype="text/html")
-    except RequestRefused as error:
-        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, error.status, error.headers, mimetype="text/html")
-    except QueueFull as error:
-        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, status_of(error), {"Retry-After": "60"}, mimetype="text/html")
+        return refused_page(page, error)
     except RecipeUnavailable as error:
         page = _home(box_answer(text, None), recipe_problem=error.problem, edited_from=edited_from)
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     return _see_claim(job.id)
 
 

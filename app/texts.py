@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.asked_model import asked_model
 from app.contexts import SentenceItem, TextClaimItem, TextPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
 from app.openapi import describe
 from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
@@ -113,6 +113,7 @@ def read() -> Response:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The sentences again, with what is wrong"),
+    HTTP_429=(None, "The sentences again: too many claims; Retry-After is when to come back"),
 )
 def check() -> BaseResponse:
     """Make a list of the chosen claims and redirect to its page."""
@@ -126,14 +127,14 @@ def check() -> BaseResponse:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
+        services().limits.claim()
     except (
         *(InvalidText, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
     ) as error:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     name = shorten(text, _LONGEST_NAME, placeholder="…")
-    services().limits.claim()
     list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 
@@ -177,13 +178,13 @@ def _chosen(text: str) -> Iterator[NewEntry]:
 
 
 def _again(typed: str, error: EsotericError) -> Response:
-    return Response(_page(typed, (), error), status_of(error), mimetype="text/html")
+    return refused_page(_page(typed, (), error), error)
 
 
 def _page(
     text: str,
     sentences: tuple[TextSentence, ...],
-    error: EsotericError | None = None,
+    error: EsotericError | RequestRefused | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
