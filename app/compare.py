@@ -22,6 +22,7 @@ from app.comparison_files import FILES
 from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.openapi import describe
 from app.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.services import services
@@ -41,7 +42,6 @@ from worker.jobs import Job, QueueFull
 
 blueprint = Blueprint("compare", __name__)
 
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _CANNOT_COMPARE = (None, "No ids, more than 200, or more than five recipes")
 _NONE_KNOWN = (None, "None of these checks exists")
 
@@ -80,15 +80,7 @@ def compare() -> str:
 )
 def submit() -> BaseResponse:
     """Submit the claim once with each recipe, and redirect to the comparison."""
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send each claim with its recipe to /api/v1/claims.",
-            ),
-        )
+    refuse_unless_form("From a program, send each claim with its recipe to /api/v1/claims.")
     text = request.form.get("claim", "")
     names = list(dict.fromkeys(request.form.getlist("recipe")))
     problem = _wrong_number(len(names))

@@ -14,6 +14,7 @@ from app.asker import is_operator
 from app.contexts import ListsPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page
 from app.openapi import describe
@@ -24,7 +25,6 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
     EsotericError,
-    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
@@ -35,7 +35,6 @@ from worker.lists import MOST_CLAIMS, SHOWN, Shown
 blueprint = Blueprint("lists", __name__)
 
 LISTS_SHOWN = 50
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class ListForm(BaseModel):
@@ -81,15 +80,7 @@ def lists() -> str:
 )
 def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON or a file to /api/v1/lists.",
-            ),
-        )
+    refuse_unless_form("From a program, send JSON or a file to /api/v1/lists.")
     try:
         return submitted_list(_file_of_form(request.form.get("claims", "")))
     except (

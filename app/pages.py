@@ -28,6 +28,7 @@ from app.entered import entered
 from app.errors import RequestRefused, refused_page
 from app.evidence import cards, without_evidence
 from app.files import file_links
+from app.forms import refuse_unless_form
 from app.history import history_page
 from app.lists import submitted_list
 from app.openapi import describe
@@ -62,7 +63,6 @@ EXAMPLES = (
     Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
 )
 RECENT_CLAIMS = 3
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
@@ -89,15 +89,7 @@ def submit() -> BaseResponse:
 
     What cannot be checked is shown in the form again, and so is a text, with what can be done.
     """
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON to /api/v1/claims.",
-            ),
-        )
+    refuse_unless_form("From a program, send JSON to /api/v1/claims.")
     text = request.form.get("claim", "")
     asked, chosen = request.form.get("recipe"), request.form.get("as", "")
     edited_from = request.form.get("edited_from", "")

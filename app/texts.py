@@ -16,6 +16,7 @@ from app.asked_model import asked_model
 from app.contexts import SentenceItem, TextClaimItem, TextPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.openapi import describe
 from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
@@ -27,7 +28,6 @@ from retrieval.errors import (
     EsotericError,
     InvalidClaim,
     InvalidText,
-    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
@@ -37,7 +37,6 @@ from worker.lists import NewEntry
 
 blueprint = Blueprint("texts", __name__)
 
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _NAMED: dict[Kind, str] = {
     "fact": "",
     "opinion": "Opinion",
@@ -49,6 +48,7 @@ _NAMED: dict[Kind, str] = {
     "fragment": "Not a sentence",
 }
 _LONGEST_NAME = 80  # characters
+_API = "From a program, send JSON to /api/v1/texts."
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
 
@@ -95,7 +95,7 @@ def form() -> str:
 )
 def read() -> Response:
     """Show the sentences of a text; those that can be checked are chosen."""
-    _refuse_other_types()
+    refuse_unless_form(_API)
     # The box of the first page sends what stands in it as "claim", with a "text" from before.
     typed = request.form.get("claim", request.form.get("text", ""))
     try:
@@ -117,7 +117,7 @@ def read() -> Response:
 )
 def check() -> BaseResponse:
     """Make a list of the chosen claims and redirect to its page."""
-    _refuse_other_types()
+    refuse_unless_form(_API)
     typed = request.form.get("text", "")
     try:
         text = read_text(typed)
@@ -137,18 +137,6 @@ def check() -> BaseResponse:
     name = shorten(text, _LONGEST_NAME, placeholder="…")
     list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
-
-
-def _refuse_other_types() -> None:
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON to /api/v1/texts.",
-            ),
-        )
 
 
 def _chosen(text: str) -> Iterator[NewEntry]:
