@@ -52,6 +52,13 @@ def zipped(
     return content.getvalue()
 
 
+def misplaced() -> bytes:
+    """A zip whose directory is said to be later than it is, so that its file begins before it."""
+    whole = bytearray(zipped(("x.txt", b"Ships go.")))
+    whole[-6:-2] = (whole.index(b"PK\x01\x02") + 40).to_bytes(4, "little")
+    return bytes(whole)
+
+
 def damaged(packed_by: int) -> bytes:
     """A zip whose directory is whole, but not the data of its file."""
     name = "x.txt"
@@ -157,6 +164,7 @@ def test_a_zip_is_unpacked_with_its_folders_and_dates_and_says_what_it_leaves_ou
         (zipped(("..\\x.txt", b"Ships go.")), "zip_path"),
         (zipped(("x.txt", bytes(11 * MOST))), "zip_too_large"),
         (b"PK\x03\x04 and no more", "bad_zip"),
+        (misplaced(), "bad_zip"),
         (damaged(zipfile.ZIP_DEFLATED), "bad_zip"),
         (damaged(zipfile.ZIP_LZMA), "bad_zip"),
         (damaged(zipfile.ZIP_BZIP2), "bad_zip"),

@@ -5,6 +5,7 @@ What they say is read later, by the indexing; here only what could harm the disk
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import stat
@@ -125,9 +126,10 @@ def _unpack(name: str, path: Path, into: Path, unpacked: _Unpacked, received: Re
     except _BAD_ZIP as error:
         raise damaged from error
     except OSError as error:
-        if error.errno is not None:
+        # Damaged data of bzip2 have no number; a wrong place of a file is an invalid argument.
+        if error.errno not in (None, errno.EINVAL):
             raise
-        raise damaged from error  # bz2 says so that its data are damaged
+        raise damaged from error
 
 
 def _unpack_one(
