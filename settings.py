@@ -353,7 +353,9 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=llm,
-            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(published)),
+            uploads=_yes(
+                environment, "ESOTERIC_UPLOADS", access is None and _is_loopback(published)
+            ),
             most_upload=1_000_000
             * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
             folders=_folders(environment, "ESOTERIC_FOLDERS"),

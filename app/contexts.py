@@ -231,6 +231,7 @@ class ProgressPage:
     seconds: int
     elapsed: str
     follow: bool
+    may_cancel: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,7 @@ def claim(job_id: str) -> str:
             before=store.standing(job.id)[1],
             corpus=_corpus(),
             follow=follow,
+            may_cancel=may_change(store.owner(job.id)),
         )
         return render(page)
     return render(StoppedPage(job, may_change(services().store.owner(job.id))))

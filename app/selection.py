@@ -7,6 +7,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import refuse_readers
 from app.api_models import Selection
 from app.claims_export import as_csv, as_json
 from app.errors import RequestRefused
@@ -43,6 +44,7 @@ def selected() -> BaseResponse:
     if do == "compare":
         return redirect(f"/compare?claims={','.join(ids)}", HTTPStatus.SEE_OTHER)
     if do == "delete":
+        refuse_readers()
         store = services().store
         for job_id in ids:
             refuse_others(store.owner(job_id))

@@ -181,6 +181,37 @@ def test_roles_may_what_they_should(start: Start) -> None:
         assert "Anna has a boat." not in text
 
 
+def test_a_reader_deletes_nothing_in_whatever_way(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    client = app.test_client()
+    job = submit(client, user(app, "rita", "checker"))
+    services_of(app).users.remove("rita")
+    reader = user(app, "rita", "reader")
+    selected = {"claim": job, "do": "delete"}
+    assert client.post("/claims/selected", data=selected, headers=reader).status_code == 403
+    assert client.post("/yours/delete", headers=reader).status_code == 403
+    assert client.get(f"/api/v1/claims/{job}", headers=reader).status_code == 200
+
+
+def test_lists_are_shown_to_their_owner_and_operators(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    client = app.test_client()
+    carl, olga = user(app, "carl", "checker"), user(app, "olga", "operator")
+    other = user(app, "otto", "checker")
+    sent = {"claims": "Tea is hot.\nIce is cold.", "name": "Drinks"}
+    assert client.post("/lists", data=sent, headers=carl).status_code == 303
+    assert "Drinks" in client.get("/lists", headers=carl).text
+    assert "Drinks" not in client.get("/lists", headers=other).text
+    assert "Drinks" in client.get("/lists", headers=olga).text
+
+
+def test_only_this_machine_may_upload_without_a_word_of_the_operator() -> None:
+    assert Settings.from_environment({}).uploads
+    for more in ({"ESOTERIC_ACCESS": "open"}, {"HOST": "0.0.0.0"}):
+        assert not Settings.from_environment(more).uploads
+        assert Settings.from_environment({**more, "ESOTERIC_UPLOADS": "yes"}).uploads
+
+
 def test_a_proxy_names_the_user_and_nobody_else_can(start: Start) -> None:
     app = start(
         ESOTERIC_ACCESS="proxy", ESOTERIC_PROXIES="10.0.0.0/8", ESOTERIC_USER_HEADER="Remote-User"
