@@ -47,7 +47,7 @@ def expected(store: JobStore) -> list[str]:
     """Return the queued claims by their places."""
     places = Places(store.database)
     placed = [
-        (place.before, job.claim)
+        (place, job.claim)
         for job in store.recent(100)
         if (place := places.of(job.id)) is not None
     ]
