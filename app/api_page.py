@@ -39,7 +39,8 @@ ENDPOINTS = (
         "GET /api/v1/claims/ID/events",
         "The same events as they are made, as server-sent events: “progress” with what the stage"
         " found, “state” with the state and how many claims wait before it. It ends with the claim."
-        " Where too many streams are open it is refused with 503; ask for the progress then.",
+        " Where too many streams are open it is refused with 503, or with 429 if they are yours;"
+        " ask for the progress then.",
         "curl -s -N ADDRESS/api/v1/claims/ID/events",
         "import urllib.request\nwith urllib.request.urlopen("
         '"ADDRESS/api/v1/claims/ID/events") as stream:\n    for line in stream:\n'
@@ -85,8 +86,8 @@ ENDPOINTS = (
         "say",
         "POST /api/v1/claims/ID/feedback",
         "Says what the verdict should be. “label” is needed without agreement; “wrong” are the"
-        " numbers of the evidence that is labelled wrong; “note” and “name” are optional. It stays"
-        " in this service.",
+        " numbers of the evidence that is labelled wrongly; “note” and “name” are optional. It"
+        " stays in this service.",
         "curl -s ADDRESS/api/v1/claims/ID/feedback -H 'Content-Type: application/json' -d"
         ' \'{"agrees": false, "label": "NOT ENOUGH INFO", "wrong": [1]}\'',
         'service.say("ID", agrees=True, name="Ida Holm")\n'
@@ -310,6 +311,7 @@ def api() -> str:
             endpoints=ENDPOINTS,
             most_characters=LONGEST,
             most_kib=MOST_BYTES // 1024,
+            claims_per_minute=services().settings.claims_per_minute or 0,
             keep_days=0 if keep_for is None else keep_for.days,
         )
     )

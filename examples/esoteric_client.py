@@ -134,7 +134,7 @@ class Esoteric:
     ) -> Document:
         """Say what the verdict of a claim should be, and return the feedback with its ``id``.
 
-        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled wrong.
+        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled wrongly.
         An agreement under a ``name`` allows the export as a ClaimReview.
         """
         body = {"agrees": agrees, "label": label, "wrong": list(wrong), "note": note, "name": name}

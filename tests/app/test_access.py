@@ -233,7 +233,7 @@ def test_where_the_service_is_open_everybody_checks_and_ends_only_own_claims(sta
     assert carl.get(page).status_code == 200
     refused = carl.post(f"{page}/cancel")
     assert refused.status_code == 403
-    assert "belongs to another visitor" in refused.text
+    assert "belongs to somebody else" in refused.text
     assert carl.delete(f"/api/v1{page}").status_code == 403
     assert anna.post(f"{page}/cancel").status_code == 303
     program = app.test_client()
