@@ -66,8 +66,8 @@ ENDPOINTS = (
         "claims",
         "GET /api/v1/claims",
         "The claims that contain the words “q”, or all of them, newest first, with their verdicts."
-        " “verdict”, “level”, “recipe” and “state” choose among them, and “whose=yours” those of"
-        " the cookie of the request. A page has 20, or as many as “limit” says, at most 100.",
+        " “verdict”, “level”, “recipe” and “state” choose among them, and “whose=yours” your own."
+        " A page has 20, or as many as “limit” says, at most 100.",
         "curl -s 'ADDRESS/api/v1/claims?q=sputnik&page=1&limit=20'",
         'for claim in service.claims("sputnik")["claims"]:\n    print(claim["claim"],'
         ' claim["verdict"])',
@@ -76,8 +76,8 @@ ENDPOINTS = (
         "cancel",
         "DELETE /api/v1/claims/ID",
         "Cancels a claim that is pending; a finished one stays as it is. With “forget=1” the claim"
-        " is deleted, with its events, its result and its feedback. A claim that was submitted"
-        " with a browser can be changed with the cookie of that browser only.",
+        " is deleted, with its events, its result and its feedback. Only its owner can do this: a"
+        " user or, where nobody logs in, the browser that has its cookie.",
         "curl -s -X DELETE ADDRESS/api/v1/claims/ID\n"
         "curl -s -X DELETE 'ADDRESS/api/v1/claims/ID?forget=1'",
         'service.cancel("ID")\nservice.delete("ID")',
@@ -96,8 +96,7 @@ ENDPOINTS = (
     Endpoint(
         "feedback",
         "GET /api/v1/feedback",
-        "What people say about verdicts, newest first; with “whose=yours” what was said with the"
-        " cookie of the request.",
+        "What people say about verdicts, newest first; with “whose=yours” only what you said.",
         "curl -s 'ADDRESS/api/v1/feedback?page=1&limit=20'",
         'for said in service.feedback()["feedback"]:\n    print(said["claim"], said["label"])',
     ),
@@ -119,8 +118,8 @@ ENDPOINTS = (
     Endpoint(
         "delete-feedback",
         "DELETE /api/v1/feedback/FEEDBACK",
-        "Deletes it. What was said with a browser can be deleted with the cookie of that browser"
-        " only.",
+        "Deletes it. Only its owner can do this: a user or, where nobody logs in, the browser that"
+        " has its cookie.",
         "curl -s -X DELETE -w '%{http_code}' ADDRESS/api/v1/feedback/FEEDBACK",
         'service.delete_feedback("FEEDBACK")',
     ),
@@ -236,8 +235,8 @@ ENDPOINTS = (
         "make-corpus",
         "POST /api/v1/corpora",
         "Makes a corpus for documents of your own. With “folder”, one of the folders that the"
-        " operator allows is indexed instead. Where other computers reach the service, the"
-        " operator must allow this and all that changes documents.",
+        " operator allows is indexed instead. Where users log in, only operators may do this and"
+        " all else that changes documents; elsewhere the operator may have to allow it.",
         "curl -s ADDRESS/api/v1/corpora -H 'Content-Type: application/json' -d '{\"title\":"
         ' "Norvik papers"}\'',
         'name = service.make_corpus("Ostrea papers")["name"]',
