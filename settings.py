@@ -230,8 +230,9 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_UPLOADS",
         "yes if HOST is this computer's own address, else no",
-        "yes or no: whether everybody who reaches the service may upload, change and remove"
-        " documents (docs/corpora.md). Where users log in, operators may, and nobody else.",
+        "Where nobody logs in: whether everybody who reaches the service may upload, change and"
+        " remove documents (yes or no; docs/corpora.md). Where users log in, this is ignored: only"
+        " operators may.",
     ),
     Setting(
         "ESOTERIC_MOST_UPLOAD_MB",

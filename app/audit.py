@@ -1,7 +1,7 @@
 """The audit log: who did what to which claim, and what was refused; one line of JSON each.
 
-It is a part of the log of the web server. It has no text of a claim and no cookie. A visitor who
-has not logged in is named by the begin of a digest.
+It is a part of the log of the web server. It has no text of a claim and no cookie. A browser that
+has not logged in appears as ``visitor`` and the first eight characters of its cookie's digest.
 """
 
 from __future__ import annotations

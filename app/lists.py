@@ -135,7 +135,7 @@ def claims(list_id: str) -> str:
 
 _CHANGES: dict[str, Any] = {
     "HTTP_303": (None, "The list's page"),
-    "HTTP_403": (None, "From another site, or another visitor's"),
+    "HTTP_403": (None, "From another site, or somebody else's"),
     "HTTP_404": (None, "No such list"),
 }
 

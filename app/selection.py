@@ -27,7 +27,7 @@ _FEWEST_COMPARED = 2
     form=Selection,
     HTTP_200=(None, "The file"),
     HTTP_303=(None, "The comparison, or the history"),
-    HTTP_403=(None, "From another site, or one of the claims is another visitor's"),
+    HTTP_403=(None, "From another site, or one of the claims is somebody else's"),
     HTTP_404=(None, "One of the claims to be deleted is gone"),
     HTTP_422=(None, "Too few claims, or nothing to do with them"),
 )

@@ -264,7 +264,7 @@ def test_where_the_service_is_open_everybody_checks_and_ends_only_own_claims(sta
     assert carl.get(page).status_code == 200
     refused = carl.post(f"{page}/cancel")
     assert refused.status_code == 403
-    assert "belongs to another visitor" in refused.text
+    assert "belongs to somebody else" in refused.text
     assert carl.delete(f"/api/v1{page}").status_code == 403
     assert anna.post(f"{page}/cancel").status_code == 303
     program = app.test_client()
@@ -347,3 +347,29 @@ def test_the_audit_log_says_who_did_what_to_which_claim_and_no_text(
         ("anna", "login.log_out", None, 303),
     ]
     assert "Varnby" not in caplog.text
+
+
+def test_the_page_of_the_api_says_what_programs_of_this_reader_need(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens", ESOTERIC_CLAIMS_PER_MINUTE="7")
+    page = app.test_client().get("/api", headers=user(app, "anna", "checker")).text
+    assert "Authorization: Bearer TOKEN" in page
+    assert "A client may submit 7 claims in a minute" in page
+    assert "Only its owner or an operator can delete it." in page
+    alone = start().test_client().get("/api").text
+    assert "Bearer" not in alone
+    assert "in a minute" not in alone
+    assert "Only the browser that submitted it can delete it" in alone
+
+
+def test_the_refusal_names_an_operator_only_where_there_are_some(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
+    client = app.test_client()
+    claim = f"/api/v1/claims/{submit(client, anna)}"
+    refused = client.delete(claim, headers=carl).get_json()["error"]
+    assert refused["message"].endswith("Only its owner or an operator can change it.")
+    alone = start()
+    browser, other = alone.test_client(), alone.test_client()
+    page = browser.post("/claims", data={"claim": "Carl has a boat."}).headers["Location"]
+    refused = other.delete(f"/api/v1{page}").get_json()["error"]
+    assert refused["message"].endswith("Only its owner can change it.")
