@@ -229,7 +229,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "ESOTERIC_UPLOADS",
-        "yes if HOST is this computer's own address, else no",
+        "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
         "Where nobody logs in: whether everybody who reaches the service may upload, change and"
         " remove documents (yes or no; docs/corpora.md). Where users log in, this is ignored: only"
         " operators may.",
