@@ -392,6 +392,11 @@ class Settings:
         return self.home / "documents"
 
     @property
+    def takes_uploads(self) -> bool:
+        """Whether somebody may upload documents: where users log in, operators may."""
+        return self.uploads or self.access in ("tokens", "proxy")
+
+    @property
     def home_id(self) -> str:
         """Identifies this home without naming it: a digest of its path."""
         return sha256(str(self.home).encode()).hexdigest()[:16]

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.api_models import Error, Forget, ListedVerdict, answer
 from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
+from app.json_body import json_body
 from app.list_export import LIST_EXPORTS, exported
 from app.list_input import ListInput, list_input
 from app.list_pages import seconds_left
@@ -327,26 +328,7 @@ def _from_form() -> tuple[ListInput, str | None, list[str]]:
 
 
 def _from_json() -> tuple[ListInput, str | None, list[str]]:
-    if request.mimetype != "application/json":
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is neither declared as JSON nor a form with a file.",
-                "Send JSON with the header Content-Type: application/json, or a form with 'file'.",
-            ),
-        )
-    try:
-        body = json.loads(request.get_data().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "malformed_json",
-                "The body is not JSON in UTF-8.",
-                'Send an object like {"claims": ["Water boils at 100 degrees.", "Ice is cold."]}.',
-            ),
-        ) from error
+    body = json_body('{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}')
     try:
         asked = ListSubmission.model_validate(body)
     except ValidationError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.api_models import Error, answer
 from app.errors import RequestRefused
+from app.json_body import json_body
 from app.openapi import describe
 from app.services import services
 from retrieval.checkable.given_text import read_text
@@ -18,6 +18,8 @@ from retrieval.errors import Problem
 from retrieval.types import Whole
 
 blueprint = Blueprint("api_texts", __name__, url_prefix="/api/v1")
+
+_EXAMPLE = '{"text": "Water boils at 100 degrees. Who knew?"}'
 
 
 class _Model(BaseModel):
@@ -115,26 +117,7 @@ def read() -> Response:
 
 
 def _submitted() -> TextSubmission:
-    if request.mimetype != "application/json":
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is not declared as JSON.",
-                "Send it with the header Content-Type: application/json.",
-            ),
-        )
-    try:
-        body = json.loads(request.get_data().decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "malformed_json",
-                "The body is not JSON in UTF-8.",
-                'Send an object like {"text": "Water boils at 100 degrees. Who knew?"}.',
-            ),
-        ) from error
+    body = json_body(_EXAMPLE)
     try:
         return TextSubmission.model_validate(body)
     except ValidationError as error:
@@ -143,6 +126,6 @@ def _submitted() -> TextSubmission:
             Problem(
                 "bad_text",
                 "The body is not an object with the key “text” alone, a string.",
-                'Send an object like {"text": "Water boils at 100 degrees. Who knew?"}.',
+                f"Send an object like {_EXAMPLE}.",
             ),
         ) from error

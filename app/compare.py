@@ -21,13 +21,15 @@ from app.comparison import MOST_CHECKS, MOST_RECIPES, Comparison, compared
 from app.comparison_files import FILES
 from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.openapi import describe
 from app.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.services import services
 from app.visitor import visitor_with_cookie
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import (
+    EsotericError,
     InvalidClaim,
     Problem,
     RecipeUnavailable,
@@ -36,11 +38,10 @@ from retrieval.errors import (
 from retrieval.types import LABELS
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
-from worker.jobs import Job
+from worker.jobs import Job, QueueFull
 
 blueprint = Blueprint("compare", __name__)
 
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _CANNOT_COMPARE = (None, "No ids, more than 200, or more than five recipes")
 _NONE_KNOWN = (None, "None of these checks exists")
 
@@ -75,44 +76,39 @@ def compare() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong"),
+    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit the claim once with each recipe, and redirect to the comparison."""
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send each claim with its recipe to /api/v1/claims.",
-            ),
-        )
+    refuse_unless_form("From a program, send each claim with its recipe to /api/v1/claims.")
     text = request.form.get("claim", "")
     names = list(dict.fromkeys(request.form.getlist("recipe")))
     problem = _wrong_number(len(names))
     if problem is not None:
-        return _refused(text, names, HTTPStatus.UNPROCESSABLE_ENTITY, recipe_problem=problem)
+        wrong = RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
+        return _refused(text, names, wrong, about_recipes=True)
     try:
         recipes = [recipe_to_run(name) for name in names]
         corpora = corpora_to_search(request.form.getlist("corpora"))
         _refuse_lines(text)
         anyway = request.form.get("anyway") == "1"
         owner = visitor_with_cookie()
-        jobs = []
-        for recipe in recipes:
-            services().limits.claim()
-            jobs.append(
-                services().queue.submit(
-                    *(text, recipe, anyway, owner),
-                    corpora=corpora,
-                    client=client(),
-                    typed=True,
-                )
+        queue = services().queue
+        queue.refuse_without_room(len(recipes))
+        services().limits.claim(len(recipes))
+        jobs = [
+            queue.submit(
+                *(text, recipe, anyway, owner), corpora=corpora, client=client(), typed=True
             )
-    except (InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
-        return _refused(text, names, status_of(error), problem=error.problem)
+            for recipe in recipes
+        ]
+    except (
+        *(InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(QueueFull, RequestRefused),
+    ) as error:
+        return _refused(text, names, error)
     except (RecipeUnavailable, UnknownRecipe) as error:
-        return _refused(text, names, status_of(error), recipe_problem=error.problem)
+        return _refused(text, names, error, about_recipes=True)
     ids = ",".join(job.id for job in jobs)
     return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
 
@@ -245,12 +241,11 @@ def _refuse_lines(text: str) -> None:
 def _refused(
     text: str,
     names: list[str],
-    status: HTTPStatus,
-    problem: Problem | None = None,
-    recipe_problem: Problem | None = None,
+    error: EsotericError | RequestRefused,
+    about_recipes: bool = False,
 ) -> Response:
-    page = _form(text, frozenset(names), problem, recipe_problem)
-    return Response(page, status, mimetype="text/html")
+    about_claim, about_recipe = (None, error.problem) if about_recipes else (error.problem, None)
+    return refused_page(_form(text, frozenset(names), about_claim, about_recipe), error)
 
 
 def _form(

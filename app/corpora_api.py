@@ -6,7 +6,7 @@ import json
 from http import HTTPStatus
 from typing import TypeVar
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, url_for
 from pydantic import BaseModel, ValidationError
 
 from app.api_models import (
@@ -20,6 +20,7 @@ from app.api_models import (
 )
 from app.corpus import own_corpus_item
 from app.errors import RequestRefused
+from app.json_body import json_body
 from app.openapi import describe
 from app.services import services
 from app.uploading import refuse_unless_allowed, upload_to
@@ -33,6 +34,7 @@ _DETAIL = (CorpusDetail, "The corpus as it is now; its files are indexed after t
 _UNKNOWN = (Error, "No such corpus")
 _NOT_ALLOWED = (Error, "From another site, or documents may not be changed here")
 _BAD = (Error, "What is sent cannot be used; nothing was changed")
+_MALFORMED = (Error, "Malformed JSON")
 _NOT_JSON = (Error, "Not JSON")
 
 
@@ -40,6 +42,7 @@ _NOT_JSON = (Error, "Not JSON")
 @describe(
     json=NewCorpus,
     HTTP_201=(CorpusDetail, "Made; Location is its address"),
+    HTTP_400=_MALFORMED,
     HTTP_403=_NOT_ALLOWED,
     HTTP_415=_NOT_JSON,
     HTTP_422=_BAD,
@@ -64,6 +67,7 @@ def show(name: str) -> Response:
 @describe(
     json=CorpusTitle,
     HTTP_200=_DETAIL,
+    HTTP_400=_MALFORMED,
     HTTP_403=_NOT_ALLOWED,
     HTTP_404=_UNKNOWN,
     HTTP_415=_NOT_JSON,
@@ -154,24 +158,16 @@ def _body(model: type[Model]) -> Model:
     Raises:
         RequestRefused: it is no JSON, or not of this form.
     """
-    if request.mimetype != "application/json":
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is not declared as JSON.",
-                "Send it with the header Content-Type: application/json.",
-            ),
-        )
+    example = json.dumps(dict.fromkeys(model.model_fields, "…"), ensure_ascii=False)
+    body = json_body(example)
     try:
-        return model.model_validate(json.loads(request.get_data().decode("utf-8-sig")))
-    except (ValidationError, ValueError, RecursionError) as error:
-        keys = " and ".join(f'"{key}"' for key in model.model_fields)
+        return model.model_validate(body)
+    except ValidationError as error:
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             Problem(
                 "bad_body",
                 "The body is not what is expected here.",
-                f"Send a JSON object with {keys}, as strings.",
+                f"Send an object like {example}.",
             ),
         ) from error

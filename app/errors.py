@@ -106,6 +106,14 @@ def status_of(error: EsotericError) -> HTTPStatus:
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
+def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
+    """Return a page that says why something is refused, with the status of the error."""
+    if isinstance(error, RequestRefused):
+        return Response(page, error.status, error.headers, mimetype="text/html")
+    headers = {"Retry-After": "60"} if isinstance(error, QueueFull) else None
+    return Response(page, status_of(error), headers, mimetype="text/html")
+
+
 def install_error_handlers(app: Flask) -> None:
     """Answer every exception with an error of this form."""
 

@@ -46,15 +46,22 @@ class Limits:
         self._streams_each = settings.streams
         self._lock = Lock()
 
-    def claim(self) -> None:
-        """Count a claim of this client.
+    def claim(self, number: int = 1) -> None:
+        """Count a claim of this client, or several: either all of them or none.
 
         Raises:
-            RequestRefused: it has submitted too many in the last minute.
+            RequestRefused: with these it submits too many within a minute.
         """
-        if self._claims is not None:
-            what = counted(self._claims.amount, "claim")
-            self._hit(self._claims, "claims", f"You have submitted {what} within a minute.")
+        if self._claims is None:
+            return
+        what = counted(self._claims.amount, "claim")
+        if number > self._claims.amount:
+            raise RequestRefused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                Problem("too_many", f"You may submit {what} a minute.", "Submit fewer at once."),
+            )
+        said = "You have submitted" if number == 1 else "You may submit"
+        self._hit(self._claims, "claims", f"{said} {what} within a minute.", number)
 
     def login(self) -> None:
         """Count a try of this client to log in.
@@ -83,10 +90,10 @@ class Limits:
 
         return closed
 
-    def _hit(self, limit: RateLimitItem, kind: str, message: str) -> None:
+    def _hit(self, limit: RateLimitItem, kind: str, message: str, cost: int = 1) -> None:
         name = client()
         try:
-            if self._strategy.hit(limit, kind, name):
+            if self._strategy.hit(limit, kind, name, cost=cost):
                 return
             reset = self._strategy.get_window_stats(limit, kind, name).reset_time
         except StorageError as error:

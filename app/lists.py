@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, redirect, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -14,7 +14,8 @@ from app.asked_model import asked_model
 from app.asker import is_operator
 from app.contexts import ListsPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page
 from app.openapi import describe
@@ -25,7 +26,6 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
     EsotericError,
-    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
@@ -36,7 +36,6 @@ from worker.lists import MOST_CLAIMS, SHOWN, Shown
 blueprint = Blueprint("lists", __name__)
 
 LISTS_SHOWN = 50
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class ListForm(BaseModel):
@@ -78,26 +77,18 @@ def lists() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the list"),
+    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON or a file to /api/v1/lists.",
-            ),
-        )
+    refuse_unless_form("From a program, send JSON or a file to /api/v1/lists.")
     try:
         return submitted_list(_file_of_form(request.form.get("claims", "")))
     except (
         *(BadSource, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
     ) as error:
-        page = _lists_page(error)
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(_lists_page(error), error)
 
 
 def submitted_list(file: ListFile) -> BaseResponse:
@@ -107,6 +98,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
         BadSource: this is no list of claims.
         UnknownRecipe, RecipeUnavailable: the recipe cannot run here.
         UnknownCorpus, CorpusNotReady, CorpusRefused: the corpora cannot be searched.
+        RequestRefused: the client has submitted too many claims.
         StoreUnavailable: the database cannot be used.
     """
     form = request.form
@@ -195,7 +187,7 @@ def _owners_listed() -> tuple[str | None, ...] | None:
     return (visitor(), None) if lists_all() else (visitor(),)
 
 
-def _lists_page(error: EsotericError | None = None) -> str:
+def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
     recipes, here = services().recipes, runnable_here()
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)

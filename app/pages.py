@@ -25,9 +25,10 @@ from app.contexts import (
 from app.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.entered import entered
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
 from app.evidence import cards, without_evidence
 from app.files import file_links
+from app.forms import refuse_unless_form
 from app.history import history_page
 from app.lists import submitted_list
 from app.openapi import describe
@@ -62,7 +63,6 @@ EXAMPLES = (
     Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
 )
 RECENT_CLAIMS = 3
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @blueprint.get("/")
@@ -89,15 +89,7 @@ def submit() -> BaseResponse:
 
     What cannot be checked is shown in the form again, and so is a text, with what can be done.
     """
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON to /api/v1/claims.",
-            ),
-        )
+    refuse_unless_form("From a program, send JSON to /api/v1/claims.")
     text = request.form.get("claim", "")
     asked, chosen = request.form.get("recipe"), request.form.get("as", "")
     edited_from = request.form.get("edited_from", "")
@@ -120,18 +112,15 @@ def submit() -> BaseResponse:
             client=client(),
             typed=True,
         )
-    except (InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused) as error:
+    except (
+        *(InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(QueueFull, RequestRefused),
+    ) as error:
         page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, status_of(error), mimetype="text/html")
-    except RequestRefused as error:
-        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, error.status, error.headers, mimetype="text/html")
-    except QueueFull as error:
-        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return Response(page, status_of(error), {"Retry-After": "60"}, mimetype="text/html")
+        return refused_page(page, error)
     except RecipeUnavailable as error:
         page = _home(box_answer(text, None), recipe_problem=error.problem, edited_from=edited_from)
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     return _see_claim(job.id)
 
 

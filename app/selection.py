@@ -33,7 +33,8 @@ _FEWEST_COMPARED = 2
 )
 def selected() -> BaseResponse:
     """Compare, export or delete the claims that are selected in the history."""
-    ids = list(dict.fromkeys(request.form.getlist("claim")))
+    sent = dict.fromkeys(request.form.getlist("claim"))
+    ids = [one for one in sent if one.isalnum()]  # no other text can be an id
     do = request.form.get("do", "")
     if len(ids) < (_FEWEST_COMPARED if do == "compare" else 1):
         raise _refused(
@@ -42,7 +43,7 @@ def selected() -> BaseResponse:
             "Tick one in the history to export or delete it, and two or more to compare them.",
         )
     if do == "compare":
-        return redirect(f"/compare?claims={','.join(ids)}", HTTPStatus.SEE_OTHER)
+        return redirect(url_for("compare.compare", claims=",".join(ids)), HTTPStatus.SEE_OTHER)
     if do == "delete":
         refuse_readers()
         store = services().store

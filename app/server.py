@@ -61,7 +61,7 @@ def listening_server(app: Flask, settings: Settings) -> Server:
         host=settings.host,
         port=settings.port,
         ident=None,
-        max_request_body_size=MOST_BYTES_READ + settings.uploads * 2 * settings.most_upload,
+        max_request_body_size=MOST_BYTES_READ + settings.takes_uploads * 2 * settings.most_upload,
         clear_untrusted_proxy_headers=False,  # app.proxies does
         connection_limit=_allowed_connections(),
         channel_timeout=IDLE_SECONDS,

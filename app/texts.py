@@ -15,7 +15,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.asked_model import asked_model
 from app.contexts import SentenceItem, TextClaimItem, TextPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
-from app.errors import RequestRefused, status_of
+from app.errors import RequestRefused, refused_page
+from app.forms import refuse_unless_form
 from app.openapi import describe
 from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
@@ -28,7 +29,6 @@ from retrieval.errors import (
     EsotericError,
     InvalidClaim,
     InvalidText,
-    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
@@ -38,7 +38,6 @@ from worker.lists import NewEntry
 
 blueprint = Blueprint("texts", __name__)
 
-_FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 _NAMED: dict[Kind, str] = {
     "fact": "",
     "opinion": "Opinion",
@@ -50,6 +49,7 @@ _NAMED: dict[Kind, str] = {
     "fragment": "Not a sentence",
 }
 _LONGEST_NAME = 80  # characters
+_API = "From a program, send JSON to /api/v1/texts."
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
 
@@ -96,7 +96,7 @@ def form() -> str:
 )
 def read() -> Response:
     """Show the sentences of a text; those that can be checked are chosen."""
-    _refuse_other_types()
+    refuse_unless_form(_API)
     # The box of the first page sends what stands in it as "claim", with a "text" from before.
     typed = request.form.get("claim", request.form.get("text", ""))
     try:
@@ -115,10 +115,11 @@ def read() -> Response:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The sentences again, with what is wrong"),
+    HTTP_429=(None, "The sentences again: too many claims; Retry-After is when to come back"),
 )
 def check() -> BaseResponse:
     """Make a list of the chosen claims and redirect to its page."""
-    _refuse_other_types()
+    refuse_unless_form(_API)
     typed = request.form.get("text", "")
     try:
         text = read_text(typed)
@@ -128,28 +129,16 @@ def check() -> BaseResponse:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
+        services().limits.claim()
     except (
         *(InvalidText, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
     ) as error:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     name = shorten(text, _LONGEST_NAME, placeholder="…")
-    services().limits.claim()
     list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
-
-
-def _refuse_other_types() -> None:
-    if request.mimetype not in _FORM_TYPES:
-        raise RequestRefused(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "This address accepts only a form.",
-                "From a program, send JSON to /api/v1/texts.",
-            ),
-        )
 
 
 def _chosen(text: str) -> Iterator[NewEntry]:
@@ -179,13 +168,13 @@ def _chosen(text: str) -> Iterator[NewEntry]:
 
 
 def _again(typed: str, error: EsotericError) -> Response:
-    return Response(_page(typed, (), error), status_of(error), mimetype="text/html")
+    return refused_page(_page(typed, (), error), error)
 
 
 def _page(
     text: str,
     sentences: tuple[TextSentence, ...],
-    error: EsotericError | None = None,
+    error: EsotericError | RequestRefused | None = None,
     sent: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""

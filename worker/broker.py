@@ -18,7 +18,7 @@ from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
 from worker.database import StoreUnavailable
 from worker.job_store import JobStore
-from worker.jobs import Job, Origin
+from worker.jobs import Job, Origin, QueueFull
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -187,6 +187,17 @@ class Queue:
                 return job  # another request could send it
             if self._mark_sent(job.id):
                 return job
+
+    def refuse_without_room(self, claims: int) -> None:
+        """Refuse several claims of which only some could be submitted.
+
+        Raises:
+            QueueFull: with these, too many would wait.
+            StoreUnavailable: the database cannot be read.
+        """
+        most = self._settings.most_queued
+        if self._store.counts()["queued"] + claims > most:
+            raise QueueFull(most)
 
     def _mark_sent(self, job_id: str) -> bool:
         """Record that a message was sent. False: another request has withdrawn the job."""

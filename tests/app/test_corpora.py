@@ -191,6 +191,8 @@ def test_a_program_makes_fills_lists_and_removes_a_corpus_as_described(
     bodies: list[Any] = [{"name": "x"}, {"title": 7}, []]
     for wrong in bodies:
         assert client.post("/api/v1/corpora", json=wrong).status_code == 422
+    malformed = client.post("/api/v1/corpora", data="{", content_type="application/json")
+    assert malformed.status_code == 400
     assert client.post("/api/v1/corpora", data="title").status_code == 415
 
 

@@ -106,6 +106,8 @@ def test_the_selected_claims_are_one_table_with_what_tells_them_apart(
 def test_two_or_more_selected_claims_are_compared(client: FlaskClient) -> None:
     answer = client.post("/claims/selected", data={"claim": ["a", "b", "a"], "do": "compare"})
     assert (answer.status_code, answer.headers["Location"]) == (303, "/compare?claims=a,b")
+    answer = client.post("/claims/selected", data={"claim": ["a", "b\r\nc", "d"], "do": "compare"})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/compare?claims=a,d")
 
 
 @pytest.mark.parametrize(

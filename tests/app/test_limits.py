@@ -87,6 +87,56 @@ def test_a_full_queue_accepts_no_more_and_keeps_the_claim_in_the_form(tmp_path: 
     services_of(app).close()
 
 
+def test_recipes_are_compared_all_or_none_and_the_form_keeps_what_was_typed(app: Flask) -> None:
+    client, store = app.test_client(), services_of(app).store
+    form = {"claim": "Tea is hot.", "recipe": ["esoteric", "m3"]}
+    assert client.post("/compare", data=form | {"claim": "Ice is cold."}).status_code == 303
+    page = client.post("/compare", data=form)
+    assert (page.status_code, int(page.headers["Retry-After"]) > 50) == (429, True)
+    assert "You may submit 3 claims within a minute." in page.text
+    assert "Tea is hot.</textarea>" in page.text
+    assert store.counts()["queued"] == 2
+    page = client.post("/compare", data=form | {"recipe": ["esoteric", "m3", "fer", "admiral"]})
+    assert page.status_code == 429
+    assert "Submit fewer at once." in page.text
+
+
+def test_recipes_that_the_queue_cannot_take_together_are_not_compared(tmp_path: Path) -> None:
+    describe_index(tmp_path)
+    environment = {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_MOST_QUEUED": "1"}
+    app = create_app(Settings.from_environment(environment))
+    form = {"claim": "Tea is hot.", "recipe": ["esoteric", "m3"]}
+    page = app.test_client().post("/compare", data=form)
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "60")
+    assert "Tea is hot.</textarea>" in page.text
+    assert services_of(app).store.counts()["queued"] == 0
+    services_of(app).close()
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("path", "form", "kept"),
+    [
+        ("/lists", {"claims": "Tea is hot.\nIce is cold."}, "Tea is hot.\nIce is cold.</textarea>"),
+        (
+            "/texts/claims",
+            {"text": "Tea is hot.", "take": "1", "claim-1": "Tea is warm.", "said-1": "0-11"},
+            "Tea is warm.",
+        ),
+    ],
+)
+def test_a_list_or_text_beyond_the_limit_stays_in_its_form(
+    app: Flask, path: str, form: dict[str, str], kept: str
+) -> None:
+    client = app.test_client()
+    for _ in range(3):
+        assert client.post(path, data=form).status_code == 303
+    page = client.post(path, data=form)
+    assert (page.status_code, int(page.headers["Retry-After"]) > 50) == (429, True)
+    assert "You have submitted 3 claims within a minute." in page.text
+    assert kept in page.text
+
+
 def test_the_streams_of_a_client_are_limited(app: Flask) -> None:
     limits = services_of(app).limits
     with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.1"}):

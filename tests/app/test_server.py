@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import sqlite3
 import time
@@ -78,6 +79,19 @@ def test_with_too_many_connections_the_longest_idle_one_makes_room(tmp_path: Pat
             first[0].settimeout(5)
             assert first[0].recv(100) == b""  # closed
             assert is_answered(others[-1])
+    finally:
+        web.close()
+
+
+def test_where_users_log_in_too_large_an_upload_is_refused_by_the_application(
+    tmp_path: Path,
+) -> None:
+    access = {"ESOTERIC_ACCESS": "tokens", "ESOTERIC_UPLOADS": "no"}
+    web = WebProcess(tmp_path, **access, ESOTERIC_MOST_UPLOAD_MB="1")
+    try:
+        path = "/api/v1/corpora/papers-1/files"
+        status, body = web.ask("POST", path, bytes(9_000_000), "multipart/form-data; boundary=x")
+        assert (status, json.loads(body)["error"]["code"]) == (413, "upload_too_large")
     finally:
         web.close()
 

@@ -20,15 +20,18 @@ from worker.job_store import JobStore
 
 
 class WebProcess:
-    """``python -m app`` with its own home, and, if given, few files that it may open."""
+    """``python -m app`` with its own home, and, if given, few files that it may open.
 
-    def __init__(self, home: Path, most_files: int | None = None) -> None:
+    ``more``: variables of its environment.
+    """
+
+    def __init__(self, home: Path, most_files: int | None = None, **more: str) -> None:
         describe_index(home)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
-        environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port)}
+        environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port), **more}
         self.settings = Settings.from_environment(environment)
         self.store = JobStore(Database(self.settings.database_url))
         self.log = home / "web.log"

@@ -40,14 +40,25 @@ def upload(store: CorpusStore, name: str, **files: str | bytes) -> None:
         store.add(name, received.files, received.left_out)
 
 
-def zipped(*files: tuple[str, bytes], mode: int = 0) -> bytes:
+def zipped(
+    *files: tuple[str, bytes], mode: int = 0, packed_by: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(content, "w") as archive:
         for name, said in files:
             member = zipfile.ZipInfo(name, (2024, 3, 5, 12, 0, 0))
             member.external_attr = mode << 16
-            archive.writestr(member, said, zipfile.ZIP_DEFLATED)
+            archive.writestr(member, said, packed_by)
     return content.getvalue()
+
+
+def damaged(packed_by: int) -> bytes:
+    """A zip whose directory is whole, but not the data of its file."""
+    name = "x.txt"
+    whole = bytearray(zipped((name, bytes(range(256)) * 20), packed_by=packed_by))
+    data = 30 + len(name)  # after the header of the file
+    whole[data + 8 : data + 40] = b"\xff" * 32
+    return bytes(whole)
 
 
 def index(store: CorpusStore, name: str) -> None:
@@ -146,6 +157,11 @@ def test_a_zip_is_unpacked_with_its_folders_and_dates_and_says_what_it_leaves_ou
         (zipped(("..\\x.txt", b"Ships go.")), "zip_path"),
         (zipped(("x.txt", bytes(11 * MOST))), "zip_too_large"),
         (b"PK\x03\x04 and no more", "bad_zip"),
+        (damaged(zipfile.ZIP_DEFLATED), "bad_zip"),
+        (damaged(zipfile.ZIP_LZMA), "bad_zip"),
+        (damaged(zipfile.ZIP_BZIP2), "bad_zip"),
+        (zipped(("x.txt", b"Ships go."), ("x.txt/y.txt", b"Ships come.")), "name_taken"),
+        (zipped(("a.txt", b"Ships go."), (("d" * 99 + "/") * 60 + "x.txt", b"A")), "path_too_long"),
         (zipped(("a.txt", b"/etc/passwd"), mode=stat.S_IFLNK | 0o777), "no_document"),
         (zipped(), "no_document"),
     ],
@@ -183,6 +199,28 @@ def test_an_upload_above_the_limit_is_refused(store: CorpusStore) -> None:
     with pytest.raises(CorpusRefused, match="larger than 1 MB"):
         upload(store, name, a_txt=bytes(600_000), b_txt=bytes(600_000))
     assert store.get(name).files == ()
+
+
+def test_several_zips_of_one_upload_have_one_limit_of_bytes_and_of_files(
+    store: CorpusStore,
+) -> None:
+    name = store.make("Papers")
+    large = zipped(("a.txt", bytes(6 * MOST)))
+    many = zipped(*((f"{number}.txt", b"") for number in range(1100)))
+    for packed in (large, many):
+        with pytest.raises(CorpusRefused) as refused:
+            upload(store, name, first_zip=packed, second_zip=packed)
+        assert refused.value.code == "zip_too_large"
+    upload(store, name, first_zip=large)
+    assert [one.name for one in store.get(name).files] == ["a.txt"]
+
+
+def test_an_upload_that_a_file_of_before_forbids_changes_nothing(store: CorpusStore) -> None:
+    name = store.make("Papers")
+    upload(store, name, x_txt="Ships go.")
+    with pytest.raises(CorpusRefused, match="one name"):
+        upload(store, name, a_zip=zipped(("a.txt", b"A"), ("x.txt/y.txt", b"B")))
+    assert [one.name for one in store.get(name).files] == ["x.txt"]
 
 
 def test_uploads_at_the_same_time_are_all_kept(store: CorpusStore) -> None:

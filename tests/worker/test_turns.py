@@ -47,9 +47,7 @@ def expected(store: JobStore) -> list[str]:
     """Return the queued claims by their places."""
     places = Places(store.database)
     placed = [
-        (place, job.claim)
-        for job in store.recent(100)
-        if (place := places.of(job.id)) is not None
+        (place, job.claim) for job in store.recent(100) if (place := places.of(job.id)) is not None
     ]
     assert [before for before, _ in sorted(placed)] == list(range(len(placed)))
     return [claim for _, claim in sorted(placed)]

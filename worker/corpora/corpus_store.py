@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -29,6 +29,7 @@ State: TypeAlias = Literal["empty", "waiting", "indexing", "ready", "failed"]
 LONGEST_TITLE = 80
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_NAME = 40  # of its part that comes from the title
+_LONGEST_PATH = 1000  # bytes of the name of a file with its folders; systems allow about 4,000
 _MOST_DEATHS = 3
 _LEFT_FOR = 24 * 3600  # seconds that remains of an upload may be there
 
@@ -284,22 +285,17 @@ class CorpusStore:
 
         Raises:
             UnknownCorpus: there is none of this name.
-            CorpusRefused: it is of a folder, or a file has the name of a folder of another.
+            CorpusRefused: it is of a folder, a name is too long, or a file has the name of a folder
+                of another.
         """
         with self._changing(name) as corpus:
             self._refuse_folder(corpus)
             inside = self._place(name) / "files"
+            _refuse_names([PurePosixPath(file) for file, _ in files], inside)
+            # All folders first: if the disk is full, no file was moved yet.
             for file, _ in files:
-                target = inside / file
-                taken = [one for one in target.parents if one.is_file()]
-                if target.is_dir() or taken:
-                    raise CorpusRefused(
-                        "name_taken",
-                        f"“{file}” cannot be stored: a file and a folder would have one name.",
-                        "Rename one of them.",
-                    )
-            for file, content in files:
                 (inside / file).parent.mkdir(parents=True, exist_ok=True)
+            for file, content in files:
                 content.replace(inside / file)
             self._want(name, corpus, left_out)
 
@@ -497,6 +493,30 @@ class CorpusStore:
                 f"The documents cannot be stored in {self._root} ({error.strerror or error}).",
                 "Make the folder writable for the service.",
             ) from error
+
+
+def _refuse_names(files: Sequence[PurePosixPath], inside: Path) -> None:
+    """Refuse files that cannot be stored in a folder, beside each other and those that are there.
+
+    Raises:
+        CorpusRefused: a name is too long, or a file has the name of a folder of another.
+    """
+    for file in files:
+        if len(str(file).encode()) > _LONGEST_PATH:
+            raise CorpusRefused(
+                "path_too_long",
+                f"“{str(file)[:80]}…” cannot be stored: its name with its folders is too long.",
+                f"Give it a name of at most {_LONGEST_PATH:,} bytes, or fewer folders.",
+            )
+    folders = {parent for file in files for parent in file.parents}
+    for file in files:
+        below_file = any((inside / parent).is_file() for parent in file.parents)
+        if file in folders or (inside / file).is_dir() or below_file:
+            raise CorpusRefused(
+                "name_taken",
+                f"“{file}” cannot be stored: a file and a folder would have one name.",
+                "Rename one of them.",
+            )
 
 
 def _state(indexing: Indexing | None, has_files: bool) -> State:

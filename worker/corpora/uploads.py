@@ -5,6 +5,7 @@ What they say is read later, by the indexing; here only what could harm the disk
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 import time
@@ -22,12 +23,15 @@ from retrieval.words import counted
 from worker.corpora.corpus_store import CorpusRefused
 
 SUFFIXES = (*BY_SUFFIX, ".zip")
-_MOST_FILES = 2000  # in a zip
+_MOST_FILES = 2000  # of an upload, with those in zips
 _UNPACKS_TO = 10  # times the largest upload
 _LONGEST_NAME = 120  # characters; those of UTF-8 may have four bytes, and a file system allows 255
 _BLOCK = 1 << 20
 _MOST_NAMED = 20  # files that were not taken
-_BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_BAD_ZIP = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,26 @@ class Received:
     left_out: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Unpacked:
+    """How many files and bytes an upload has so far, its zips unpacked; ``most``: bytes allowed."""
+
+    most: int
+    files: int = 0
+    size: int = 0
+
+    def add(self, files: int, size: int) -> None:
+        self.files += files
+        self.size += size
+        if self.files > _MOST_FILES or self.size > self.most:
+            raise CorpusRefused(
+                "zip_too_large",
+                f"The upload unpacks to {counted(self.files, 'file')} of {_megabytes(self.size)} or"
+                f" more; at most {_MOST_FILES:,} files of {_megabytes(self.most)} are taken.",
+                "Upload it in parts.",
+            )
+
+
 def receive(uploads: Iterable[Upload], into: Path, most: int) -> Received:
     """Write the files of an upload into a folder, those of a zip one by one.
 
@@ -57,15 +81,18 @@ def receive(uploads: Iterable[Upload], into: Path, most: int) -> Received:
         OSError: the disk is full or cannot be written.
     """
     received = Received()
-    room = most
+    room, unpacked = most, _Unpacked(_UNPACKS_TO * most)
     for upload in uploads:
         name = _plain(upload.name.replace("\\", "/").rpartition("/")[2])
         path = into / f"{len(received.files)}-upload"
-        room -= _copy(upload.content, path, room, most)
+        size = _copy(upload.content, path, room, most)
+        room -= size
         if name.lower().endswith(".zip"):
-            _unpack(name, path, into, most, received)
+            _unpack(name, path, into, unpacked, received)
             path.unlink()
-        elif _is_taken(name, received):
+            continue
+        unpacked.add(1, size)
+        if _is_taken(name, received):
             _date(path, upload.modified)
             received.files.append((name, path))
         else:
@@ -84,7 +111,7 @@ def formats() -> str:
     return ", ".join(SUFFIXES)
 
 
-def _unpack(name: str, path: Path, into: Path, most: int, received: Received) -> None:
+def _unpack(name: str, path: Path, into: Path, unpacked: _Unpacked, received: Received) -> None:
     damaged = CorpusRefused(
         "bad_zip", f"“{name}” is damaged, or is no zip.", "Pack its files again, or upload them."
     )
@@ -92,19 +119,15 @@ def _unpack(name: str, path: Path, into: Path, most: int, received: Received) ->
         with zipfile.ZipFile(path) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
             # ``zipfile`` reads no more of a member than it declares.
-            size = sum(one.file_size for one in members)
-            if size > _UNPACKS_TO * most or len(members) > _MOST_FILES:
-                files = counted(len(members), "file")
-                raise CorpusRefused(
-                    "zip_too_large",
-                    f"“{name}” unpacks to {files} of {_megabytes(size)}; at most"
-                    f" {_MOST_FILES:,} files of {_megabytes(_UNPACKS_TO * most)} are taken.",
-                    "Upload it in parts.",
-                )
+            unpacked.add(len(members), sum(one.file_size for one in members))
             for member in members:
                 _unpack_one(name, archive, member, into, received)
     except _BAD_ZIP as error:
         raise damaged from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise damaged from error  # bz2 says so that its data are damaged
 
 
 def _unpack_one(
