@@ -229,9 +229,10 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "ESOTERIC_UPLOADS",
-        "yes if HOST is this computer's own address, else no",
-        "yes or no: whether everybody who reaches the service may upload, change and remove"
-        " documents (docs/corpora.md). Where users log in, operators may, and nobody else.",
+        "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
+        "Where nobody logs in: whether everybody who reaches the service may upload, change and"
+        " remove documents (yes or no; docs/corpora.md). Where users log in, this is ignored: only"
+        " operators may.",
     ),
     Setting(
         "ESOTERIC_MOST_UPLOAD_MB",
@@ -353,7 +354,9 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=llm,
-            uploads=_yes(environment, "ESOTERIC_UPLOADS", _is_loopback(published)),
+            uploads=_yes(
+                environment, "ESOTERIC_UPLOADS", access is None and _is_loopback(published)
+            ),
             most_upload=1_000_000
             * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
             folders=_folders(environment, "ESOTERIC_FOLDERS"),

@@ -56,7 +56,7 @@ RULES: Mapping[str, Rule] = {
     "search_on.search_on": "checker",
     "selection.selected": "reader",
     "yours.export": "reader",
-    "yours.delete": "reader",
+    "yours.delete": "checker",
     "compare.compare": "reader",
     "compare.submit": "checker",
     "compare.comparison": "reader",
@@ -133,6 +133,16 @@ def install_access(app: Flask) -> None:
         return None
 
 
+def refuse_readers() -> None:
+    """Refuse what only part of a route does, if a checker may do it and a reader may not.
+
+    Raises:
+        RequestRefused: a reader asks.
+    """
+    if not _may("checker"):
+        raise _not_allowed("checker")
+
+
 def lists_all() -> bool:
     """Return whether this asker may list the claims of everybody."""
     return listed_owner() is None
@@ -152,8 +162,9 @@ def _identified() -> Asker:
     if settings.access == "open":
         return Asker(None, "checker")
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    if kind.casefold() == "bearer":
-        user = users.with_token(token.strip())
+    bearer = users.with_token(token.strip()) if kind.casefold() == "bearer" else None
+    if bearer is not None or (kind and settings.access == "tokens"):
+        user = bearer  # a proxy may send a token of its own, which is none of ours
     elif settings.access == "tokens":
         user = users.with_cookie(request.cookies.get(SESSION_COOKIE, ""))
     else:

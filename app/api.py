@@ -87,7 +87,7 @@ def claims() -> Response:
             HTTPStatus.BAD_REQUEST,
             Problem(
                 "bad_page" if wrong in ("page", "limit") else "bad_filter",
-                f"{wrong!r} has a value that nothing can be listed by.",
+                f"The value of {wrong!r} is not valid.",
                 "Pages count from 1; a page has 1 to 100 claims. The API's description has the"
                 " values of the filters.",
             ),
@@ -136,7 +136,7 @@ def progress(job_id: str) -> Response:
     HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
     HTTP_204=(None, "Deleted"),
     HTTP_400=(Error, "'forget' is not 0 or 1"),
-    HTTP_403=(Error, "From another site, or another visitor's"),
+    HTTP_403=(Error, "From another site, or somebody else's"),
     HTTP_404=_NO_CLAIM,
 )
 def cancel(job_id: str) -> Response:

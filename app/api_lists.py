@@ -34,7 +34,7 @@ blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
 # An answer that stays open would hold a thread of the server for as long as the list runs.
 _RETRY_MILLISECONDS = 2000
 _NO_LIST = (Error, "No such list")
-_NOT_ALLOWED = (Error, "From another site, or another visitor's")
+_NOT_ALLOWED = (Error, "From another site, or somebody else's")
 
 
 class _Model(BaseModel):

@@ -269,7 +269,7 @@ class FeedbackForm(_Model):
     label: Label | None = None
     """What it should be, where it is not right."""
     wrong: tuple[Whole, ...] = ()
-    """The evidence that is labelled wrong, as numbers from 1."""
+    """The evidence that is labelled wrongly, as numbers from 1."""
     note: str = ""
     """A note."""
     name: str = ""

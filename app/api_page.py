@@ -39,7 +39,8 @@ ENDPOINTS = (
         "GET /api/v1/claims/ID/events",
         "The same events as they are made, as server-sent events: “progress” with what the stage"
         " found, “state” with the state and how many claims wait before it. It ends with the claim."
-        " Where too many streams are open it is refused with 503; ask for the progress then.",
+        " Where too many streams are open it is refused with 503, or with 429 if they are yours;"
+        " ask for the progress then.",
         "curl -s -N ADDRESS/api/v1/claims/ID/events",
         "import urllib.request\nwith urllib.request.urlopen("
         '"ADDRESS/api/v1/claims/ID/events") as stream:\n    for line in stream:\n'
@@ -65,8 +66,8 @@ ENDPOINTS = (
         "claims",
         "GET /api/v1/claims",
         "The claims that contain the words “q”, or all of them, newest first, with their verdicts."
-        " “verdict”, “level”, “recipe” and “state” choose among them, and “whose=yours” those of"
-        " the cookie of the request. A page has 20, or as many as “limit” says, at most 100.",
+        " “verdict”, “level”, “recipe” and “state” choose among them, and “whose=yours” your own."
+        " A page has 20, or as many as “limit” says, at most 100.",
         "curl -s 'ADDRESS/api/v1/claims?q=sputnik&page=1&limit=20'",
         'for claim in service.claims("sputnik")["claims"]:\n    print(claim["claim"],'
         ' claim["verdict"])',
@@ -75,8 +76,8 @@ ENDPOINTS = (
         "cancel",
         "DELETE /api/v1/claims/ID",
         "Cancels a claim that is pending; a finished one stays as it is. With “forget=1” the claim"
-        " is deleted, with its events, its result and its feedback. A claim that was submitted"
-        " with a browser can be changed with the cookie of that browser only.",
+        " is deleted, with its events, its result and its feedback. Only its owner can do this: a"
+        " user or, where nobody logs in, the browser that has its cookie.",
         "curl -s -X DELETE ADDRESS/api/v1/claims/ID\n"
         "curl -s -X DELETE 'ADDRESS/api/v1/claims/ID?forget=1'",
         'service.cancel("ID")\nservice.delete("ID")',
@@ -85,8 +86,8 @@ ENDPOINTS = (
         "say",
         "POST /api/v1/claims/ID/feedback",
         "Says what the verdict should be. “label” is needed without agreement; “wrong” are the"
-        " numbers of the evidence that is labelled wrong; “note” and “name” are optional. It stays"
-        " in this service.",
+        " numbers of the evidence that is labelled wrongly; “note” and “name” are optional. It"
+        " stays in this service.",
         "curl -s ADDRESS/api/v1/claims/ID/feedback -H 'Content-Type: application/json' -d"
         ' \'{"agrees": false, "label": "NOT ENOUGH INFO", "wrong": [1]}\'',
         'service.say("ID", agrees=True, name="Ida Holm")\n'
@@ -95,8 +96,7 @@ ENDPOINTS = (
     Endpoint(
         "feedback",
         "GET /api/v1/feedback",
-        "What people say about verdicts, newest first; with “whose=yours” what was said with the"
-        " cookie of the request.",
+        "What people say about verdicts, newest first; with “whose=yours” only what you said.",
         "curl -s 'ADDRESS/api/v1/feedback?page=1&limit=20'",
         'for said in service.feedback()["feedback"]:\n    print(said["claim"], said["label"])',
     ),
@@ -118,8 +118,8 @@ ENDPOINTS = (
     Endpoint(
         "delete-feedback",
         "DELETE /api/v1/feedback/FEEDBACK",
-        "Deletes it. What was said with a browser can be deleted with the cookie of that browser"
-        " only.",
+        "Deletes it. Only its owner can do this: a user or, where nobody logs in, the browser that"
+        " has its cookie.",
         "curl -s -X DELETE -w '%{http_code}' ADDRESS/api/v1/feedback/FEEDBACK",
         'service.delete_feedback("FEEDBACK")',
     ),
@@ -235,8 +235,8 @@ ENDPOINTS = (
         "make-corpus",
         "POST /api/v1/corpora",
         "Makes a corpus for documents of your own. With “folder”, one of the folders that the"
-        " operator allows is indexed instead. Where other computers reach the service, the"
-        " operator must allow this and all that changes documents.",
+        " operator allows is indexed instead. Where users log in, only operators may do this and"
+        " all else that changes documents; elsewhere the operator may have to allow it.",
         "curl -s ADDRESS/api/v1/corpora -H 'Content-Type: application/json' -d '{\"title\":"
         ' "Norvik papers"}\'',
         'name = service.make_corpus("Ostrea papers")["name"]',
@@ -310,6 +310,7 @@ def api() -> str:
             endpoints=ENDPOINTS,
             most_characters=LONGEST,
             most_kib=MOST_BYTES // 1024,
+            claims_per_minute=services().settings.claims_per_minute or 0,
             keep_days=0 if keep_for is None else keep_for.days,
         )
     )

@@ -97,6 +97,7 @@ class Sentences(_Model):
 def read() -> Response:
     """Return the sentences of a text: which can be checked, and what they claim."""
     text = read_text(_submitted().text)
+    services().limits.claim()
     return answer(
         Sentences(
             text=text,

@@ -1,7 +1,7 @@
 """The audit log: who did what to which claim, and what was refused; one line of JSON each.
 
-It is a part of the log of the web server. It has no text of a claim and no cookie. A visitor who
-has not logged in is named by the begin of a digest.
+It is a part of the log of the web server. It has no text of a claim and no cookie. A browser that
+has not logged in appears as ``visitor`` and the first eight characters of its cookie's digest.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def install_audit(app: Flask) -> None:
                 "who": _who(),
                 "did": request.endpoint,
                 "claim": _claim(response),
+                "what": _what(),
                 "status": response.status_code,
                 "from": request.remote_addr,
             }
@@ -41,6 +42,13 @@ def install_audit(app: Flask) -> None:
 def _who() -> str:
     owner = visitor()
     return asker().name or (f"visitor {owner[:8]}" if owner else "nobody")
+
+
+def _what() -> str:
+    """Return the id of the list or feedback, or the name of the corpus."""
+    named = request.view_args or {}
+    ids = [named[one] for one in ("list_id", "feedback_id", "name") if one in named]
+    return str(ids[0])[:64] if ids else ""
 
 
 def _claim(response: Response) -> str:

@@ -231,6 +231,7 @@ class ProgressPage:
     seconds: int
     elapsed: str
     follow: bool
+    may_cancel: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,7 +480,8 @@ class Endpoint:
 class ApiPage:
     """What programs can ask, at ``address``; ``most_kib`` is the size of the largest request.
 
-    ``keep_days``: how long claims are kept, 0 where that is until they are deleted.
+    ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``keep_days``: how
+    long claims are kept, 0 where that is until they are deleted.
     """
 
     template: ClassVar[str] = "api.html"
@@ -487,6 +489,7 @@ class ApiPage:
     endpoints: tuple[Endpoint, ...]
     most_characters: int
     most_kib: int
+    claims_per_minute: int
     keep_days: int
 
 

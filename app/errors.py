@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from app.api_models import Error, answer
 from app.contexts import ErrorPage, render
 from app.services import services_of
+from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
     BadSource,
     EsotericError,
@@ -59,6 +60,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
+    (TextsBusy, HTTPStatus.SERVICE_UNAVAILABLE),
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )

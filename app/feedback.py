@@ -39,7 +39,7 @@ blueprint = Blueprint("feedback", __name__)
 PER_PAGE = 20
 _LONGEST_NOTE, _LONGEST_NAME = 2000, 100
 _NO_FEEDBACK = (Error, "No such feedback")
-_YOURS_ONLY = (Error, "From another site, or another visitor's")
+_YOURS_ONLY = (Error, "From another site, or somebody else's")
 _WRONG = {
     "label": "Without agreement, say what the verdict should be: SUPPORTS, REFUTES or NOT ENOUGH"
     " INFO.",
@@ -109,7 +109,7 @@ def listed() -> Response:
             HTTPStatus.BAD_REQUEST,
             Problem(
                 "bad_page",
-                f"{str(error.errors()[0]['loc'][0])!r} has a value that nothing can be listed by.",
+                f"The value of {str(error.errors()[0]['loc'][0])!r} is not valid.",
                 "Pages count from 1; a page has 1 to 100 of them; 'whose' is yours or all.",
             ),
         ) from error
@@ -187,7 +187,7 @@ def page() -> str:
 @blueprint.post("/feedback/<feedback_id>/delete")
 @describe(
     HTTP_303=(None, "The list of feedback"),
-    HTTP_403=(None, "From another site, or another visitor's"),
+    HTTP_403=(None, "From another site, or somebody else's"),
     HTTP_404=(None, "No such feedback"),
 )
 def delete(feedback_id: str) -> BaseResponse:
@@ -252,10 +252,12 @@ def _plain(text: str) -> str:
 
 
 def _refused(name: str, hint: str) -> RequestRefused:
-    return RequestRefused(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        Problem("bad_feedback", f"The feedback is not complete or not right: {name}.", hint),
+    wrong = (
+        f"The field {name!r} of the feedback is missing or wrong."
+        if name
+        else "The feedback is not a JSON object."
     )
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem("bad_feedback", wrong, hint))
 
 
 def _item(feedback: Feedback) -> FeedbackItem:

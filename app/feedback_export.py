@@ -1,7 +1,7 @@
 """Feedback as data sets: the claims and the pairs that ``esoteric evaluate`` and trainings read.
 
 A claim with its label needs sentences that show it. They are those that the program has found and
-labelled so; those that the person calls labelled wrong are left out. Where a decided label has no
+labelled so; those that the person calls labelled wrongly are left out. Where a decided label has no
 sentence, there is no line.
 """
 

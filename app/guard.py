@@ -76,17 +76,6 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
                     "Use the server's address, or add the name to TRUSTED_HOSTS and restart it.",
                 ),
             )
-        if request.endpoint in _UPLOADS:
-            request.max_content_length = most_upload + _BYTES_OF_A_FORM
-            if (request.content_length or 0) > request.max_content_length:
-                raise RequestRefused(
-                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(most_upload).problem
-                )
-            return
-        most = MOST_BYTES_OF_A_LIST if request.endpoint in _TAKE_LISTS else MOST_BYTES
-        if (request.content_length or 0) > most:
-            raise RequestEntityTooLarge
-        request.max_content_length = request.max_form_memory_size = most
         if request.method not in _SAFE_METHODS and _from_another_site():
             raise RequestRefused(
                 HTTPStatus.FORBIDDEN,
@@ -96,6 +85,17 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
                     "Open ESOTERIC itself and send the claim from there.",
                 ),
             )
+        if request.endpoint in _UPLOADS:
+            request.max_content_length = most_upload + _BYTES_OF_A_FORM
+            if (request.content_length or 0) > request.max_content_length:
+                raise RequestRefused(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(most_upload).problem
+                )
+        else:
+            most = MOST_BYTES_OF_A_LIST if request.endpoint in _TAKE_LISTS else MOST_BYTES
+            if (request.content_length or 0) > most:
+                raise RequestEntityTooLarge
+            request.max_content_length = request.max_form_memory_size = most
 
     @app.after_request
     def set_headers(response: Response) -> Response:

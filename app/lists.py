@@ -9,6 +9,7 @@ from flask import Blueprint, redirect, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import lists_all
 from app.asked_model import asked_model
 from app.asker import is_operator
 from app.contexts import ListsPage, render
@@ -126,7 +127,7 @@ def claims(list_id: str) -> str:
 
 _CHANGES: dict[str, Any] = {
     "HTTP_303": (None, "The list's page"),
-    "HTTP_403": (None, "From another site, or another visitor's"),
+    "HTTP_403": (None, "From another site, or somebody else's"),
     "HTTP_404": (None, "No such list"),
 }
 
@@ -179,6 +180,13 @@ def _uploaded_name() -> str | None:
     return uploaded.filename if uploaded is not None else None
 
 
+def _owners_listed() -> tuple[str | None, ...] | None:
+    """Return whose lists are shown, ``None`` for all; nobody's where nobody logs in."""
+    if is_operator():
+        return None
+    return (visitor(), None) if lists_all() else (visitor(),)
+
+
 def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
     recipes, here = services().recipes, runnable_here()
@@ -187,9 +195,7 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
     can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
     return render(
         ListsPage(
-            lists=tuple(
-                map(list_item, services().lists.recent(visitor(), LISTS_SHOWN, is_operator()))
-            ),
+            lists=tuple(map(list_item, services().lists.recent(_owners_listed(), LISTS_SHOWN))),
             problem=error.problem if error and not about_recipe else None,
             typed=request.form.get("claims", ""),
             column=request.form.get("column", ""),

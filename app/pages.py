@@ -149,6 +149,7 @@ def claim(job_id: str) -> str:
             before=store.standing(job.id)[1],
             corpus=_corpus(),
             follow=follow,
+            may_cancel=may_change(store.owner(job.id)),
         )
         return render(page)
     return render(StoppedPage(job, may_change(services().store.owner(job.id))))
@@ -157,7 +158,7 @@ def claim(job_id: str) -> str:
 @blueprint.post("/claims/<job_id>/cancel")
 @describe(
     HTTP_303=(None, "The claim's page"),
-    HTTP_403=(None, "From another site, or another visitor's"),
+    HTTP_403=(None, "From another site, or somebody else's"),
     HTTP_404=(None, "No such claim"),
 )
 def cancel(job_id: str) -> BaseResponse:
@@ -169,7 +170,7 @@ def cancel(job_id: str) -> BaseResponse:
 @blueprint.post("/claims/<job_id>/delete")
 @describe(
     HTTP_303=(None, "The history"),
-    HTTP_403=(None, "From another site, or another visitor's"),
+    HTTP_403=(None, "From another site, or somebody else's"),
     HTTP_404=(None, "No such claim"),
 )
 def delete(job_id: str) -> BaseResponse:

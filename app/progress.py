@@ -34,6 +34,7 @@ def progress_page(
     before: int,
     corpus: Corpus | None,
     follow: bool,
+    may_cancel: bool,
 ) -> ProgressPage:
     """Return the page of a pending job.
 
@@ -44,6 +45,7 @@ def progress_page(
     groups = trail(events, recipe, running=running and bool(events), asks=asked is not None)
     seconds = max(0, int((datetime.now(UTC) - job.created_at).total_seconds()))
     return ProgressPage(
+        may_cancel=may_cancel,
         id=job.id,
         claim=job.claim,
         recipe=job.recipe,

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.access import refuse_readers
 from app.api_models import Selection
 from app.claims_export import as_csv, as_json
 from app.errors import RequestRefused
@@ -26,7 +27,7 @@ _FEWEST_COMPARED = 2
     form=Selection,
     HTTP_200=(None, "The file"),
     HTTP_303=(None, "The comparison, or the history"),
-    HTTP_403=(None, "From another site, or one of the claims is another visitor's"),
+    HTTP_403=(None, "From another site, or one of the claims is somebody else's"),
     HTTP_404=(None, "One of the claims to be deleted is gone"),
     HTTP_422=(None, "Too few claims, or nothing to do with them"),
 )
@@ -44,6 +45,7 @@ def selected() -> BaseResponse:
     if do == "compare":
         return redirect(url_for("compare.compare", claims=",".join(ids)), HTTPStatus.SEE_OTHER)
     if do == "delete":
+        refuse_readers()
         store = services().store
         for job_id in ids:
             refuse_others(store.owner(job_id))

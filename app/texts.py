@@ -22,6 +22,7 @@ from app.recipes import grouped, recipe_to_run, runnable_here
 from app.services import services
 from app.visitor import visitor_with_cookie
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
+from retrieval.checkable.reader import TextsBusy
 from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import (
@@ -100,8 +101,9 @@ def read() -> Response:
     typed = request.form.get("claim", request.form.get("text", ""))
     try:
         text = read_text(typed)
+        services().limits.claim()
         return Response(_page(text, services().texts.statements_of(text)), mimetype="text/html")
-    except InvalidText as error:
+    except (InvalidText, TextsBusy) as error:
         return _again(typed, error)
 
 

@@ -76,17 +76,20 @@ def refuse_others(owner: str | None) -> None:
     """Refuse the request if the visitor may not change what belongs to this owner.
 
     Raises:
-        RequestRefused: it belongs to another visitor.
+        RequestRefused: it belongs to somebody else.
     """
     if not may_change(owner):
+        if asker().name is None:
+            who = "its owner"
+            hint = "Use the browser that it was submitted with. Everybody may read it."
+        else:
+            who, hint = "its owner or an operator", "Ask its owner, or an operator."
         raise RequestRefused(
             HTTPStatus.FORBIDDEN,
             Problem(
                 "not_yours",
-                "This belongs to another visitor, and only that visitor can change it.",
-                "Ask its owner, or an operator."
-                if asker().name
-                else "Use the browser that it was submitted with. Everybody may read it.",
+                f"This belongs to somebody else. Only {who} can change it.",
+                hint,
             ),
         )
 

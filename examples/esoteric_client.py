@@ -134,8 +134,8 @@ class Esoteric:
     ) -> Document:
         """Say what the verdict of a claim should be, and return the feedback with its ``id``.
 
-        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled wrong.
-        An agreement under a ``name`` allows the export as a ClaimReview.
+        ``label``: needed without agreement. ``wrong``: numbers of evidence that is labelled
+        wrongly. An agreement under a ``name`` allows the export as a ClaimReview.
         """
         body = {"agrees": agrees, "label": label, "wrong": list(wrong), "note": note, "name": name}
         return self._json("POST", f"/claims/{job}/feedback", body)

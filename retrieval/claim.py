@@ -60,11 +60,13 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         raise InvalidClaim(
             "claim_not_text", "The claim is not text.", "Send one sentence as a string."
         )
+    original = _tidy(text)
+    _refuse_long(original)  # first: what follows is made for short texts
     repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     plain = "".join(map(_of_any_keyboard, repaired))
     whole = _tidy(plain)
     claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
-    read = ReadClaim(with_digits(claim.text), _tidy(text), ())
+    read = ReadClaim(with_digits(claim.text), original, ())
     _refuse(read)
     if not anyway:
         _refuse_what_has_no_verdict(read.text)
@@ -87,8 +89,17 @@ def _of_any_keyboard(character: str) -> str:
     return unicodedata.normalize("NFKC", character) if variant else character
 
 
+def _refuse_long(original: str) -> None:
+    if len(original) > LONGEST:
+        raise InvalidClaim(
+            "claim_too_long",
+            f"The claim is {len(original)} characters long; at most {LONGEST} can be checked.",
+            "Check one sentence at a time.",
+        )
+
+
 def _refuse(read: ReadClaim) -> None:
-    claim, length = read.text, len(read.original)
+    claim = read.text
     example = f"Try something like {_EXAMPLE}"
     if not claim:
         raise InvalidClaim("claim_empty", "There is no claim to check.", example)
@@ -103,12 +114,6 @@ def _refuse(read: ReadClaim) -> None:
             "claim_unreadable",
             "The claim contains characters that could not be read.",
             "Type them again, or send the text as UTF-8.",
-        )
-    if length > LONGEST:
-        raise InvalidClaim(
-            "claim_too_long",
-            f"The claim is {length} characters long; at most {LONGEST} can be checked.",
-            "Check one sentence at a time.",
         )
     if not any(c.isalpha() for c in claim):
         raise InvalidClaim("claim_no_letters", "The claim contains no words.", example)

@@ -34,7 +34,7 @@ class UnknownFeedback(EsotericError):
 class Opinion:
     """What somebody says about a verdict.
 
-    ``label``: what the verdict should be. ``wrong``: the evidence that is labelled wrong, as
+    ``label``: what the verdict should be. ``wrong``: the evidence that is labelled wrongly, as
     numbers from 1. ``name``: of who stands for it in public, "" if nobody does.
     """
 

@@ -18,9 +18,9 @@ from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
-from worker.schema import AnswerRow, ClaimRow, EventRow
+from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow
 from worker.transitions import change, end
-from worker.turns import Place, Places
+from worker.turns import Places
 
 _DELETED_AT_ONCE = 50
 _NEW = Origin()
@@ -90,13 +90,17 @@ class JobStore:
             return bool(session.scalar(select(exists().where(ClaimRow.id == job_id, needs_none))))
 
     def withdraw(self, job_id: str) -> None:
-        """Remove a queued job that never had a message; any other job stays as it is."""
+        """Remove a queued job that never had a message; any other job stays as it is.
+
+        One that a row of a list has been given to meanwhile stays: its message is sent again.
+        """
         with self.database.writing() as session:
             session.execute(
                 delete(ClaimRow).where(
                     ClaimRow.id == job_id,
                     ClaimRow.state == "queued",
                     ClaimRow.dispatched_at.is_(None),
+                    ~exists().where(EntryRow.claim_id == ClaimRow.id),
                 )
             )
 
@@ -146,8 +150,7 @@ class JobStore:
             state = cast("State | None", session.scalar(wanted))
         if state is None:
             raise UnknownJob
-        place = self.place(job_id) if state == "queued" else None
-        return state, 0 if place is None else place.before
+        return state, (self._places.of(job_id) or 0) if state == "queued" else 0
 
     def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
         """Return the newest jobs, of one owner or of all, newest first."""
@@ -162,10 +165,6 @@ class JobStore:
         ``_`` have no special meaning.
         """
         return HistoryStore(self.database).listed(ClaimFilter(text, owner), limit, offset)
-
-    def place(self, job_id: str) -> Place | None:
-        """Return the place of a job in the queue; ``None``: it is not queued."""
-        return self._places.of(job_id)
 
     def checked_before(self, claim: str, recipe: str, owner: str | None = None) -> ListedJob | None:
         """Return the newest job that gave a verdict on this claim with this recipe, if any.

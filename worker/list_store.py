@@ -15,6 +15,7 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker import clock
 from worker.database import Database
+from worker.jobs import QueueFull
 from worker.lists import (
     ClaimList,
     Entry,
@@ -57,6 +58,7 @@ _DELETED = Problem(
     "claim_deleted", "This claim was deleted from the history.", "Check the list again."
 )
 _CANCELLED = Problem("cancelled", "This claim was cancelled.", "Check it alone, or the list again.")
+MOST_WAITING = 100_000  # rows of all lists that wait for their turn
 
 
 class ListStore:
@@ -78,10 +80,16 @@ class ListStore:
 
         ``source_text``: the text that its claims are from, if they are from one. ``corpora``: those
         that they are checked against, ``None`` for the default one.
+
+        Raises:
+            QueueFull: too many rows of lists wait already; nothing was stored.
         """
-        list_id = secrets.token_hex(12)
+        list_id = secrets.token_hex(16)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
         with self._database.writing() as session:
+            waits = select(func.count()).select_from(EntryRow).where(EntryRow.state == "waiting")
+            if (session.scalar(waits) or 0) + len(entries) > MOST_WAITING:
+                raise QueueFull(MOST_WAITING)
             session.add(
                 ListRow(
                     id=list_id,
@@ -125,13 +133,12 @@ class ListStore:
         with self._database.reading() as session:
             return _with_counts(session, _row(session, list_id))
 
-    def recent(self, owner: str | None, limit: int, everybodys: bool = False) -> list[ClaimList]:
-        """Return the newest lists of this visitor and of nobody, or those of everybody."""
-        nobodys = ListRow.owner.is_(None)
-        seen = nobodys if owner is None else or_(nobodys, ListRow.owner == owner)
+    def recent(self, owners: Sequence[str | None] | None, limit: int) -> list[ClaimList]:
+        """Return the newest lists of these owners, ``None`` among them for nobody, or of all."""
         wanted = select(ListRow).order_by(ListRow.number.desc()).limit(limit)
-        if not everybodys:
-            wanted = wanted.where(seen)
+        if owners is not None:
+            named = ListRow.owner.in_([owner for owner in owners if owner is not None])
+            wanted = wanted.where(or_(named, ListRow.owner.is_(None)) if None in owners else named)
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
@@ -219,9 +226,11 @@ class ListStore:
             session.execute(delete(ListRow).where(ListRow.owner == owner))
 
     def delete_finished(self, ago: timedelta) -> None:
-        """Delete lists that ended at least this long ago."""
+        """Delete lists that ended at least this long ago, or are as old and paused."""
+        before = clock.now() - ago
+        paused = and_(ListRow.state == "paused", ListRow.created_at <= before)
         with self._database.writing() as session:
-            session.execute(delete(ListRow).where(ListRow.finished_at <= clock.now() - ago))
+            session.execute(delete(ListRow).where(or_(ListRow.finished_at <= before, paused)))
 
     def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:
         ended = clock.now() if state == "cancelled" else None

@@ -12,7 +12,6 @@ A turn has a number, not a time, as the clocks of workers may differ.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -27,25 +26,12 @@ from worker.schema import ClaimRow, TurnRow
 MOST_REMEMBERED = 1000
 # For how long the order of the queue is kept: many pages ask for their places at once.
 ORDER_SECONDS = 1.0
-# How many finished claims tell how long one takes.
-MEASURED = 20
 
 _of_client, _of_owner = aliased(TurnRow), aliased(TurnRow)
 _owner = func.coalesce(ClaimRow.owner, "")
 _client = func.coalesce(ClaimRow.client, _owner)
 _client_turn = func.coalesce(_of_client.number, 0)
 _owner_turn = func.coalesce(_of_owner.number, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in the queue: how many claims come before this one, which may grow by fair turns.
-
-    ``seconds``: an estimate of how long they take; ``None`` where no claim was checked so far.
-    """
-
-    before: int
-    seconds: float | None
 
 
 def next_id(session: Session) -> str | None:
@@ -84,10 +70,11 @@ class Places:
         self._lock = Lock()
         self._read_at = float("-inf")
         self._before: dict[str, int] = {}
-        self._pace: float | None = None
 
-    def of(self, job_id: str) -> Place | None:
-        """Return the place of a job, as it was a second ago at most; ``None``: it is not queued.
+    def of(self, job_id: str) -> int | None:
+        """Return how many jobs come before this one, as it was a second ago at most.
+
+        The number may grow, as clients take turns. ``None``: the job is not queued.
 
         Raises:
             StoreUnavailable: the database cannot be read.
@@ -95,30 +82,11 @@ class Places:
         with self._lock:
             known = job_id in self._before  # or it was submitted just now
             if not known or time.monotonic() - self._read_at >= ORDER_SECONDS:
-                self._read()
-            before, pace = self._before.get(job_id), self._pace
-        if before is None:
-            return None
-        return Place(before, None if pace is None else pace * (before + 1))
-
-    def _read(self) -> None:
-        with self._database.reading() as session:
-            self._before = {job_id: n for n, job_id in enumerate(session.scalars(_in_order()))}
-            busy = session.scalar(select(func.count()).where(ClaimRow.state == "running")) or 1
-            done = (
-                select(ClaimRow.started_at, ClaimRow.finished_at)
-                .where(ClaimRow.state == "done", ClaimRow.started_at < ClaimRow.finished_at)
-                .order_by(ClaimRow.number.desc())
-                .limit(MEASURED)
-            )
-            # Both times are from the clock of one worker.
-            times = [
-                (end - start).total_seconds()
-                for start, end in session.execute(done)
-                if start and end
-            ]
-        self._pace = sum(times) / len(times) / busy if times else None
-        self._read_at = time.monotonic()
+                with self._database.reading() as session:
+                    ids = enumerate(session.scalars(_in_order()))
+                    self._before = {one: number for number, one in ids}
+                self._read_at = time.monotonic()
+            return self._before.get(job_id)
 
 
 def _in_order() -> Select[Any]:

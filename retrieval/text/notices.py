@@ -58,9 +58,10 @@ QUESTION_WORDS = _words("who whom whose what which when where why how")
 _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
 
 # A sentence may end after a word of two letters or more, so initials ("J. K.") end none. Before
-# a small letter only a full stop ends a sentence ("Yahoo! is" continues).
+# a small letter only a full stop ends a sentence ("Yahoo! is" continues). Words are taken whole: a
+# search that begins within them again would take the square of their length.
 _SENTENCE_END = re.compile(
-    r"([^\W\d_]{2,}|\d{2,})(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
+    r"((?<![^\W\d_])[^\W\d_]{2,}+|(?<!\d)\d{2,}+)(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
 )
 _ABBREVIATIONS = _words(
     """

@@ -19,7 +19,7 @@ _ASKED = re.compile(
 _LINK = r"(?:https?://|www\.)\S+"
 _LINKS_AT_THE_END = re.compile(rf"(?:\s*{_LINK})+$", re.IGNORECASE)
 _TAG = r"(?<!\S)#[^\W\d_]\w*"
-_TAGS_AT_THE_END = re.compile(rf"(?P<before>\S+)\s+{_TAG}(?:\s+{_TAG})*$")
+_TAGS_AT_THE_END = re.compile(rf"(?<!\S)(?P<before>\S++)\s+{_TAG}(?:\s+{_TAG})*$")
 _MARK = re.compile(r"(?<![\w#&])#(?=[^\W\d_]\w)")
 
 

@@ -181,6 +181,37 @@ def test_roles_may_what_they_should(start: Start) -> None:
         assert "Anna has a boat." not in text
 
 
+def test_a_reader_deletes_nothing_in_whatever_way(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    client = app.test_client()
+    job = submit(client, user(app, "rita", "checker"))
+    services_of(app).users.remove("rita")
+    reader = user(app, "rita", "reader")
+    selected = {"claim": job, "do": "delete"}
+    assert client.post("/claims/selected", data=selected, headers=reader).status_code == 403
+    assert client.post("/yours/delete", headers=reader).status_code == 403
+    assert client.get(f"/api/v1/claims/{job}", headers=reader).status_code == 200
+
+
+def test_lists_are_shown_to_their_owner_and_operators(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    client = app.test_client()
+    carl, olga = user(app, "carl", "checker"), user(app, "olga", "operator")
+    other = user(app, "otto", "checker")
+    sent = {"claims": "Tea is hot.\nIce is cold.", "name": "Drinks"}
+    assert client.post("/lists", data=sent, headers=carl).status_code == 303
+    assert "Drinks" in client.get("/lists", headers=carl).text
+    assert "Drinks" not in client.get("/lists", headers=other).text
+    assert "Drinks" in client.get("/lists", headers=olga).text
+
+
+def test_only_this_machine_may_upload_without_a_word_of_the_operator() -> None:
+    assert Settings.from_environment({}).uploads
+    for more in ({"ESOTERIC_ACCESS": "open"}, {"HOST": "0.0.0.0"}):
+        assert not Settings.from_environment(more).uploads
+        assert Settings.from_environment({**more, "ESOTERIC_UPLOADS": "yes"}).uploads
+
+
 def test_a_proxy_names_the_user_and_nobody_else_can(start: Start) -> None:
     app = start(
         ESOTERIC_ACCESS="proxy", ESOTERIC_PROXIES="10.0.0.0/8", ESOTERIC_USER_HEADER="Remote-User"
@@ -233,7 +264,7 @@ def test_where_the_service_is_open_everybody_checks_and_ends_only_own_claims(sta
     assert carl.get(page).status_code == 200
     refused = carl.post(f"{page}/cancel")
     assert refused.status_code == 403
-    assert "belongs to another visitor" in refused.text
+    assert "belongs to somebody else" in refused.text
     assert carl.delete(f"/api/v1{page}").status_code == 403
     assert anna.post(f"{page}/cancel").status_code == 303
     program = app.test_client()
@@ -316,3 +347,29 @@ def test_the_audit_log_says_who_did_what_to_which_claim_and_no_text(
         ("anna", "login.log_out", None, 303),
     ]
     assert "Varnby" not in caplog.text
+
+
+def test_the_page_of_the_api_says_what_programs_of_this_reader_need(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens", ESOTERIC_CLAIMS_PER_MINUTE="7")
+    page = app.test_client().get("/api", headers=user(app, "anna", "checker")).text
+    assert "Authorization: Bearer TOKEN" in page
+    assert "A client may submit 7 claims in a minute" in page
+    assert "Only its owner or an operator can delete it." in page
+    alone = start().test_client().get("/api").text
+    assert "Bearer" not in alone
+    assert "in a minute" not in alone
+    assert "Only the browser that submitted it can delete it" in alone
+
+
+def test_the_refusal_names_an_operator_only_where_there_are_some(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
+    client = app.test_client()
+    claim = f"/api/v1/claims/{submit(client, anna)}"
+    refused = client.delete(claim, headers=carl).get_json()["error"]
+    assert refused["message"].endswith("Only its owner or an operator can change it.")
+    alone = start()
+    browser, other = alone.test_client(), alone.test_client()
+    page = browser.post("/claims", data={"claim": "Carl has a boat."}).headers["Location"]
+    refused = other.delete(f"/api/v1{page}").get_json()["error"]
+    assert refused["message"].endswith("Only its owner can change it.")

@@ -401,7 +401,7 @@ def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
         review = json.loads(reader.get(f"{address}/export?format=claimreview").text)
         assert review["author"] == {"@type": "Person", "name": name}
         assert review["reviewRating"]["ratingExplanation"] == f"{name} has read it."
-        assert len(review["citation"]) == 1  # of the two that support it one is labelled wrong
+        assert len(review["citation"]) == 1  # of the two that support it one is labelled wrongly
 
 
 def test_claimreview_stays_within_the_script_element_that_it_is_put_into(

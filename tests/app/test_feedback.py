@@ -151,7 +151,7 @@ def test_evaluation_and_training_read_the_export(
     worker.finish(doubtful, document_with_doubt())
     for job_id, said in (
         (done, {"agrees": True, "wrong": [2]}),
-        # The only sentence that refutes it is labelled wrong: no line.
+        # The only sentence that refutes it is labelled wrongly: no line.
         (done, {"agrees": False, "label": "REFUTES", "wrong": [4]}),
         (done, {"agrees": False, "label": "NOT ENOUGH INFO", "wrong": [1]}),
         (doubtful.id, {"agrees": False, "label": "REFUTES"}),

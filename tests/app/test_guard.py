@@ -74,6 +74,18 @@ def test_forms_of_other_sites_are_refused(
     assert client.get("/claims", headers=headers).status_code == 200
 
 
+def test_every_route_that_changes_something_refuses_other_sites(client: FlaskClient) -> None:
+    routes = [
+        (method, re.sub("<[^>]+>", "1", rule.rule))
+        for rule in client.application.url_map.iter_rules()
+        for method in sorted(rule.methods & {"POST", "PUT", "PATCH", "DELETE"})
+    ]
+    assert len(routes) > 30
+    for method, path in routes:
+        answer = client.open(path, method=method, headers={"Sec-Fetch-Site": "cross-site"})
+        assert answer.status_code == 403, (method, path)
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -581,7 +581,7 @@ def test_the_page_says_that_the_proof_does_not_agree(
     worker.finish(job, document_with_proof("REFUTES"))
     text = words(client.get(f"/claims/{job.id}").text)
     assert (
-        "Check by parts disagrees Read part by part, the evidence does not give the same"
+        "The check part by part disagrees Read part by part, the evidence does not give the same"
         " verdict. This has lowered the confidence."
     ) in text
     assert "Part by part The" not in text

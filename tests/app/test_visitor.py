@@ -85,7 +85,7 @@ def test_only_its_owner_cancels_or_deletes_a_claim_that_everybody_may_read(
         for path in ("/cancel", "/delete"):
             page = stranger.post(address + path)
             assert page.status_code == 403
-            assert "another visitor" in page.text
+            assert "somebody else" in page.text
         for query in ("", "?forget=1"):
             answer = stranger.delete(f"/api/v1{address}{query}")
             assert answer.json["error"]["code"] == "not_yours"  # type: ignore[index]

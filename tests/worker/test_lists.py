@@ -18,6 +18,7 @@ from worker.broker import Queue
 from worker.database import Database
 from worker.feeder import Feeder
 from worker.job_store import JobStore
+from worker.jobs import QueueFull
 from worker.list_store import ListStore
 from worker.lists import Entry, NewEntry, UnknownList
 
@@ -136,6 +137,21 @@ def test_the_claims_of_a_list_are_checked_against_its_corpora(desk: Desk) -> Non
     desk.feeder.look()
     (job,) = desk.jobs.recent(9)
     assert desk.jobs.get(job.id).corpora == ("default", "own")
+
+
+def test_a_row_keeps_its_claim_if_the_other_sender_of_that_fails(desk: Desk) -> None:
+    job = desk.jobs.submit("Tea is hot.", "combined")[0]
+    speech = desk.submit("Tea is hot.")
+    desk.feeder.look()
+    desk.jobs.withdraw(job.id)  # the broker has refused the message of the page
+    assert desk.states(speech) == ["queued"]
+
+
+def test_more_rows_than_can_wait_are_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worker.list_store.MOST_WAITING", 2)
+    desk.submit("Tea is hot.", "Ice is cold.")
+    with pytest.raises(QueueFull):
+        desk.submit("Snow is white.")
 
 
 def test_the_same_claim_twice_is_checked_once_while_it_is_pending(desk: Desk) -> None:

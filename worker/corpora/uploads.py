@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from retrieval.corpora.folder.formats import BY_SUFFIX
-from retrieval.system.fixes import install_corpora_command
+from retrieval.system.fixes import install_service_command
 from retrieval.words import counted
 from worker.corpora.corpus_store import CorpusRefused
 
@@ -166,7 +166,7 @@ def _is_taken(name: str, received: Received) -> bool:
     elif not kind.installed:
         received.left_out.append(
             f"“{name}” cannot be read, because {kind.library} is not installed. The operator can"
-            f" run: {install_corpora_command()}"
+            f" run: {install_service_command()}"
         )
     return kind is not None and kind.installed
 

@@ -5,6 +5,7 @@ import pytest
 
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim
+from retrieval.text.notices import sentences_in
 
 REFUSED = {
     "": "claim_empty",
@@ -265,3 +266,11 @@ def test_what_has_no_verdict_is_checked_only_if_that_is_asked_for(text: str, cod
 )
 def test_a_question_for_yes_or_no_a_title_and_a_foreign_name_are_not_refused(text: str) -> None:
     assert read_claim(text).text
+
+
+def test_texts_without_end_are_read_once_from_begin_to_end() -> None:
+    for text in ("a" * 1_000_000, "7" * 1_000_000, "#a " * 300_000):
+        with pytest.raises(InvalidClaim) as refused:
+            read_claim(text)
+        assert refused.value.code == "claim_too_long"
+        assert sentences_in(text) == [text.strip()]
