@@ -93,6 +93,7 @@ def form() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the text"),
+    HTTP_429=(None, "The form again: too many texts; Retry-After is when to come back"),
 )
 def read() -> Response:
     """Show the sentences of a text; those that can be checked are chosen."""
@@ -103,7 +104,7 @@ def read() -> Response:
         text = read_text(typed)
         services().limits.claim()
         return Response(_page(text, services().texts.statements_of(text)), mimetype="text/html")
-    except (InvalidText, TextsBusy) as error:
+    except (InvalidText, TextsBusy, RequestRefused) as error:
         return _again(typed, error)
 
 
@@ -167,7 +168,7 @@ def _chosen(text: str) -> Iterator[NewEntry]:
             yield NewEntry(place, claim[:LONGEST], {}, error.problem, (start, end))
 
 
-def _again(typed: str, error: EsotericError) -> Response:
+def _again(typed: str, error: EsotericError | RequestRefused) -> Response:
     return refused_page(_page(typed, (), error), error)
 
 
