@@ -36,7 +36,9 @@ REPORT = Report(
     claim="The pier is o\u0142d.",
     recipe="combined",
     notices=("A notice.",),
-    corpus=CorpusInfo(name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None),
+    corpus=CorpusInfo(
+        name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None, parts=()
+    ),
     verdict=Verdict(
         "SUPPORTS",
         2 / 3,

@@ -19,6 +19,7 @@ from settings import CHECKOUT
 NAME_A_KIND = {
     "retrieval/index/embedded/embedded_index.py",
     "retrieval/index/open.py",
+    "worker/corpora/indexing.py",  # uploaded documents always have an index in a folder
 }
 
 
