@@ -95,6 +95,21 @@ class OtherRecipes:
 
 
 @dataclass(frozen=True, slots=True)
+class RecipeChoice:
+    """The recipes that a form offers; ``others`` cannot run here.
+
+    ``usual``: the name of the one that a claim without a recipe is checked by; ``chosen``: of the
+    one that is selected. ``problem``: why the one that was asked for cannot run.
+    """
+
+    recipes: tuple[Recipe, ...]
+    others: tuple[OtherRecipes, ...]
+    usual: str
+    chosen: str
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
 class Editing:
     """A claim that is edited: its id and text, and the words of it to select, "" for none.
 
@@ -181,10 +196,8 @@ class HomePage:
     """The page with the form.
 
     ``box``: what will be done with what stands in it; its problem is set if that was refused.
-    ``recipe_problem`` is set if the recipe cannot run here. ``usual``: the name of the recipe of
-    the examples; ``chosen``: of the one that is selected in the form. ``editing``: the claim that
-    this one is made from, if any.
-    ``asked``: ``None`` where there is no language model.
+    The examples are checked by the usual recipe. ``editing``: the claim that this one is made
+    from, if any. ``asked``: ``None`` where there is no language model.
     """
 
     template: ClassVar[str] = "home.html"
@@ -195,11 +208,7 @@ class HomePage:
     corpus: Corpus | None
     corpus_problem: Problem | None
     corpora: tuple[CorpusChoice, ...]
-    recipes: tuple[Recipe, ...]
-    other_recipes: tuple[OtherRecipes, ...]
-    recipe_problem: Problem | None
-    usual: str
-    chosen: str
+    choice: RecipeChoice
     asked: AskedModel | None
     editing: Editing | None
 
@@ -326,7 +335,7 @@ class ListsPage:
     """The form for a list, and the visitor's ``lists``, newest first.
 
     ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
-    are what the form is filled with. The recipes are as in ``HomePage``.
+    are what the form is filled with.
     """
 
     template: ClassVar[str] = "lists.html"
@@ -337,11 +346,7 @@ class ListsPage:
     name: str
     most_claims: int
     corpora: tuple[CorpusChoice, ...]
-    recipes: tuple[Recipe, ...]
-    other_recipes: tuple[OtherRecipes, ...]
-    recipe_problem: Problem | None
-    usual: str
-    chosen: str
+    choice: RecipeChoice
     asked: AskedModel | None
 
 
@@ -446,7 +451,7 @@ class TextPage:
     """A text and its sentences, none before it was read.
 
     ``problem`` is set if it was refused, or if nothing was ticked. ``may_be_list``: every line has
-    one sentence. The recipes are as in ``HomePage``.
+    one sentence.
     """
 
     template: ClassVar[str] = "text.html"
@@ -456,11 +461,7 @@ class TextPage:
     sentences: tuple[SentenceItem, ...]
     chosen_claims: int
     may_be_list: bool
-    recipes: tuple[Recipe, ...]
-    other_recipes: tuple[OtherRecipes, ...]
-    recipe_problem: Problem | None
-    usual: str
-    chosen: str
+    choice: RecipeChoice
     corpora: tuple[CorpusChoice, ...]
     asked: AskedModel | None
 

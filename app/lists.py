@@ -19,7 +19,7 @@ from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page
 from app.openapi import describe
-from app.recipes import grouped, recipe_to_run, runnable_here
+from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
 from app.visitor import refuse_others, visitor, visitor_with_cookie
 from retrieval.claim_lists.files import ListFile
@@ -189,10 +189,7 @@ def _owners_listed() -> tuple[str | None, ...] | None:
 
 def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
-    recipes, here = services().recipes, runnable_here()
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
-    asked = request.form.get("recipe")
-    can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
     return render(
         ListsPage(
             lists=tuple(map(list_item, services().lists.recent(_owners_listed(), LISTS_SHOWN))),
@@ -202,11 +199,9 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
             corpora=corpora_to_choose(request.form.getlist("corpora")),
-            recipes=can_run,
-            other_recipes=grouped(here.problems),
-            recipe_problem=error.problem if error and about_recipe else None,
-            usual=here.usual,
-            chosen=asked if asked in {one.name for one in can_run} else here.usual,
+            choice=recipe_choice(
+                request.form.get("recipe"), error.problem if error and about_recipe else None
+            ),
             asked=asked_model(worker_health(services().workers)),
         )
     )

@@ -34,7 +34,7 @@ from app.lists import submitted_list
 from app.openapi import describe
 from app.progress import progress_page
 from app.proof import differences, marked_claim, proof_item
-from app.recipes import UNKNOWN, grouped, recipe_to_run
+from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
 from app.trail import has_findings, trail, trail_of
 from app.visitor import may_change, refuse_others, visitor_with_cookie
@@ -199,11 +199,9 @@ def _home(
     """
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
-    recipes, here = services().recipes, UNKNOWN
     try:
         searched = searched_corpus(services())
         corpus = corpus_item(searched)
-        here = searched.recipes or UNKNOWN
     except IndexUnavailable as error:
         corpus_problem = services().paths.hidden_in_problem(error.problem)
     edited = editing(edited_from)
@@ -217,15 +215,7 @@ def _home(
             corpus=corpus,
             corpus_problem=corpus_problem,
             corpora=corpora_to_choose(chosen_corpora),
-            recipes=tuple(
-                recipe for recipe in recipes.values() if recipe.name not in here.problems
-            ),
-            other_recipes=grouped(here.problems),
-            recipe_problem=recipe_problem,
-            usual=here.usual,
-            chosen=asked
-            if asked and asked in recipes and asked not in here.problems
-            else here.usual,
+            choice=recipe_choice(asked, recipe_problem),
             asked=asked_model(worker_health(services().workers)),
             editing=edited,
         )

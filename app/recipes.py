@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from app.api_models import RecipeItem, Recipes
-from app.contexts import OtherRecipes
+from app.contexts import OtherRecipes, RecipeChoice
 from app.corpus import searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem, RecipeUnavailable
@@ -47,6 +47,23 @@ def runnable_here() -> Runnable:
         StoreUnavailable: the database cannot be read.
     """
     return _runnable() or UNKNOWN
+
+
+def recipe_choice(asked: str | None, problem: Problem | None = None) -> RecipeChoice:
+    """Return the recipes that a form offers; ``asked``: the one that was chosen there.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    recipes, here = services().recipes, runnable_here()
+    can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
+    return RecipeChoice(
+        recipes=can_run,
+        others=grouped(here.problems),
+        usual=here.usual,
+        chosen=next((one.name for one in can_run if one.name == asked), here.usual),
+        problem=problem,
+    )
 
 
 def grouped(problems: Mapping[str, Problem]) -> tuple[OtherRecipes, ...]:

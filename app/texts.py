@@ -18,7 +18,7 @@ from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.openapi import describe
-from app.recipes import grouped, recipe_to_run, runnable_here
+from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
 from app.visitor import visitor_with_cookie
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
@@ -179,10 +179,7 @@ def _page(
     sent: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
-    recipes, here = services().recipes, runnable_here()
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
-    can_run = tuple(recipe for recipe in recipes.values() if recipe.name not in here.problems)
-    asked = request.form.get("recipe")
     items = tuple(_items(text, sentences, sent))
     return render(
         TextPage(
@@ -192,11 +189,9 @@ def _page(
             sentences=items,
             chosen_claims=sum(claim.taken for item in items for claim in item.claims),
             may_be_list=bool(sentences) and is_list(text),
-            recipes=can_run,
-            other_recipes=grouped(here.problems),
-            recipe_problem=error.problem if error and about_recipe else None,
-            usual=here.usual,
-            chosen=asked if asked in {one.name for one in can_run} else here.usual,
+            choice=recipe_choice(
+                request.form.get("recipe"), error.problem if error and about_recipe else None
+            ),
             corpora=corpora_to_choose(request.form.getlist("corpora")),
             asked=asked_model(worker_health(services().workers)),
         )
