@@ -24,7 +24,6 @@ from app.visitor import refuse_others, visitor
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import Problem
 from retrieval.types import Whole
-from retrieval.words import level_of
 from worker.health import worker_health
 from worker.jobs import Links, Moment
 from worker.lists import MOST_CLAIMS, SHOWN, ClaimList, Entry, EntryState, ListState, Shown
@@ -369,17 +368,11 @@ def _entry(entry: Entry) -> ListEntry:
     problem = entry.problem
     if problem is not None and entry.state == "failed":
         problem = services().paths.hidden_in_problem(problem)
-    verdict = entry.label and ListedVerdict(
-        label=entry.label,
-        level=level_of(entry.label, entry.confidence, entry.leans),
-        confidence=entry.confidence,
-        leans=entry.leans,
-    )
     return ListEntry(
         number=entry.number,
         claim=entry.claim,
         state=entry.state,
-        verdict=verdict,
+        verdict=ListedVerdict.of(entry.label, entry.confidence, entry.leans),
         error=problem,
         row=dict(entry.others),
         links=None if entry.claim_id is None else Links.of(entry.claim_id),

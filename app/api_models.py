@@ -11,7 +11,7 @@ from app.export import EXPORTS
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, Label, Whole
-from retrieval.words import Level
+from retrieval.words import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
 from worker.corpora.records import Step
 from worker.jobs import Event, Links, Moment, State
@@ -344,6 +344,16 @@ class ListedVerdict(_Model):
     """Its probability, null in results of older versions."""
     leans: Label | None
     """The likelier label where the level is `leans`, else null."""
+
+    @classmethod
+    def of(
+        cls, label: Label | None, confidence: float | None, leans: Label | None
+    ) -> ListedVerdict | None:
+        """Return the verdict; ``None`` without a label, which a check has once it is done."""
+        if label is None:
+            return None
+        level = level_of(label, confidence, leans)
+        return cls(label=label, level=level, confidence=confidence, leans=leans)
 
 
 class ClaimItem(_Model):

@@ -363,12 +363,7 @@ def _run(job: Job) -> Run:
     if job.result is not None:
         result, verdict = job.result, job.result.verdict
         outcome = {
-            "verdict": ListedVerdict(
-                label=verdict.label,
-                level=verdict.level,
-                confidence=verdict.confidence,
-                leans=verdict.leans,
-            ),
+            "verdict": ListedVerdict.of(verdict.label, verdict.confidence, verdict.leans),
             "judge": verdict.judge,
             "hops": len(result.hops),
             "documents": len({document.whole for document in result.documents}),

@@ -574,7 +574,7 @@ class CorpusPage:
     """A corpus with its files.
 
     ``progress``: how far its indexing is, in words; ``done`` of ``total``, ``None`` where that is
-    not known. ``waiting``: why nobody indexes it. ``failed``: why its indexing failed.
+    not known. ``waiting``: why no worker indexes it. ``failed``: why its indexing failed.
     ``left_out``: files of the last upload that were not taken. ``problem``: why a change was
     refused. The others are as in ``DocumentsPage``.
     """

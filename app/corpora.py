@@ -263,7 +263,7 @@ def _step(indexing: Indexing) -> str:
 
 
 def _why_waiting(found: StoredCorpus) -> Problem | None:
-    """Return why nobody indexes files that wait."""
+    """Return why no worker indexes files that wait."""
     health = worker_health(services().workers)
     if found.state not in ("waiting", "indexing") or health.workers:
         return None

@@ -69,7 +69,7 @@ def _since() -> int:
 
 def _messages(given: Services, job_id: str, since: int) -> Iterator[str]:
     ends = time.monotonic() + _LONGEST
-    told: Standing | None = None
+    sent: Standing | None = None
     pause, silent = _FASTEST, 0.0
     while time.monotonic() < ends:
         try:
@@ -81,12 +81,12 @@ def _messages(given: Services, job_id: str, since: int) -> Iterator[str]:
         for event in found:
             since = event.n
             yield _message("progress", event, event.n)
-        if standing != told:
+        if standing != sent:
             yield _message("state", standing)
         if standing.state not in ("queued", "running"):
             return
-        news = bool(found) or standing != told
-        told = standing
+        news = bool(found) or standing != sent
+        sent = standing
         pause = _FASTEST if news else min(_SLOWEST, pause * _SLOWER)
         silent = 0.0 if news else silent + pause
         if silent > _COMMENT_EVERY:

@@ -15,7 +15,6 @@ from app.contexts import HistoryPage
 from app.services import services
 from app.visitor import visitor
 from retrieval.claim import LONGEST
-from retrieval.words import level_of
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import Links, ListedJob
 
@@ -104,18 +103,12 @@ def _address(filters: Mapping[str, Any], whose: str, page: int = 1) -> str:
 
 
 def _item(job: ListedJob) -> ClaimItem:
-    verdict = job.label and ListedVerdict(
-        label=job.label,
-        level=level_of(job.label, job.confidence, job.leans),
-        confidence=job.confidence,
-        leans=job.leans,
-    )
     return ClaimItem(
         id=job.id,
         claim=job.claim,
         recipe=job.recipe,
         state=job.state,
         created_at=job.created_at,
-        verdict=verdict,
+        verdict=ListedVerdict.of(job.label, job.confidence, job.leans),
         links=Links.of(job.id),
     )

@@ -1,4 +1,4 @@
-"""Limits: who asks for too much is told when to come back, and loses nothing."""
+"""Limits: a client that asks for too much gets a time to come back, and loses nothing."""
 
 from __future__ import annotations
 

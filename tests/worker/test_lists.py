@@ -26,7 +26,7 @@ REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
 
 
 class Desk:
-    """A store with lists, a feeder that looks when it is told to, and a worker by hand."""
+    """A store with lists, a feeder that looks when a test calls it, and a worker by hand."""
 
     def __init__(self, home: Path) -> None:
         settings = Settings.from_environment({"ESOTERIC_HOME": str(home)})
