@@ -27,8 +27,8 @@ LOOK_SECONDS = 2.0
 # Loading models and a large index may take long, and reports nothing meanwhile.
 LOADING_SECONDS = 900.0
 _POLL_SECONDS = 0.1
-# How long a process that is to be killed may take to log where it hangs.
-_LOGGING_SECONDS = 0.5
+# How long a process may take to log where it hangs before it is killed.
+_LOGGING_SECONDS = 5.0
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,8 @@ class Keeper:
             if self._child == 0:
                 os.close(writing)
                 end_this_process_when_closed(reading)
-                faulthandler.register(signal.SIGUSR1)
+                # Logs the traceback of every thread, then ends the process (the default action).
+                faulthandler.register(signal.SIGUSR1, chain=True)
                 return self._work(name)
             os.close(reading)
             for number in _STOP:
@@ -118,9 +119,11 @@ class Keeper:
         logger.error("Claim %s hangs, so its worker is replaced. It is here:", run.job_id)
         child, self._child = self._child, 0
         os.kill(child, signal.SIGUSR1)
-        time.sleep(_LOGGING_SECONDS)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        deadline = time.monotonic() + _LOGGING_SECONDS
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(_POLL_SECONDS)
         try:
             self._runs.fail(run, error)
             self._workers.forget(worker)

@@ -11,6 +11,8 @@ from selenium import webdriver
 from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support import expected_conditions
 from selenium.webdriver.support.ui import WebDriverWait
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -53,6 +55,13 @@ def wait_for(browser: Chrome, script: str, seconds: float = 15) -> None:
     """Wait until an expression is true on the page, reloads included."""
     WebDriverWait(browser, seconds, 0.05).until(
         lambda driver: driver.execute_script(f"return Boolean({script})"), script
+    )
+
+
+def wait_for_element(browser: Chrome, selector: str, seconds: float = 15) -> WebElement:
+    """Wait for an element, also where the page runs no scripts."""
+    return WebDriverWait(browser, seconds, 0.05).until(
+        expected_conditions.presence_of_element_located((By.CSS_SELECTOR, selector)), selector
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from tests.app.browser import assert_no_complaints, resize, text_of, wait_for
+from tests.app.browser import assert_no_complaints, resize, text_of, wait_for, wait_for_element
 from tests.app.web_process import WebProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.server, pytest.mark.models]
@@ -45,8 +45,9 @@ def test_it_works_without_scripts(browser: Chrome, web: WebProcess) -> None:
     browser.get(f"{web.address}/texts")
     browser.find_element(By.ID, "text").send_keys(TEXT)
     browser.find_element(By.CSS_SELECTOR, ".ask button").click()
-    browser.find_element(By.ID, "take-3").click()
+    wait_for_element(browser, "#take-3", 60).click()  # the first text loads its model
     assert "it → Toronto" in text_of(browser, ".sentences")
     browser.find_element(By.ID, "send").click()
+    wait_for_element(browser, ".entries")
     assert text_of(browser, ".entries").count("\n") > 1
     assert "I love Toronto!" in text_of(browser, ".entries")
