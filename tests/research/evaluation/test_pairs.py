@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +22,7 @@ from retrieval.errors import BadSource
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from tests.support.json_lines import write_json_lines
 
 LAMP = {"claim": "The lamp is red.", "label": "SUPPORTS", "evidence": "It is painted red."}
 PIER = {"title": "Pier", "sentence": "It was built by Ida Holm."}
@@ -30,12 +30,7 @@ HOLM = {"title": "Ida Holm", "sentence": "She kept bees."}
 
 
 def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[Pair]:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(
-        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
-        encoding="utf-8",
-    )
-    return list(read_pairs(path))
+    return list(read_pairs(write_json_lines(tmp_path / "pairs.jsonl", *lines)))
 
 
 def test_evidence_is_a_text_that_is_read_as_it_is(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +15,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import Retriever
 from retrieval.result import claim_result
 from tests.retrieval.index.pages import ListCorpus
+from tests.support.json_lines import write_json_lines
 from tests.support.retrievers import check, retriever_over
 from tests.support.shipped_recipes import SHIPPED
 
@@ -53,9 +53,8 @@ def odd(
 
 
 def opened(pages: Iterable[tuple[str, str]], folder: Path, unpacked: Path) -> Retriever:
-    source = folder / "pages.jsonl"
     records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
-    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    source = write_json_lines(folder / "pages.jsonl", *records)
     return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,15 +9,15 @@ from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.corpus_claims import CorpusClaim
-from research.training.data import TrainingData
 from research.training.everyday import EverydayData
 from research.training.loop import Example, labelled
 from research.training.verifier import misread
 from research.training.verifier.assertions import AssertionData
 from research.training.verifier.mixes import Mix, Sources, mixed_examples
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.json_lines import write_json_lines
 
 PAGES = {
     "Pier": ["The pier is long.", "It was opened in 1931.", "The pier is made of oak."],
@@ -44,13 +43,12 @@ def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 def sources_in(folder: Path) -> Sources:
-    lines = "".join(json.dumps(pair) + "\n" for pair in (BOAT, SHIP))
-    (folder / "boats.jsonl").write_text(lines, encoding="utf-8")
+    write_json_lines(folder / "boats.jsonl", BOAT, SHIP)
     pool = pool_of(PAGES, WordEncoder(), folder)
     return Sources(
         pairs=folder,
         everyday=EverydayData([OAK], [], pool, {}),
-        fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
+        fever=data_of(pool, LONG),
         assertions=AssertionData([RUMOUR], [], [], {}),
         composed=[],
     )

@@ -14,6 +14,7 @@ import pytest
 from retrieval.models.report.models import RELEVANCE
 from settings import CHECKOUT
 from tests.support.islands import write_source
+from tests.support.json_lines import write_json_lines
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -53,8 +54,8 @@ def test_check_prints_one_document_and_nothing_else(home: Path, tiny_models: Pat
 
 
 def test_batch_checks_claims_by_it(home: Path, tiny_models: Path, tmp_path: Path) -> None:
-    claims, out = tmp_path / "claims.jsonl", tmp_path / "out.jsonl"
-    claims.write_text("".join(json.dumps({"claim": c}) + "\n" for c in (CLAIM, "Lee is a song.")))
+    texts, out = (CLAIM, "Lee is a song."), tmp_path / "out.jsonl"
+    claims = write_json_lines(tmp_path / "claims.jsonl", *({"claim": text} for text in texts))
     run = esoteric(home, tiny_models, "batch", str(claims), "-o", str(out), "--recipe", "report")
     assert run.returncode == 0, run.stderr
     lines = [json.loads(line) for line in out.read_text().splitlines()]
@@ -70,7 +71,7 @@ def test_evaluate_measures_it_over_the_served_index(
         "kind": "simple",
         "evidence": [[["Skerrow_Light", 1]]],
     }
-    (tmp_path / "claims.jsonl").write_text(json.dumps(claim) + "\n")
+    write_json_lines(tmp_path / "claims.jsonl", claim)
     arguments = ["--claims", str(tmp_path / "claims.jsonl"), "--out", str(tmp_path / "out")]
     run = esoteric(home, tiny_models, "evaluate", *arguments, "--recipe", "report")
     assert run.returncode == 0, run.stderr
@@ -84,7 +85,7 @@ def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
     shutil.copytree(tiny_models, models)
     shutil.rmtree(models / RELEVANCE.name)
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
-    (tmp_path / "claims.jsonl").write_text(json.dumps(claim) + "\n")
+    write_json_lines(tmp_path / "claims.jsonl", claim)
     arguments = ["--claims", str(tmp_path / "claims.jsonl"), "--out", str(out)]
     run = esoteric(home, models, "evaluate", *arguments, "--recipe", "report")
     assert run.returncode == 1
