@@ -101,20 +101,6 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
 
 
-@pytest.mark.server
-def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "note.md").write_text(
-        "# The *old* lamp\n\n- It is [red](http://example.org).\n\n```\ncode\n```\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "a.txt").write_text("A lamp\nis old.", encoding="utf-8")
-    (tmp_path / "c.pdf").write_bytes(b"%PDF")
-    first, second = pages_of(f"folder:{tmp_path}")
-    assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
-    assert (second.id, second.title, second.text) == ("b/note.md", "The old lamp", "It is red.")
-
-
 def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
     tmp_path: Path,
 ) -> None:
@@ -396,12 +382,6 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert complaint.message.startswith(f"{path}, {expected}")
     assert complaint.hint
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
-
-
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
-    (complaint,) = complaints(f"folder:{tmp_path}")
-    assert "a.txt: the file is not a text" in complaint.message
 
 
 def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(

@@ -46,38 +46,6 @@ def esoteric(home: Path, models: Path, *arguments: str) -> subprocess.CompletedP
     )
 
 
-def test_check_prints_one_document_and_nothing_else(home: Path, tiny_models: Path) -> None:
-    run = esoteric(home, tiny_models, "check", CLAIM, "--recipe", "report", "--json")
-    assert (run.returncode, run.stderr) == (0, "")
-    document = json.loads(run.stdout)
-    assert (document["recipe"], document["verdict"]["label"]) == ("report", "SUPPORTS")
-
-
-def test_batch_checks_claims_by_it(home: Path, tiny_models: Path, tmp_path: Path) -> None:
-    texts, out = (CLAIM, "Lee is a song."), tmp_path / "out.jsonl"
-    claims = write_json_lines(tmp_path / "claims.jsonl", *({"claim": text} for text in texts))
-    run = esoteric(home, tiny_models, "batch", str(claims), "-o", str(out), "--recipe", "report")
-    assert run.returncode == 0, run.stderr
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [line["recipe"] for line in lines] == ["report", "report"]
-
-
-def test_evaluate_measures_it_over_the_served_index(
-    home: Path, tiny_models: Path, tmp_path: Path
-) -> None:
-    claim = {
-        "claim": CLAIM,
-        "label": "SUPPORTS",
-        "kind": "simple",
-        "evidence": [[["Skerrow_Light", 1]]],
-    }
-    write_json_lines(tmp_path / "claims.jsonl", claim)
-    arguments = ["--claims", str(tmp_path / "claims.jsonl"), "--out", str(tmp_path / "out")]
-    run = esoteric(home, tiny_models, "evaluate", *arguments, "--recipe", "report")
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith("report: label accuracy 100.0, evidence recall@5 100.0")
-
-
 def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
     home: Path, tiny_models: Path, tmp_path: Path
 ) -> None:
