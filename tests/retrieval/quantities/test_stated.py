@@ -1,5 +1,7 @@
 """Claims that state a quantity, beside one sentence; the labels are worked out by hand."""
 
+# ruff: noqa: RUF001 - the dash between years is meant
+
 from __future__ import annotations
 
 import pytest
