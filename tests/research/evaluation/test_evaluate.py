@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import pytest
 from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
-from settings import CHECKOUT
+from tests.support.commands import esoteric
 from tests.support.islands import TEXTS
 from tests.support.json_lines import write_json_lines
 from tests.support.shipped_recipes import SHIPPED
@@ -69,16 +67,9 @@ def data(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
 
 
 def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    arguments = {"--wiki-pages": data / "pages", "--claims": data / "claims.jsonl", "--out": out}
-    flat = [str(part) for pair in arguments.items() for part in pair]
-    return subprocess.run(
-        [sys.executable, "-m", "cli", "evaluate", *flat, *options],
-        cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(data / "home")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Evaluate; options that are given again replace those of the data."""
+    arguments = ("--wiki-pages", data / "pages", "--claims", data / "claims.jsonl", "--out", out)
+    return esoteric("evaluate", *arguments, *options, ESOTERIC_HOME=data / "home")
 
 
 def error_line(run: subprocess.CompletedProcess[str]) -> str:

@@ -83,19 +83,10 @@ def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
 
 
 def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
-    alone = Mix({"boats": 5}).described
-    assert "everyday" not in alone
-    assert "FEVER" not in alone
-    assert "misread" not in alone
-    assert "by rule" not in alone
-    assert "composed" not in alone
     kinds = {"everyday": 20, "fever": 10, "misread": 30, "by_rule": 40, "composed": 50}
-    whole = Mix({"boats": 5}, **kinds, assertions=2).described
-    assert "readings of at most 20 everyday claims" in whole
-    assert "60% of the decided claims" in whole
-    assert "10 readings of FEVER's claims" in whole
-    assert "at most 30 everyday claims and as many of FEVER's" in whole
-    assert "at most 40 readings of each kind" in whole
-    assert "at most 50 claims composed of two pages" in whole
-    assert "2 times each" in whole
+    whole, alone = Mix({"boats": 5}, **kinds, assertions=2).described, Mix({"boats": 5}).described
+    assert all(str(number) in whole for number in kinds.values())
     assert "boats (5)" in whole
+    assert "boats (5)" in alone
+    for word in ("everyday", "FEVER", "composed"):
+        assert (word in whole, word in alone) == (True, False)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from retrieval.models.report.models import RELEVANCE
-from settings import CHECKOUT
+from tests.support.commands import esoteric
 from tests.support.islands import write_source
 from tests.support.json_lines import write_json_lines
 
@@ -28,22 +26,13 @@ def home(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, unpacked: 
     (home / "models").symlink_to(unpacked)
     write_source(home / "islands.jsonl")
     source = f"jsonl:{home / 'islands.jsonl'}"
-    built = esoteric(home, tiny_models, "index", "build", "--source", source, "--vectors", "dpr")
+    built = run(home, tiny_models, "index", "build", "--source", source, "--vectors", "dpr")
     assert built.returncode == 0, built.stderr
     return home
 
 
-def esoteric(home: Path, models: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {"ESOTERIC_HOME": str(home), "ESOTERIC_REPORT_MODELS": str(models)}
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=CHECKOUT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+def run(home: Path, models: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return esoteric(*arguments, ESOTERIC_HOME=home, ESOTERIC_REPORT_MODELS=models)
 
 
 def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
@@ -55,15 +44,15 @@ def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
     write_json_lines(tmp_path / "claims.jsonl", claim)
     arguments = ["--claims", str(tmp_path / "claims.jsonl"), "--out", str(out)]
-    run = esoteric(home, models, "evaluate", *arguments, "--recipe", "report")
-    assert run.returncode == 1
-    assert f"lacks models of the report: {RELEVANCE.name}." in run.stderr
+    ended = run(home, models, "evaluate", *arguments, "--recipe", "report")
+    assert ended.returncode == 1
+    assert f"lacks models of the report: {RELEVANCE.name}." in ended.stderr
     assert not out.exists()
 
 
 def test_the_doctor_finds_nothing_wrong_with_an_index_of_dpr(home: Path, tiny_models: Path) -> None:
-    run = esoteric(home, tiny_models, "doctor", "--json")
-    findings = {f["subject"]: f for f in json.loads(run.stdout)["findings"]}
+    ended = run(home, tiny_models, "doctor", "--json")
+    findings = {f["subject"]: f for f in json.loads(ended.stdout)["findings"]}
     assert findings["index"]["works"]
     assert "vectors of dpr-ctx_encoder-single-nq-base" in findings["index"]["detail"]
     assert findings["models of the report"]["works"]
@@ -73,6 +62,6 @@ def test_documents_are_added_with_vectors_of_dpr(
     home: Path, tiny_models: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "more.jsonl").write_text('{"id": "Runde", "title": "Runde", "text": "An isle."}\n')
-    run = esoteric(home, tiny_models, "index", "add", "--source", f"jsonl:{tmp_path}/more.jsonl")
-    assert run.returncode == 0, run.stderr
-    assert "7 documents" in run.stdout
+    ended = run(home, tiny_models, "index", "add", "--source", f"jsonl:{tmp_path}/more.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    assert "7 documents" in ended.stdout

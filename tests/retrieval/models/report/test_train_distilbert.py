@@ -13,7 +13,7 @@ from retrieval.models.report.models import BASE, RELEVANCE
 from retrieval.models.report.networks import PairClassifier
 from retrieval.models.report.pinned_files import LOCK, verify
 from tests.research.training.pages import fever_page
-from tests.retrieval.models.report.hub import esoteric
+from tests.retrieval.models.report.hub import with_models
 from tests.support.json_lines import write_json_lines
 
 pytestmark = pytest.mark.server
@@ -51,7 +51,7 @@ def data(tmp_path: Path) -> Path:
 
 def train(models: Path, data: Path) -> subprocess.CompletedProcess[str]:
     run = str(models.parent / "run")
-    return esoteric(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
+    return with_models(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
 
 
 def test_what_it_trains_is_locked_and_read_by_the_recipe_and_is_not_replaced(
