@@ -124,6 +124,11 @@ def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
 
 
 MADE = "The lamp was made in the year of the great storm of Rowan."
+CONTENTS = [
+    "The old lamps of Rowan . . . . . . . . . 12",
+    "The new lamps . . . . . 15",
+    "The oil of the lamps . . . . . . . . 21",
+]
 HEADED = [
     "Old lamps of Rowan",
     MADE,
@@ -157,8 +162,8 @@ HEADED = [
             [HEADED],
         ),
         (  # Fragments and tables of contents are left out.
-            [f"{MADE}\n1 Introduction\nOil . . . . 12\nGas lamps . . . . 15\nA\nthe red lamp\nHm."],
-            [[MADE, "the red lamp", "Hm."]],
+            ["\n".join([MADE, "1 Introduction", *CONTENTS, "A", "the red lamp", "It burns."])],
+            [[MADE, "the red lamp", "It burns."]],
         ),
         (  # A value at the end of a dotted line is read.
             ["The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"],
