@@ -384,6 +384,12 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
 
 
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
+    (complaint,) = complaints(f"folder:{tmp_path}")
+    assert "a.txt: the file is not a text" in complaint.message
+
+
 def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -332,6 +332,16 @@ def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
     assert build(tmp_path, many()).documents == 1400
 
 
+def test_a_reader_keeps_the_index_that_it_opened(tmp_path: Path) -> None:
+    build(tmp_path)
+    old = EmbeddedStore.open(tmp_path, "words")
+    build(tmp_path, ListCorpus(PAGES[:2], content="2"))
+    assert [d.title for d in old.documents(["Zoe"])] == ["Zoë"]
+    assert [m.document_id for m in holding(old, "ships")]
+    assert EmbeddedStore.open(tmp_path, "words").info().documents == 2
+    assert len(list((tmp_path / "versions").iterdir())) == 1
+
+
 @pytest.mark.server
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     with start_build(tmp_path) as process:
