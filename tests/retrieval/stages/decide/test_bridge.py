@@ -19,6 +19,7 @@ from tests.support.states import state_of
 
 CLAIM = "The Rowan bridge was planned by a beekeeper."
 BEST = replace(evidence("Ann Lee", "Ann Lee planned the Rowan bridge near Oslo."), selected=True)
+HALL = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
 
 
 def scripted(**opinions: Opinion) -> Says:
@@ -54,13 +55,12 @@ def selected(state: ClaimState) -> list[str]:
 
 
 def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_after_it() -> None:
-    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
-    state = after(found(BEST, hall), scripted(bees=(0.6, 0.0, 0.4)))
+    state = after(found(BEST, HALL), scripted(bees=(0.6, 0.0, 0.4)))
     assert selected(state) == ["Ann Lee", "Town hall"]
     (_, bridge) = state.evidence
     assert bridge.path == (BEST.key,)
     assert np.allclose(bridge.opinion, (0.8, 0.1, 0.1))
-    assert state.readings[(BEST.key,), hall.key] == bridge.opinion
+    assert state.readings[(BEST.key,), HALL.key] == bridge.opinion
 
 
 def test_a_page_that_the_best_sentence_names_is_opened_and_read() -> None:
@@ -82,7 +82,6 @@ def test_a_named_page_without_a_word_of_the_claim_is_opened_but_not_read() -> No
     assert state.seen == frozenset()  # the next hop may read it
 
 
-HALL = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
 UNSETTLED = replace(evidence("Ann Lee", BEST.sentence.text, stance=NOT_ENOUGH_INFO), selected=True)
 STRANGER = evidence("Per Dahl", "Per Dahl was a beekeeper.", 0.4)
 
@@ -128,9 +127,8 @@ def test_a_copy_of_the_best_sentence_is_no_bridge() -> None:
 
 
 def test_evidence_stays_in_the_order_of_its_scores() -> None:
-    hall = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
     surer, lesser = evidence("Pier", "It is long.", 0.95), evidence("Lamp", "It is bright.", 0.2)
-    before = state_of(CLAIM, evidence=(BEST, surer, lesser), read=(BEST, hall))
+    before = state_of(CLAIM, evidence=(BEST, surer, lesser), read=(BEST, HALL))
     state = after(before, scripted(bees=(0.6, 0.0, 0.4)))
     assert [item.title for item in state.evidence] == ["Ann Lee", "Pier", "Town hall", "Lamp"]
 
