@@ -15,6 +15,7 @@ import pytest
 from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
+from tests.research.training.pages import fever_page
 from tests.support.commands import esoteric
 from tests.support.islands import TEXTS
 from tests.support.json_lines import write_json_lines
@@ -53,17 +54,17 @@ def data(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
     folder = tmp_path_factory.mktemp("fever")
     (folder / "home").mkdir()
     (folder / "home" / "models").symlink_to(unpacked)
-    pages = [
-        {
-            "id": title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-"),
-            "text": text,
-            "lines": "\n".join(f"{n}\t{s}." for n, s in enumerate(text.rstrip(".").split(". "))),
-        }
+    pages = (
+        fever_page(fever_name(title), *(f"{one}." for one in text.rstrip(".").split(". ")))
         for title, text in TEXTS.items()
-    ]
+    )
     write_json_lines(folder / "pages" / "wiki-001.jsonl", *pages)
     write_json_lines(folder / "claims.jsonl", *CLAIMS)
     return folder
+
+
+def fever_name(title: str) -> str:
+    return title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -96,10 +97,8 @@ def test_every_system_has_predictions_that_fevers_scorer_reads(out: Path) -> Non
             assert len(record["predicted_evidence"]) <= 5
             assert 0 <= record["confidence"] <= 1
             assert record["seconds"] > 0
-            assert {page for page, _ in record["predicted_evidence"]} <= {
-                title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
-                for title in TEXTS
-            }
+            pages = {page for page, _ in record["predicted_evidence"]}
+            assert pages <= set(map(fever_name, TEXTS))
         assert "Skerrow_Light" in records[0]["predicted_pages"]
 
 
