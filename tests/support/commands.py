@@ -1,4 +1,4 @@
-"""Runs the command in a process of its own."""
+"""Runs the command, or a few lines of Python, in a process of its own."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def esoteric(*arguments: object, **variables: object) -> subprocess.CompletedPro
         timeout=240,
         check=False,
     )
+
+
+def printed(code: str, *arguments: object) -> list[str]:
+    """Run lines of Python that must not fail, and return the lines that they print."""
+    run = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines()
