@@ -98,7 +98,7 @@ class ChosenForm(TextForm):
 @describe(HTTP_200=(None, "The form for a text"))
 def form() -> str:
     """Show the form for a text."""
-    return _page("", ())
+    return _page(GivenText(""), ())
 
 
 @blueprint.post("/texts")
