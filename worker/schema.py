@@ -176,7 +176,9 @@ class FeedbackRow(Base):
         BigInteger().with_variant(Integer, "sqlite"), primary_key=True
     )
     id: Mapped[str] = mapped_column(StoredText(32), unique=True)
-    claim_id: Mapped[str] = mapped_column(StoredText(32), ForeignKey("claims.id", ondelete="CASCADE"))
+    claim_id: Mapped[str] = mapped_column(
+        StoredText(32), ForeignKey("claims.id", ondelete="CASCADE")
+    )
     owner: Mapped[str | None] = mapped_column(StoredText(64))
     agrees: Mapped[bool]
     label: Mapped[str] = mapped_column(StoredText(16))

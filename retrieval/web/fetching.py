@@ -70,7 +70,7 @@ class Fetcher:
 
     def __init__(
         self,
-        reach: Reach = Reach(),  # noqa: B008 - a frozen value
+        reach: Reach = Reach(),
         resolve: Resolve = resolve,
         seconds: float = 15,
         most_bytes: int = 5_000_000,
@@ -158,8 +158,7 @@ class Fetcher:
             if answer.status != 200:
                 raise InvalidText(
                     "page_status",
-                    f"{url.host} does not give this page to ESOTERIC: it answered"
-                    f" {answer.status}.",
+                    f"{url.host} does not give this page to ESOTERIC: it answered {answer.status}.",
                     f"Check the address. {_PASTE}",
                 )
             kind = fields.get_content_type() if fields["Content-Type"] else ""

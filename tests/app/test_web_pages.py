@@ -132,7 +132,11 @@ def test_the_box_offers_to_read_a_page(client: FlaskClient, server: WebServer) -
         sent = client.post("/claims", data={"claim": typed})  # by a browser without scripts
         assert sent.status_code == 422
         assert 'formaction="/texts"' in sent.text
-    for typed in ("Claim: https://a.example/mill", "https://a.example https://b.example", "ftp://a"):
+    for typed in (
+        "Claim: https://a.example/mill",
+        "https://a.example https://b.example",
+        "ftp://a",
+    ):
         assert "Read this page" not in client.post("/box", data={"claim": typed}).text
     assert server.asked == []
 
@@ -176,11 +180,12 @@ def test_a_reader_cannot_have_pages_opened(settings: Settings, server: WebServer
     here = services_of(app)
     install_services(app, replace(here, pages=PageReader(Fetcher(server.reach))))
     token = here.users.add("rita", "reader")
-    for path, sent in (("/texts", {"data"}), ("/api/v1/texts", {"json"})):
+    sent = {"text": f"{server.address}/mill"}
+    for path, body in (("/texts", {"data": sent}), ("/api/v1/texts", {"json": sent})):
         answer = app.test_client().post(
             path,
             headers={"Authorization": f"Bearer {token}"},
-            **dict.fromkeys(sent, {"text": f"{server.address}/mill"}),
+            **body,
         )
         assert answer.status_code == 403
     assert server.asked == []

@@ -6,7 +6,7 @@ import gzip
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
 
@@ -49,10 +49,8 @@ def web_server() -> Iterator[WebServer]:
                 {**dict(self.headers.items()), "At": self.connection.getsockname()[0]}
             )
             self.close_connection = True
-            try:
+            with suppress(OSError):  # the client has seen enough
                 server.pages[self.path](self)
-            except OSError:
-                pass  # the client has seen enough
 
         def log_message(self, *_: object) -> None:
             pass

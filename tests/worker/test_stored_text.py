@@ -25,7 +25,10 @@ from worker.stored_text import StoredText, storable
         ("\0Tea\0", "\ufffdTea\ufffd"),
         ("Tea \ud83c\udf75\udfff", "Tea \ufffd\ufffd\ufffd"),
         ("Tea 🍵 \\u0000", "Tea 🍵 \\u0000"),
-        ({"a\0": ["\0", {"b": "\ud800"}, 1, None]}, {"a\ufffd": ["\ufffd", {"b": "\ufffd"}, 1, None]}),
+        (
+            {"a\0": ["\0", {"b": "\ud800"}, 1, None]},
+            {"a\ufffd": ["\ufffd", {"b": "\ufffd"}, 1, None]},
+        ),
     ],
 )
 def test_what_no_database_takes_becomes_a_character_that_says_so(

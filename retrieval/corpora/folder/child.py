@@ -35,7 +35,9 @@ def read(
         child.send((path, kind, password))
         answer = child.receive(seconds)
     except ChildTooSlow as error:
-        raise Unreadable(f"the file takes more than {seconds:g} seconds to read.", _DIVIDE) from error
+        raise Unreadable(
+            f"the file takes more than {seconds:g} seconds to read.", _DIVIDE
+        ) from error
     except ChildEnded as error:
         raise Unreadable(
             "the process that read the file was ended, perhaps for lack of memory.", _DIVIDE

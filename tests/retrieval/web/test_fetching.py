@@ -74,7 +74,7 @@ def test_what_is_compressed_is_unpacked(server: WebServer) -> None:
     [
         *("127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "017700000001"),
         *("localhost", "localhost.", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"),
-        *("0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "①②⑦.⓪.⓪.①"),  # noqa: RUF001
+        *("0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "①②⑦.⓪.⓪.①"),
     ],
 )
 def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, host: str) -> None:
