@@ -142,7 +142,7 @@ class Fetcher:
             scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
         )
         headers = {
-            "Host": url.netloc,
+            "Host": url.netloc.decode("ascii"),
             "User-Agent": _user_agent(),
             "Accept": ", ".join(KINDS),
             "Accept-Language": "en",
