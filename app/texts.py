@@ -146,7 +146,7 @@ def check() -> BaseResponse:
         text, page = read_text(typed), _page_of_form()
     except InvalidText as error:
         return _again(typed, error)
-    name = shorten(page.title if page else text, _LONGEST_NAME, placeholder="…")
+    name = page.title[:_LONGEST_NAME] if page else shorten(text, _LONGEST_NAME, placeholder="…")
     try:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
