@@ -39,7 +39,7 @@ class StoredText(TypeDecorator[str]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """Return the type that the database knows."""
-        return dialect.type_descriptor(Text() if self.length is None else String(self.length))
+        return Text() if self.length is None else String(self.length)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Return the text as the database stores it."""

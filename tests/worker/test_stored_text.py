@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import String
+from sqlalchemy.dialects import postgresql, sqlite
 
 from retrieval.errors import Problem
 from worker.database import Database
@@ -42,6 +43,9 @@ def test_every_column_of_text_goes_by_the_rule() -> None:
         for column in table.columns:
             assert not isinstance(column.type, String), f"{table.name}.{column.name}"
     assert isinstance(Base.metadata.tables["list_rows"].columns["claim"].type, StoredText)
+    for dialect in (postgresql.dialect(), sqlite.dialect()):  # as the migrations make them
+        assert StoredText().compile(dialect) == "TEXT"
+        assert StoredText(32).compile(dialect) == "VARCHAR(32)"
 
 
 def test_nothing_that_is_stored_or_looked_for_has_what_a_database_refuses(tmp_path: Path) -> None:
