@@ -128,7 +128,9 @@ def read() -> Response:
                 )
                 for one in services().texts.statements_of(text)
             ),
-            page=page and PageOfText(title=page.title, address=page.address, whole=given.whole),
+            page=None
+            if page is None
+            else PageOfText(title=page.title, address=page.address, whole=given.whole),
         )
     )
 

@@ -188,9 +188,10 @@ class ListStore:
             row = _row(session, list_id)
             if row.source_text is None:
                 return None
-            page = row.page_address and SourcePage(row.page_title or "", row.page_address)
+            address = row.page_address
+            page = SourcePage(row.page_title or address, address) if address else None
             entries = tuple(_said(*found) for found in session.execute(said))
-            return SourceText(row.source_text, entries, page or None)
+            return SourceText(row.source_text, entries, page)
 
     # What people do with them
 

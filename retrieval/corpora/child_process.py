@@ -117,7 +117,12 @@ class ChildProcess:
         # Not by ``multiprocessing``, which runs the main program of the user again.
         connection, other = Pipe()
         with other:
-            arguments = [json.dumps(sys.path), self._module, str(other.fileno()), str(self._memory or MEMORY)]
+            arguments = [
+                json.dumps(sys.path),
+                self._module,
+                str(other.fileno()),
+                str(self._memory or MEMORY),
+            ]
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *arguments],
                 stdin=subprocess.PIPE,  # its end tells the process that this one has ended

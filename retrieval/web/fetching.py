@@ -141,7 +141,7 @@ class Fetcher:
         target = httpcore2.URL(
             scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
         )
-        headers = {
+        headers: dict[bytes | str, bytes | str] = {
             "Host": url.netloc.decode("ascii"),
             "User-Agent": _user_agent(),
             "Accept": ", ".join(KINDS),
