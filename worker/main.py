@@ -59,7 +59,7 @@ class WorkerApp:
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
         documents = CorpusStore(settings.documents, settings.folders)
-        self._builder = Builder(documents, self._stopping)
+        self._builder = Builder(documents, self._database, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
         checker.register(self._celery)

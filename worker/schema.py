@@ -29,7 +29,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "users_0010"
+REVISION = "tallies_0011"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -238,6 +238,16 @@ class AnswerRow(Base):
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
+
+
+class TallyRow(Base):
+    """A number that only grows (worker/tallies.py); ``series``: its labels' values, as JSON."""
+
+    __tablename__ = "tallies"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    series: Mapped[str] = mapped_column(String(255), primary_key=True)
+    value: Mapped[float] = mapped_column(Float)
 
 
 class ListRow(Base):
