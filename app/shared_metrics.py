@@ -62,6 +62,8 @@ class SharedMetrics(Collector):
         yield _gauge("esoteric_database_up", "Whether the database of claims answers.", 1)
         yield _by("esoteric_workers", "Workers with a heartbeat.", "state", workers)
         yield from _states(now)
+        most = self._services.settings.most_queued
+        yield _gauge("esoteric_queue_limit", "How many claims may wait at most.", most)
         yield from _tallies(now)
 
     def _workers(self) -> Mapping[str, float]:

@@ -34,13 +34,15 @@ logger = logging.getLogger(__name__)
 class Kind:
     """Something that is counted; ``buckets``: upper bounds in seconds, none for a counter.
 
-    The values of ``labels`` must be few, and no text of a user.
+    The values of ``labels`` must be few, and no text of a user. ``always``: series that are shown
+    before they have a value, since Prometheus sees the growth from 0 alone where it saw the 0.
     """
 
     name: str
     help: str
     labels: Labels
     buckets: tuple[float, ...] = ()
+    always: tuple[Labels, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ CLAIMS = Kind(
     "esoteric_claims_ended",
     "Claims that have ended: done, failed (code: why) or cancelled.",
     ("state", "code"),
+    always=(("done", ""), ("cancelled", "")),
 )
 WAITS = Kind(
     "esoteric_claim_wait_seconds",
@@ -93,8 +96,11 @@ MODEL_ANSWERS = Kind(
     "Statements that the language model was to judge: answered, kept (an earlier answer), or"
     " without an answer: no_answer (no reply in time), bad_answer (it failed the checks).",
     ("outcome",),
+    always=(("answered",), ("kept",), ("no_answer",), ("bad_answer",)),
 )
-MODEL_CALLS = Kind("esoteric_language_model_calls", "Calls of the language model.", ())
+MODEL_CALLS = Kind(
+    "esoteric_language_model_calls", "Calls of the language model.", (), always=((),)
+)
 MODEL_SECONDS = Kind(
     "esoteric_language_model_seconds",
     "Seconds that a statement waited for the language model, kept answers left out.",
@@ -103,13 +109,15 @@ MODEL_SECONDS = Kind(
 )
 INDEXINGS = Kind(
     "esoteric_indexings",
-    "Indexings of documents that have ended: done, failed (code: why) or died (its process).",
-    ("end", "code"),
+    "Indexings of documents that have ended: done, failed, or died (its process).",
+    ("end",),
+    always=(("done",), ("failed",), ("died",)),
 )
 INDEXED_FILES = Kind(
     "esoteric_indexed_files",
     "Files of the indexings that are done: read, partly (with problems), or unreadable.",
     ("end",),
+    always=(("read",), ("partly",), ("unreadable",)),
 )
 INDEXING_SECONDS = Kind(
     "esoteric_indexing_seconds",
@@ -155,7 +163,8 @@ def totals(session: Session) -> Totals:
     """Return all that was counted."""
     values = _values(session)
     counters = {
-        kind.name: {labels: parts[""] for labels, parts in values[kind.name].items()}
+        kind.name: dict.fromkeys(kind.always, 0.0)
+        | {labels: parts[""] for labels, parts in values[kind.name].items()}
         for kind in KINDS
         if not kind.buckets
     }

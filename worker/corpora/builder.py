@@ -77,12 +77,11 @@ class Builder(Thread):
         if report is None:
             return  # it was removed
         end = "died" if died else report.step
-        code = report.problem.code if report.problem and end == "failed" else ""
         files = report.files.values() if end == "done" else ()
         count(
             self._database,
             [
-                Tally(INDEXINGS, (end, code)),
+                Tally(INDEXINGS, (end,)),
                 Tally(INDEXING_SECONDS, (), seconds),
                 *(Tally(INDEXED_FILES, (_end(file),)) for file in files),
             ],
