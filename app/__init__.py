@@ -44,6 +44,7 @@ from app.limits import Limits
 from app.metrics import Metrics
 from app.openapi import document
 from app.proxies import TrustedProxies
+from app.request_log import install_request_log
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
 from app.shared_metrics import SharedMetrics
@@ -105,6 +106,7 @@ def create_app(settings: Settings) -> Flask:
         streams=streams,
     )
     install_services(app, services)
+    install_request_log(app)
     metrics.add(SharedMetrics(services))
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts, settings.most_upload)

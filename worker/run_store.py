@@ -17,14 +17,17 @@ from worker import clock, tallies
 from worker.database import Database
 from worker.job_store import queued
 from worker.jobs import State
-from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
+from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
 from worker.turns import next_id, take
 
 
 @dataclass(frozen=True)
 class Run:
-    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt."""
+    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt.
+
+    ``list_id``: a list that it is a row of, for the log of its worker.
+    """
 
     job_id: str
     token: str
@@ -32,6 +35,7 @@ class Run:
     claim: str
     recipe: str
     corpora: tuple[str, ...] | None
+    list_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,8 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         waited = max(0.0, (now - row.created_at).total_seconds())  # clocks of machines may differ
         typed = "true" if row.typed else "false"
         tallies.add(session, [tallies.Tally(tallies.WAITS, (typed,), waited)])
-    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora)
+    of_list = session.scalar(select(EntryRow.list_id).where(EntryRow.claim_id == job_id).limit(1))
+    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora, of_list)
     if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
         again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
         _append(session, run, again)

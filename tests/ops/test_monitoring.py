@@ -121,6 +121,7 @@ def test_each_alert_is_explained_to_the_operator() -> None:
         assert said["runbook"] == f"docs/operating.md#{rule['alert'].lower()}"
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "arguments",
     [("check", "config", "prometheus.yml"), ("test", "rules", "alerts_test.yml")],

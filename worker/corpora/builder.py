@@ -12,6 +12,7 @@ from threading import Event, Thread
 from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
 from worker.corpora.records import FileReport
 from worker.database import Database
+from worker.logs import about
 from worker.tallies import INDEXED_FILES, INDEXING_SECONDS, INDEXINGS, Tally, count
 
 LOOK_SECONDS = 1.0
@@ -55,7 +56,8 @@ class Builder(Thread):
             self._store.sweep()
             for name in self._store.to_index():
                 if not self._halt.is_set():
-                    self._index(name)
+                    with about(corpus=name):
+                        self._index(name)
 
     def _index(self, name: str) -> None:
         logger.info("The corpus %s is indexed", name)
