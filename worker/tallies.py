@@ -84,12 +84,14 @@ WAITS = Kind(
     "From the submission of a claim to its first start; typed: a person waits for it.",
     ("typed",),
     (0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200),
+    (("true",), ("false",)),
 )
 STAGES = Kind(
     "esoteric_stage_seconds",
     "Seconds of each stage in claims that are done; total: of the whole check.",
     ("stage",),
     (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+    (("total",),),
 )
 MODEL_ANSWERS = Kind(
     "esoteric_language_model_statements",
@@ -106,6 +108,7 @@ MODEL_SECONDS = Kind(
     "Seconds that a statement waited for the language model, kept answers left out.",
     (),
     (0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300),
+    ((),),
 )
 INDEXINGS = Kind(
     "esoteric_indexings",
@@ -124,6 +127,7 @@ INDEXING_SECONDS = Kind(
     "Seconds of an indexing of documents.",
     (),
     (1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14400),
+    ((),),
 )
 KINDS = (
     *(CLAIMS, WAITS, STAGES),
@@ -169,7 +173,8 @@ def totals(session: Session) -> Totals:
         if not kind.buckets
     }
     histograms = {
-        kind.name: {
+        kind.name: {labels: Timed((0.0,) * (len(kind.buckets) + 1), 0.0) for labels in kind.always}
+        | {
             labels: Timed(tuple(accumulate(parts[one] for one in bounds_of(kind))), parts[_SUM])
             for labels, parts in values[kind.name].items()
         }

@@ -21,7 +21,6 @@ from settings import CHECKOUT, Settings
 from tests.app.documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from worker.tallies import INDEXED_FILES, INDEXING_SECONDS, MODEL_SECONDS, Tally, count
 
 FOLDER = CHECKOUT / "docs" / "monitoring"
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text())["groups"][0]["rules"]
@@ -38,8 +37,6 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     store, client = services_of(app).store, app.test_client()
     job = store.submit("Varnby is old.", "esoteric")[0]
     WorkerByHand(store).finish(job, claim_document(job.claim))
-    seconds = [Tally(MODEL_SECONDS, (), 1.0), Tally(INDEXING_SECONDS, (), 1.0)]
-    count(store.database, [*seconds, Tally(INDEXED_FILES, ("read",))])
     client.get("/")
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(client.get("/metrics").text):
