@@ -24,7 +24,8 @@ from app.refusals import LIMITS
 from app.streams import MOST_STREAMS, Streams
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-disable_created_metrics()  # Prometheus does not read these series from the text format
+# Prometheus does not read these series from the text format.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _METHODS = {"GET", "HEAD", "POST", "DELETE", "OPTIONS", "PUT", "PATCH"}
 
 
