@@ -24,11 +24,8 @@ from retrieval.errors import Problem
 from worker.corpora.corpus_store import State as CorpusState
 from worker.corpora.corpus_store import StoredFile
 from worker.database import StoreUnavailable
-from worker.failures import WorkerDies
-from worker.health import ALIVE_WITHIN
 from worker.lists import EntryState, ListState
 from worker.overview import Overview, overview
-from worker.reports import WorkerState
 from worker.tallies import KINDS, bounds_of
 
 
@@ -55,26 +52,16 @@ class SharedMetrics(Collector):
         yield from self._disk()
         yield from self._documents()
         try:
-            now, workers = overview(self._services.database), self._workers()
+            now = overview(self._services.database)
         except StoreUnavailable:
             yield _gauge("esoteric_database_up", "Whether the database of claims answers.", 0)
             return
         yield _gauge("esoteric_database_up", "Whether the database of claims answers.", 1)
-        yield _by("esoteric_workers", "Workers with a heartbeat.", "state", workers)
+        yield _by("esoteric_workers", "Workers with a heartbeat.", "state", now.workers)
         yield from _states(now)
         most = self._services.settings.most_queued
         yield _gauge("esoteric_queue_limit", "How many claims may wait at most.", most)
         yield from _tallies(now)
-
-    def _workers(self) -> Mapping[str, float]:
-        # What `esoteric up` says about a worker that dies again and again is no worker.
-        alive = self._services.workers.alive(ALIVE_WITHIN)
-        states = Counter(
-            "hanging" if one.problem and one.state == "ready" else one.state
-            for one in alive
-            if not (one.problem and one.problem.code == WorkerDies.CODE)
-        )
-        return {state: states[state] for state in (*get_args(WorkerState), "hanging")}
 
     def _disk(self) -> Iterator[Metric]:
         services, labels = self._services, ["of"]

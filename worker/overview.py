@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from sqlalchemy import func, select
 
 from worker import clock
 from worker.database import Database
+from worker.failures import WorkerDies
+from worker.health import ALIVE_WITHIN
 from worker.jobs import STATES
-from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.reports import WorkerState
+from worker.schema import ClaimRow, EntryRow, ListRow, WorkerRow
 from worker.tallies import Totals, totals
+from worker.worker_store import WorkerStore
 
 _UNFINISHED = ListRow.state.in_(("running", "paused"))
 
@@ -28,7 +34,8 @@ class Waiting:
 class Overview:
     """``typed``: claims that persons wait for, ``others``: those of lists and programs.
 
-    ``rows``: of the lists that have not ended.
+    ``rows``: of the lists that have not ended. ``workers``: those with a heartbeat;
+    "hanging" is one whose check makes no progress.
     """
 
     claims: Mapping[str, int]
@@ -36,6 +43,7 @@ class Overview:
     others: Waiting
     lists: Mapping[str, int]
     rows: Mapping[str, int]
+    workers: Mapping[str, int]
     totals: Totals
 
 
@@ -63,6 +71,7 @@ def overview(database: Database) -> Overview:
         .group_by(state)
     )
     now = clock.now()
+    alive = WorkerStore(database).alive(ALIVE_WITHIN)
     with database.reading() as session:
         found = {
             typed: Waiting(number, max(0.0, (now - oldest).total_seconds()))
@@ -76,5 +85,16 @@ def overview(database: Database) -> Overview:
             others=found.get(False, Waiting(0, 0.0)),
             lists=dict(session.execute(lists).all()),
             rows=of_rows,
+            workers=_by_state(alive),
             totals=totals(session),
         )
+
+
+def _by_state(alive: Sequence[WorkerRow]) -> Mapping[str, int]:
+    # What `esoteric up` says about a worker that dies again and again is no worker.
+    states = Counter(
+        "hanging" if one.problem and one.state == "ready" else one.state
+        for one in alive
+        if not (one.problem and one.problem.code == WorkerDies.CODE)
+    )
+    return {state: states[state] for state in (*get_args(WorkerState), "hanging")}

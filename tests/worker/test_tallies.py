@@ -80,7 +80,7 @@ def test_processes_that_count_at_once_add_up(tmp_path: Path) -> None:
         list(pool.map(work, range(4)))
     database = Database(url)
     stages = counted(database).histograms["esoteric_stage_seconds"]
-    assert {labels: (one.counts[-2:], one.sum) for labels, one in stages.items()} == {
+    assert {labels: (one.counts[-2:], one.sum) for labels, one in stages.items() if one.sum} == {
         ("stage 0",): ((0, 20), 2000.0),
         ("stage 1",): ((0, 20), 2000.0),
     }
