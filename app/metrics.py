@@ -49,6 +49,13 @@ class Metrics:
         )
         for limit in LIMITS:
             self._refused.labels(limit)  # 0 is a number too: its first growth is seen
+        self._pages = Counter(
+            "esoteric_pages_fetched",
+            "Web pages that were to be read as texts: read, or why not.",
+            ["outcome"],
+            registry=self._registry,
+        )
+        self._pages.labels("read")
         Gauge(
             "esoteric_event_streams", "Event streams that are open.", registry=self._registry
         ).set_function(lambda: streams.open)
@@ -62,6 +69,10 @@ class Metrics:
     def add(self, collector: Collector) -> None:
         """Add more metrics."""
         self._registry.register(collector)
+
+    def page(self, outcome: str) -> None:
+        """Count a web page that was to be read; ``outcome``: "read", or the code of the problem."""
+        self._pages.labels(outcome).inc()
 
     def watch(self, app: Flask) -> None:
         """Time every request of the application."""

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
 Limit: TypeAlias = Literal[
-    "claims", "logins", "streams", "all_streams", "queue", "texts", "request_bytes", "upload_bytes"
+    "claims",
+    "logins",
+    "pages",
+    "streams",
+    "all_streams",
+    "queue",
+    "texts",
+    "request_bytes",
+    "upload_bytes",
 ]
 LIMITS: tuple[Limit, ...] = get_args(Limit)
 # Which limit refuses with which code of a problem; "too_many" is that of several.

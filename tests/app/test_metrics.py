@@ -117,6 +117,7 @@ def test_each_limit_counts_what_it_refuses_on_pages_and_in_the_api(app: Flask) -
     assert limits == {
         'esoteric_refused_requests_total limit="claims"': 2,
         'esoteric_refused_requests_total limit="logins"': 0,
+        'esoteric_refused_requests_total limit="pages"': 0,
         'esoteric_refused_requests_total limit="streams"': 1,
         'esoteric_refused_requests_total limit="all_streams"': 0,
         'esoteric_refused_requests_total limit="queue"': 1,

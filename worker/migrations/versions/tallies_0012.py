@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "tallies_0011"
-down_revision = "users_0010"
+revision = "tallies_0012"
+down_revision = "list_pages_0011"
 
 
 def upgrade() -> None:
