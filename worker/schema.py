@@ -247,8 +247,8 @@ class TallyRow(Base):
 
     __tablename__ = "tallies"
 
-    name: Mapped[str] = mapped_column(String(64), primary_key=True)
-    series: Mapped[str] = mapped_column(String(255), primary_key=True)
+    name: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
+    series: Mapped[str] = mapped_column(StoredText(255), primary_key=True)
     value: Mapped[float] = mapped_column(Float)
 
 
