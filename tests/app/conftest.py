@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 from selenium.webdriver import Chrome
 
 from app import create_app
@@ -18,6 +19,15 @@ from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let all applications of this process share the compiled templates."""
+    cache = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Flask, "jinja_options", {"bytecode_cache": cache})
+        yield
 
 
 @pytest.fixture
@@ -49,10 +59,25 @@ def worker(store: JobStore) -> WorkerByHand:
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[WebProcess]:
+def own_web(tmp_path: Path) -> Iterator[WebProcess]:
+    """A web server for a test that ends it or gives it much to do."""
     web = WebProcess(tmp_path)
     yield web
     web.close()
+
+
+@pytest.fixture(scope="module")
+def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+    web = WebProcess(tmp_path_factory.mktemp("web"))
+    yield web
+    web.close()
+
+
+@pytest.fixture
+def web(web_of_module: WebProcess) -> WebProcess:
+    """The web server of the tests of a module, with an empty database."""
+    web_of_module.forget_all()
+    return web_of_module
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from settings import CHECKOUT, Settings
 from tests.app.index import describe_index
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.schema import Base
 
 
 class WebProcess:
@@ -64,6 +65,12 @@ class WebProcess:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+    def forget_all(self) -> None:
+        """Delete all that is in its database."""
+        with self.store.database.writing() as session:
+            for table in reversed(Base.metadata.sorted_tables):
+                session.execute(table.delete())
 
     def resident_megabytes(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
