@@ -105,7 +105,7 @@ def test_a_claim_without_scripts_has_all_its_actions(
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     browser.get(f"{web.address}/claims/{job.id}")
     browser.find_element(By.CSS_SELECTOR, "button[aria-pressed]").click()
-    wait = WebDriverWait(browser, 10, 0.05)
+    wait = WebDriverWait(browser, 60, 0.05)
     wait.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".given"))
     assert "You agree." in text_of(browser, ".given")
     browser.find_element(By.XPATH, "//button[starts-with(., 'Search on')]").click()

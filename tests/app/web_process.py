@@ -56,7 +56,7 @@ class WebProcess:
         path: str,
         body: bytes = b"",
         kind: str = "text/plain",
-        seconds: float = 10,
+        seconds: float = 30,
     ) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
@@ -85,7 +85,7 @@ class WebProcess:
             self.process.wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             assert self.process.poll() is None, self.log.read_text()
             try:
@@ -94,4 +94,4 @@ class WebProcess:
                 time.sleep(0.05)
             else:
                 return
-        pytest.fail("the web server did not answer within 20 seconds")
+        pytest.fail("the web server did not answer within 60 seconds")
