@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.app.browser import console_messages, open_chromium, resize
 from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
+from worker.database import Database
 from worker.job_store import JobStore
 
 
@@ -30,9 +32,20 @@ def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables, which takes longer to make than most tests."""
+    file = tmp_path_factory.mktemp("database") / "esoteric.db"
+    database = Database(f"sqlite:///{file}")
+    database.reach()
+    database.close()
+    return file
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, empty_database: Path) -> Settings:
     describe_index(tmp_path)
+    shutil.copy(empty_database, tmp_path)
     return Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
 
 
