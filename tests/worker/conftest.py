@@ -50,7 +50,7 @@ class Worker:
         """Send SIGTERM and return how many seconds the worker took to end."""
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        self.process.wait(60)
         return time.monotonic() - asked
 
 
