@@ -88,7 +88,7 @@ def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProce
 
 @pytest.fixture
 def web(web_of_module: WebProcess) -> WebProcess:
-    """The web server of the tests of a module, with an empty database."""
+    """The web server of the tests of a module, without any claim or corpus."""
     web_of_module.forget_all()
     return web_of_module
 

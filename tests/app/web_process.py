@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -67,7 +68,8 @@ class WebProcess:
             connection.close()
 
     def forget_all(self) -> None:
-        """Delete all that is in its database."""
+        """Delete all that is in its database, and its corpora."""
+        rmtree(self.settings.documents, ignore_errors=True)
         with self.store.database.writing() as session:
             for table in reversed(Base.metadata.sorted_tables):
                 session.execute(table.delete())
