@@ -62,8 +62,12 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def store(app: Flask) -> JobStore:
-    return services_of(app).store
+def store(request: pytest.FixtureRequest) -> JobStore:
+    """The store of the web server where a test has one, else of the application."""
+    if "web" in request.fixturenames:
+        web: WebProcess = request.getfixturevalue("web")
+        return web.store
+    return services_of(request.getfixturevalue("app")).store
 
 
 @pytest.fixture

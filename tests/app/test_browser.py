@@ -44,12 +44,6 @@ REFUSED = Problem("claim_link", "x" * 200, "")
 LONG = "Donaudampfschiff" * 12
 
 
-@pytest.fixture
-def store(web: WebProcess) -> JobStore:
-    """The store of the process, which the worker by hand uses too."""
-    return web.store
-
-
 def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     WebDriverWait(browser, 60, 0.05).until(lambda _: store.recent(1))
     return store.recent(1)[0]

@@ -20,12 +20,6 @@ pytestmark = pytest.mark.browser
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
 
-@pytest.fixture
-def store(web: WebProcess) -> JobStore:
-    """The store of the process, which the worker by hand uses too."""
-    return web.store
-
-
 def test_times_are_those_of_the_reader(browser: Chrome, web: WebProcess, store: JobStore) -> None:
     store.submit(CLAIM, "esoteric")
     browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Pacific/Auckland"})
