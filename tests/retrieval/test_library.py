@@ -9,7 +9,7 @@ import pytest
 from examples.check_in_python import main as example
 from retrieval import check, open_index
 from retrieval.errors import IndexUnavailable, InvalidClaim, UnknownRecipe
-from tests.support.commands import printed
+from tests.support.command import printed
 
 _IMPORT = """
 import os, sys

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VE
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
 from tests.research.training.pages import fever_page
-from tests.support.commands import esoteric
+from tests.support.command import Ran, esoteric
 from tests.support.islands import TEXTS
 from tests.support.json_lines import write_json_lines
 from tests.support.shipped_recipes import SHIPPED
@@ -67,13 +66,13 @@ def fever_name(title: str) -> str:
     return title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def evaluate(data: Path, out: Path, *options: str) -> Ran:
     """Evaluate; options that are given again replace those of the data."""
     arguments = ("--wiki-pages", data / "pages", "--claims", data / "claims.jsonl", "--out", out)
-    return esoteric("evaluate", *arguments, *options, ESOTERIC_HOME=data / "home")
+    return esoteric(data / "home", "evaluate", *arguments, *options)
 
 
-def error_line(run: subprocess.CompletedProcess[str]) -> str:
+def error_line(run: Ran) -> str:
     assert run.returncode in (1, 2)
     assert "Traceback" not in run.stderr
     return run.stderr.strip().splitlines()[-1]

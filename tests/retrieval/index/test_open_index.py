@@ -11,7 +11,7 @@ from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.open import open_index
 from settings import CHECKOUT
-from tests.support.commands import printed
+from tests.support.command import printed
 
 # The product opens an index by ``open_index`` alone. The research also builds indexes that are not
 # the user's own, and names their kind.

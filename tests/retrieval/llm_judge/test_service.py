@@ -29,7 +29,7 @@ from tests.retrieval.llm_judge.chat_server import (
     says,
     verdict,
 )
-from tests.support.commands import esoteric
+from tests.support.command import in_a_process
 from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -48,12 +48,11 @@ class Service:
         self.home = home
         self.log = home / "worker.log"
         self.variables = {
-            "ESOTERIC_HOME": str(home),
             "ESOTERIC_LLM": "openai:small",
             "ESOTERIC_LLM_URL": chat.url,
             "ESOTERIC_LLM_KEY": KEY,
         }
-        environment = {**os.environ, **self.variables}
+        environment = {**os.environ, "ESOTERIC_HOME": str(home), **self.variables}
         settings = Settings.from_environment(environment)
         # The pages need no language model's setting: the worker reports it.
         without = Settings.from_environment({"ESOTERIC_HOME": str(home)})
@@ -199,7 +198,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     assert problem["code"] == "language_model_unavailable"
     assert "status 401" in problem["message"]
     assert "At the moment its answers cannot be used" in service.client.get("/").text
-    doctor = esoteric("doctor", **service.variables)
+    doctor = in_a_process(service.home, "doctor", **service.variables)
     assert doctor.returncode == 1
     assert "broken  language model (verdict)" in doctor.stdout
     assert KEY not in doctor.stdout + doctor.stderr

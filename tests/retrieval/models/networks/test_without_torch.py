@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import printed
+from tests.support.command import printed
 
 _CHECK = """
 import sys

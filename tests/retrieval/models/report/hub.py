@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote
 
-from tests.support.commands import esoteric
+from tests.support.command import Ran, in_a_process
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -128,13 +127,13 @@ def running(folder: Path) -> Iterator[Hub]:
             thread.join()
 
 
-def with_models(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def with_models(models: Path, hub: Hub | str, *arguments: str) -> Ran:
     """Run the command with these models of the report; ``hub``: where it may fetch models."""
-    return esoteric(
+    return in_a_process(
+        models.parent / "home",
         *arguments,
         HF_ENDPOINT=hub if isinstance(hub, str) else hub.url,
         HF_HOME=models.parent / "hf",
-        ESOTERIC_HOME=models.parent / "home",
         ESOTERIC_REPORT_MODELS=models,
         NO_PROXY="127.0.0.1",
     )

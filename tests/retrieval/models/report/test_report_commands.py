@@ -1,16 +1,15 @@
-"""The commands that the recipe ``report`` is used by, in their own processes."""
+"""The commands that the recipe ``report`` is used by."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from retrieval.models.report.models import RELEVANCE
-from tests.support.commands import esoteric
+from tests.support.command import Ran, esoteric
 from tests.support.islands import write_source
 from tests.support.json_lines import write_json_lines
 
@@ -31,8 +30,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, unpacked: 
     return home
 
 
-def run(home: Path, models: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return esoteric(*arguments, ESOTERIC_HOME=home, ESOTERIC_REPORT_MODELS=models)
+def run(home: Path, models: Path, *arguments: str) -> Ran:
+    return esoteric(home, *arguments, ESOTERIC_REPORT_MODELS=models)
 
 
 def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
