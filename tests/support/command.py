@@ -47,4 +47,16 @@ def in_a_process(home: Path, *arguments: object, **variables: object) -> Ran:
     )
 
 
+def printed(code: str, *arguments: object) -> list[str]:
+    """Run lines of Python that must not fail in a process of their own; return what they print."""
+    run = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.splitlines()
+
+
 Ran = subprocess.CompletedProcess[str]
