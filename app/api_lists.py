@@ -144,7 +144,9 @@ class ResultSearch(_Model):
     """Which rows to return."""
 
     show: Shown = "all"
-    """`unsure`: the verdict is probable or only leans. `errors`: no verdict comes."""
+    """`unsure`: the verdict is probable or only leans. `divided`: sentences for and against the
+    claim were selected. `disputed`: somebody disagreed with the verdict. `errors`: no verdict
+    comes."""
     page: Annotated[int, Field(ge=1, lt=10**6)] = 1
     """Number of the page, from 1."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100

@@ -16,7 +16,7 @@ from flask import render_template
 
 from app.api_models import HistorySearch, RecipeItem
 from app.comparison import Comparison
-from app.evidence import Card, Opened
+from app.evidence import Card, Opened, Sourced
 from app.filters import Badge
 from app.highlighting import Segment
 from app.proof import Difference, ProofItem
@@ -354,7 +354,8 @@ class ListsPage:
 class EntryItem:
     """A row of a list.
 
-    ``claim_id``: of its claim, ``None`` where there is none to open. ``badge``: ``None`` where the
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
+    which opens in place. ``badge``: ``None`` where the
     row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
     ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
     own columns that are filled.
@@ -364,11 +365,28 @@ class EntryItem:
     place: str
     claim: str
     claim_id: str | None
+    opens: bool
     badge: Badge | None
     problem: str
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFragment:
+    """What a row of a list shows when it is opened: its result in short.
+
+    ``best``: the best sentences for and against the claim. ``agreed`` and ``disagreed``: how many
+    people have said so.
+    """
+
+    template: ClassVar[str] = "entry.html"
+    claim_id: str
+    result: ClaimResult
+    best: tuple[Sourced, ...]
+    agreed: int
+    disagreed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,6 +637,7 @@ Page: TypeAlias = (
     | StoppedPage
     | ListsPage
     | ListPage
+    | EntryFragment
     | TextPage
     | CompareForm
     | ComparisonPage

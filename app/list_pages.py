@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.coloured_text import coloured
-from app.contexts import EntryItem, ListItem, ListPage, ShownRows
+from app.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
+from app.evidence import best_of_each_stance
+from app.files import file_links
 from app.filters import Badge, job_badge
 from app.list_export import LIST_EXPORTS
 from app.services import services
 from app.visitor import may_change
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
+from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
-from worker.lists import ClaimList, Entry, SaidEntry, Shown
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown
 
 ROWS_PER_PAGE = 50
 _WORDS: dict[Shown, str] = {
@@ -24,6 +27,8 @@ _WORDS: dict[Shown, str] = {
     "refuted": "Refuted",
     "unsettled": "Not settled",
     "unsure": "Not sure",
+    "divided": "Evidence disagrees",
+    "disputed": "People disagree",
     "errors": "Errors",
     "unfinished": "To come",
 }
@@ -72,6 +77,20 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     )
 
 
+def opened_entry(list_id: str, number: int) -> EntryFragment | None:
+    """Return what row ``number`` of a list shows when it is opened; ``None``: it has no verdict."""
+    if not 0 < number <= MOST_CLAIMS:
+        return None
+    entry = next(iter(services().lists.entries(list_id, "all", 1, number - 1)), None)
+    if entry is None or entry.result is None or entry.claim_id is None:
+        return None
+    files = file_links(entry.claim_id, entry.result)
+    about = FeedbackStore(services().database).about(entry.claim_id)
+    agreed = sum(one.opinion.agrees for one in about)
+    best = best_of_each_stance(entry.result, files)
+    return EntryFragment(entry.claim_id, entry.result, best, agreed, len(about) - agreed)
+
+
 def seconds_left(claims: ClaimList, workers: int) -> float | None:
     """Return about how many seconds a running list still takes; ``None``: that is not known."""
     if claims.state != "running" or claims.seconds is None or workers == 0:
@@ -106,6 +125,7 @@ def _entry_item(entry: Entry) -> EntryItem:
         place=entry.place,
         claim=entry.claim,
         claim_id=entry.claim_id,
+        opens=entry.result is not None,
         badge=_badge(entry),
         problem=problem,
         quote=quote,

@@ -17,7 +17,7 @@ from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
-from app.list_pages import list_item, list_page
+from app.list_pages import list_item, list_page, opened_entry
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -26,6 +26,7 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
     EsotericError,
+    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
@@ -123,6 +124,26 @@ def claims(list_id: str) -> str:
     shown: Shown = next((one for one in SHOWN if one == asked), "all")
     at = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
     return render(list_page(found, shown, max(1, at)))
+
+
+@blueprint.get("/lists/<list_id>/rows/<int:number>")
+@describe(
+    HTTP_200=(None, "The piece of the page"),
+    HTTP_404=(None, "No such list, no such row, or no verdict yet"),
+)
+def row(list_id: str, number: int) -> str:
+    """Show the verdict on a row of a list in short, as its page unfolds it."""
+    opened = opened_entry(list_id, number)
+    if opened is None:
+        raise RequestRefused(
+            HTTPStatus.NOT_FOUND,
+            Problem(
+                "no_verdict",
+                "This row has no verdict to show.",
+                "Reload the list; the row says what it waits for.",
+            ),
+        )
+    return render(opened)
 
 
 _CHANGES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, exists, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
@@ -27,7 +27,7 @@ from worker.lists import (
     SourceText,
     UnknownList,
 )
-from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
 
 # How many of the last claims the time that is left is estimated from.
 _LAST = 20
@@ -48,6 +48,8 @@ _FILTERS: dict[Shown, ColumnElement[bool]] = {
     "refuted": ClaimRow.label == REFUTES,
     "unsettled": ClaimRow.label == NOT_ENOUGH_INFO,
     "unsure": _UNSURE,
+    "divided": EntryRow.claim_id.in_(select(ClaimRow.id).where(ClaimRow.divided)),
+    "disputed": exists().where(FeedbackRow.claim_id == EntryRow.claim_id, ~FeedbackRow.agrees),
     "errors": and_(
         EntryRow.state != "waiting",
         or_(ClaimRow.state.is_(None), ClaimRow.state.in_(("failed", "cancelled"))),

@@ -22,10 +22,19 @@ EntryState: TypeAlias = Literal[
 ]
 """``refused``: it is no claim. ``deleted``: its claim was deleted in the history."""
 Shown: TypeAlias = Literal[
-    "all", "supported", "refuted", "unsettled", "unsure", "errors", "unfinished"
+    "all",
+    "supported",
+    "refuted",
+    "unsettled",
+    "unsure",
+    "divided",
+    "disputed",
+    "errors",
+    "unfinished",
 ]
 """Which rows of a list are shown. ``unsure``: a verdict that is not settled but probable, or that
-only leans. ``errors``: rows that have no verdict and get none."""
+only leans. ``divided``: selected sentences support the claim and others refute it. ``disputed``:
+somebody disagreed with the verdict. ``errors``: rows that have no verdict and get none."""
 SHOWN: tuple[Shown, ...] = get_args(Shown)
 MOST_CLAIMS = 5000
 

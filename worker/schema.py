@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -29,7 +30,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "users_0010"
+REVISION = "rows_0011"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -85,6 +86,13 @@ class ClaimRow(Base):
         # The history needs no row to group claims, and few to show a page of them.
         Index("claims_by_text", "folded", "number"),
         Index("claims_by_recipe", "recipe"),
+        # Has the few ids by itself: SQLite reads a column behind the long results slowly.
+        Index(
+            "claims_divided",
+            "id",
+            sqlite_where=text("divided = 1"),
+            postgresql_where=text("divided"),
+        ),
         {"sqlite_autoincrement": True},
     )
 
@@ -129,6 +137,8 @@ class ClaimRow(Base):
     label: Mapped[str | None] = mapped_column(String(16))
     confidence: Mapped[float | None] = mapped_column(Float)
     leans: Mapped[str | None] = mapped_column(String(16))
+    # Whether the evidence of the verdict disagrees.
+    divided: Mapped[bool | None] = mapped_column(Boolean)
     result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
     error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
 
@@ -140,6 +150,7 @@ class ClaimRow(Base):
             "label": verdict.label,
             "confidence": verdict.confidence,
             "leans": verdict.leans,
+            "divided": result.divided,
             "result": result,
         }
 
@@ -254,6 +265,8 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(String(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(String(64))
+    # Whose limit its rows count against (app/limits.py), as in the table of claims.
+    client: Mapped[str | None] = mapped_column(String(64))
     state: Mapped[str] = mapped_column(String(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
