@@ -17,6 +17,7 @@ from app.json_body import json_body
 from app.list_export import LIST_EXPORTS, exported
 from app.list_input import ListInput, list_input
 from app.list_pages import seconds_left
+from app.new_lists import stored_list
 from app.openapi import describe
 from app.recipes import recipe_to_run
 from app.services import services
@@ -169,6 +170,7 @@ class ListExportFormat(_Model):
     HTTP_413=(Error, "More than 6 MiB"),
     HTTP_415=(Error, "Neither JSON nor a form with a file"),
     HTTP_422=(Error, "This is no list of claims, or the recipe cannot run here"),
+    HTTP_429=(Error, "Too many claims or rows; Retry-After is when to come back, in seconds"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a list of claims."""
@@ -176,10 +178,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
         _from_form() if request.mimetype == "multipart/form-data" else _from_json()
     )
     recipe = recipe_to_run(asked)
-    services().limits.claim()
-    list_id = services().lists.create(
-        given.name, recipe, given.entries, visitor(), corpora=corpora_to_search(corpora)
-    )
+    list_id = stored_list(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora))
     status = _status(services().lists.get(list_id))
     return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
 

@@ -335,7 +335,8 @@ class ListsPage:
     """The form for a list, and the visitor's ``lists``, newest first.
 
     ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
-    are what the form is filled with.
+    are what the form is filled with. ``most_rows``: how many rows of this client may wait, and
+    ``room`` how many more; ``None`` for any number.
     """
 
     template: ClassVar[str] = "lists.html"
@@ -345,6 +346,8 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    most_rows: int | None
+    room: int | None
     corpora: tuple[CorpusChoice, ...]
     choice: RecipeChoice
     asked: AskedModel | None
@@ -499,7 +502,8 @@ class Endpoint:
 class ApiPage:
     """What programs can ask, at ``address``; ``most_kib`` is the size of the largest request.
 
-    ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``keep_days``: how
+    ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``most_rows``: how
+    many rows of its lists may wait, 0 for any number. ``keep_days``: how
     long claims are kept, 0 where that is until they are deleted.
     """
 
@@ -509,6 +513,7 @@ class ApiPage:
     most_characters: int
     most_kib: int
     claims_per_minute: int
+    most_rows: int
     keep_days: int
 
 

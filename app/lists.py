@@ -18,6 +18,7 @@ from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page, opened_entry
+from app.new_lists import room_for_rows, stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -32,6 +33,7 @@ from retrieval.errors import (
 )
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
+from worker.jobs import QueueFull
 from worker.lists import MOST_CLAIMS, SHOWN, Shown
 
 blueprint = Blueprint("lists", __name__)
@@ -78,7 +80,7 @@ def lists() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the list"),
-    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
+    HTTP_429=(None, "The form again: too many claims or rows; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
@@ -87,7 +89,7 @@ def submit() -> BaseResponse:
         return submitted_list(_file_of_form(request.form.get("claims", "")))
     except (
         *(BadSource, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused, QueueFull),
     ) as error:
         return refused_page(_lists_page(error), error)
 
@@ -99,7 +101,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
         BadSource: this is no list of claims.
         UnknownRecipe, RecipeUnavailable: the recipe cannot run here.
         UnknownCorpus, CorpusNotReady, CorpusRefused: the corpora cannot be searched.
-        RequestRefused: the client has submitted too many claims.
+        RequestRefused: the client has submitted too many claims, or too many of its rows wait.
         StoreUnavailable: the database cannot be used.
     """
     form = request.form
@@ -107,10 +109,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
     name = form.get("name", "") or (_uploaded_name() or "")
     given = list_input(file, form.get("column", ""), name)
     corpora = corpora_to_search(form.getlist("corpora"))
-    services().limits.claim()
-    list_id = services().lists.create(
-        given.name, recipe, given.entries, visitor_with_cookie(), corpora=corpora
-    )
+    list_id = stored_list(given.name, recipe, given.entries, visitor_with_cookie(), corpora)
     return _see(list_id)
 
 
@@ -219,6 +218,8 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
             column=request.form.get("column", ""),
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
+            most_rows=services().settings.most_rows,
+            room=room_for_rows(),
             corpora=corpora_to_choose(request.form.getlist("corpora")),
             choice=recipe_choice(
                 request.form.get("recipe"), error.problem if error and about_recipe else None

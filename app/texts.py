@@ -17,6 +17,7 @@ from app.contexts import SentenceItem, TextClaimItem, TextPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
+from app.new_lists import stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -34,6 +35,7 @@ from retrieval.errors import (
 )
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
+from worker.jobs import QueueFull
 from worker.lists import NewEntry
 
 blueprint = Blueprint("texts", __name__)
@@ -130,15 +132,14 @@ def check() -> BaseResponse:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
-        services().limits.claim()
+        name = shorten(text, _LONGEST_NAME, placeholder="…")
+        list_id = stored_list(name, recipe, entries, visitor_with_cookie(), corpora, text)
     except (
         *(InvalidText, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused, QueueFull),
     ) as error:
         page = _page(text, services().texts.statements_of(text), error, sent=request.form)
         return refused_page(page, error)
-    name = shorten(text, _LONGEST_NAME, placeholder="…")
-    list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 
 

@@ -378,7 +378,7 @@ class ClaimResult(_Part):
 
     @property
     def divided(self) -> bool:
-        """Whether the evidence disagrees: selected sentences support the claim, others refute it."""
+        """Whether selected sentences support the claim and others refute it."""
         return {types.SUPPORTS, types.REFUTES} <= self.balance.keys()
 
     @property

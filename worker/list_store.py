@@ -22,6 +22,7 @@ from worker.lists import (
     EntryState,
     ListState,
     NewEntry,
+    RowsWait,
     SaidEntry,
     Shown,
     SourceText,
@@ -77,20 +78,28 @@ class ListStore:
         owner: str | None,
         source_text: str | None = None,
         corpora: tuple[str, ...] | None = None,
+        client: str | None = None,
+        most_of_client: int | None = None,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
         ``source_text``: the text that its claims are from, if they are from one. ``corpora``: those
-        that they are checked against, ``None`` for the default one.
+        that they are checked against, ``None`` for the default one. ``most_of_client``: how many
+        rows of ``client`` may wait, ``None`` for any number.
 
         Raises:
-            QueueFull: too many rows of lists wait already; nothing was stored.
+            RowsWait: too many rows of this client wait already; nothing was stored.
+            QueueFull: too many rows of all lists do.
         """
         list_id = secrets.token_hex(16)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
+        rows = sum(entry.problem is None for entry in entries)
         with self._database.writing() as session:
+            waiting = _waiting_of(session, client) if client and most_of_client else 0
+            if most_of_client is not None and waiting + rows > most_of_client:
+                raise RowsWait(most_of_client, waiting, rows)
             waits = select(func.count()).select_from(EntryRow).where(EntryRow.state == "waiting")
-            if (session.scalar(waits) or 0) + len(entries) > MOST_WAITING:
+            if (session.scalar(waits) or 0) + rows > MOST_WAITING:
                 raise QueueFull(MOST_WAITING)
             session.add(
                 ListRow(
@@ -98,6 +107,7 @@ class ListStore:
                     name=name,
                     recipe=recipe,
                     owner=owner,
+                    client=client,
                     state="running",
                     columns=columns,
                     created_at=clock.now(),
@@ -187,6 +197,16 @@ class ListStore:
                 return None
             return SourceText(text, tuple(_said(*found) for found in session.execute(said)))
 
+    def waiting_of(self, client: str) -> int:
+        """Return how many rows of a client's lists wait for their turn."""
+        with self._database.reading() as session:
+            return _waiting_of(session, client)
+
+    def seconds_of_a_row(self) -> float | None:
+        """Return what the last claims took on average; ``None`` before the first."""
+        with self._database.reading() as session:
+            return _seconds(session)
+
     # What people do with them
 
     def pause(self, list_id: str) -> None:
@@ -242,6 +262,7 @@ class ListStore:
                 return  # another request or a worker was first
             row.state, row.finished_at = state, ended
             if state == "cancelled":
+                row.client = None
                 waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
                 session.execute(
                     update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
@@ -311,14 +332,19 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
     )
 
 
-def _seconds(session: Session, list_id: str) -> float | None:
-    times = (
-        select(ClaimRow.started_at, ClaimRow.finished_at)
-        .join(EntryRow, EntryRow.claim_id == ClaimRow.id)
-        .where(EntryRow.list_id == list_id, ClaimRow.state.in_(("done", "failed")))
-        .order_by(EntryRow.number.desc())
-        .limit(_LAST)
-    )
+def _waiting_of(session: Session, client: str) -> int:
+    rows = select(func.count()).select_from(EntryRow).join(ListRow, ListRow.id == EntryRow.list_id)
+    return session.scalar(rows.where(ListRow.client == client, EntryRow.state == "waiting")) or 0
+
+
+def _seconds(session: Session, list_id: str | None = None) -> float | None:
+    times = select(ClaimRow.started_at, ClaimRow.finished_at)
+    times = times.where(ClaimRow.state.in_(("done", "failed"))).limit(_LAST)
+    if list_id is None:
+        times = times.order_by(ClaimRow.number.desc())
+    else:
+        times = times.join(EntryRow, EntryRow.claim_id == ClaimRow.id)
+        times = times.where(EntryRow.list_id == list_id).order_by(EntryRow.number.desc())
     found = [
         (finished - started).total_seconds()
         for started, finished in session.execute(times)

@@ -50,6 +50,14 @@ class UnknownList(EsotericError):
         )
 
 
+class RowsWait(Exception):
+    """With ``rows`` more, more than ``most`` rows of a client would wait; nothing was stored."""
+
+    def __init__(self, most: int, waiting: int, rows: int) -> None:
+        super().__init__(f"{waiting} and {rows} more are above {most}")
+        self.most, self.waiting, self.rows = most, waiting, rows
+
+
 @dataclass(frozen=True, slots=True)
 class NewEntry:
     """A row that is submitted; ``problem``: why it is no claim, ``None`` if it is one.

@@ -265,7 +265,7 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(String(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(String(64))
-    # Whose limit its rows count against (app/limits.py), as in the table of claims.
+    # Whose limit its rows count against (app/new_lists.py), until it has ended.
     client: Mapped[str | None] = mapped_column(String(64))
     state: Mapped[str] = mapped_column(String(16))
     # The names of the columns beside the claims, in their order.
