@@ -12,6 +12,7 @@ from app.evidence import best_of_each_stance
 from app.files import file_links
 from app.filters import Badge, job_badge
 from app.list_export import LIST_EXPORTS
+from app.listing import pages_of
 from app.services import services
 from app.visitor import may_change
 from retrieval.errors import Problem
@@ -52,7 +53,7 @@ def list_item(claims: ClaimList) -> ListItem:
 
 def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     """Return page ``number`` of a list, or its last one if it has fewer."""
-    pages = max(1, -(-claims.counts[shown] // ROWS_PER_PAGE))
+    pages = pages_of(claims.counts[shown], ROWS_PER_PAGE)
     number = min(number, pages)
     offset = (number - 1) * ROWS_PER_PAGE
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.access import lists_all
+from app.api_models import Paged
 from app.asked_model import asked_model
 from app.asker import is_operator
 from app.contexts import ListsPage, render
@@ -18,6 +19,7 @@ from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page, opened_entry
+from app.listing import asked_by_person
 from app.new_lists import room_for_rows, stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
@@ -34,7 +36,7 @@ from retrieval.errors import (
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import QueueFull
-from worker.lists import MOST_CLAIMS, SHOWN, Shown
+from worker.lists import MOST_CLAIMS, Shown
 
 blueprint = Blueprint("lists", __name__)
 
@@ -58,11 +60,10 @@ class ListForm(BaseModel):
     """Name of a recipe that can run here; without it the default one."""
 
 
-class ShownPage(BaseModel):
+class ShownPage(Paged):
     """Which rows to show."""
 
     show: Shown = "all"
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
 
 
 @blueprint.get("/lists")
@@ -118,11 +119,8 @@ def submitted_list(file: ListFile) -> BaseResponse:
 def claims(list_id: str) -> str:
     """Show a list: how far it is, and its rows with their verdicts."""
     found = services().lists.get(list_id)
-    asked = request.args.get("show", "all")
-    number = request.args.get("page", "1")
-    shown: Shown = next((one for one in SHOWN if one == asked), "all")
-    at = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-    return render(list_page(found, shown, max(1, at)))
+    asked = asked_by_person(ShownPage)
+    return render(list_page(found, asked.show, asked.page))
 
 
 @blueprint.get("/lists/<list_id>/rows/<int:number>")
