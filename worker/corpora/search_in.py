@@ -1,0 +1,47 @@
+"""Which corpora a claim is checked against, and how a process that checks claims finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from retrieval.types import DEFAULT_CORPUS
+from settings import Settings
+from worker.corpora.corpus_store import CorpusRefused, CorpusStore
+
+if TYPE_CHECKING:
+    from retrieval.pipeline.assembly import OwnCorpus
+
+_MOST = 10
+
+
+def corpora_to_search(
+    store: CorpusStore, names: Collection[str], is_default: Callable[[str], bool]
+) -> tuple[str, ...] | None:
+    """Return the names of the corpora that a claim is checked against, in one order for each set.
+
+    ``None``: the default one. No name means it too, and every name of which ``is_default`` says so.
+
+    Raises:
+        UnknownCorpus: there is none of one of the names.
+        CorpusNotReady: one of them cannot be searched yet.
+        CorpusRefused: there are too many.
+    """
+    own = sorted({name for name in names if not is_default(name)})
+    if not own:
+        return None
+    if len(own) > _MOST:
+        raise CorpusRefused(
+            "many_corpora", f"At most {_MOST} corpora are searched at once.", "Choose fewer."
+        )
+    for name in own:
+        store.searchable(name)
+    return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)
+
+
+def own_corpora(settings: Settings) -> Callable[[str], OwnCorpus]:
+    """Return what finds a corpus beside the default one; it raises ``EsotericError``."""
+    from retrieval.pipeline.assembly import OwnCorpus
+
+    store = CorpusStore(settings.documents, settings.folders)
+    return lambda name: OwnCorpus(name, *store.searchable(name))
