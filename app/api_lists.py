@@ -221,7 +221,7 @@ def results(list_id: str) -> Response:
     asked = asked_by_program(ResultSearch)
     found = services().lists.get(list_id)
     offset = (asked.page - 1) * asked.limit
-    entries = services().lists.entries(list_id, asked.show, asked.limit, offset)
+    entries = services().lists.entries(*(list_id, asked.show, asked.limit, offset), results=False)
     total = found.counts[asked.show]
     return answer(
         ListResults(

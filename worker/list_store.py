@@ -7,7 +7,19 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, and_, case, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
@@ -160,9 +172,13 @@ class ListStore:
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
-    def entries(self, list_id: str, shown: Shown, limit: int, offset: int) -> list[Entry]:
-        """Return some rows of a list with their results, in their order."""
-        wanted = _entries(list_id).where(_FILTERS[shown]).limit(limit).offset(offset)
+    def entries(
+        self, list_id: str, shown: Shown, limit: int, offset: int, *, results: bool = True
+    ) -> list[Entry]:
+        """Return some rows of a list in their order, without their long results if so wanted."""
+        wanted = (
+            _entries(list_id, results=results).where(_FILTERS[shown]).limit(limit).offset(offset)
+        )
         with self._database.reading() as session:
             return [_entry(*found) for found in session.execute(wanted)]
 
@@ -276,10 +292,10 @@ def _row(session: Session, list_id: str) -> ListRow:
     return row
 
 
-def _entries(list_id: str) -> Any:
+def _entries(list_id: str, *, results: bool = True) -> Any:
     of_claim = (ClaimRow.state, ClaimRow.error, ClaimRow.label, ClaimRow.confidence)
     return (
-        select(EntryRow, *of_claim, ClaimRow.leans, ClaimRow.result)
+        select(EntryRow, *of_claim, ClaimRow.leans, ClaimRow.result if results else null())
         .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
         .where(EntryRow.list_id == list_id)
         .order_by(EntryRow.number)
