@@ -18,6 +18,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    true,
     update,
 )
 from sqlalchemy.orm import Session
@@ -61,7 +62,7 @@ _FILTERS: dict[Shown, ColumnElement[bool]] = {
     "refuted": ClaimRow.label == REFUTES,
     "unsettled": ClaimRow.label == NOT_ENOUGH_INFO,
     "unsure": _UNSURE,
-    "divided": EntryRow.claim_id.in_(select(ClaimRow.id).where(ClaimRow.divided)),
+    "divided": EntryRow.claim_id.in_(select(ClaimRow.id).where(ClaimRow.divided == true())),
     "disputed": exists().where(FeedbackRow.claim_id == EntryRow.claim_id, ~FeedbackRow.agrees),
     "errors": and_(
         EntryRow.state != "waiting",

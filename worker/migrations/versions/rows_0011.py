@@ -37,7 +37,7 @@ def upgrade() -> None:
     op.create_index(
         _INDEX,
         "claims",
-        ["id"],
+        ["id", "divided"],
         sqlite_where=sa.text("divided = 1"),
         postgresql_where=sa.text("divided"),
     )
