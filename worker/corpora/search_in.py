@@ -1,16 +1,11 @@
-"""Which corpora a claim is checked against, and how a process that checks claims finds them."""
+"""Which corpora a claim is checked against."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from retrieval.types import DEFAULT_CORPUS
-from settings import Settings
 from worker.corpora.corpus_store import CorpusRefused, CorpusStore
-
-if TYPE_CHECKING:
-    from retrieval.pipeline.assembly import OwnCorpus
 
 _MOST = 10
 
@@ -37,11 +32,3 @@ def corpora_to_search(
     for name in own:
         store.searchable(name)
     return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)
-
-
-def own_corpora(settings: Settings) -> Callable[[str], OwnCorpus]:
-    """Return what finds a corpus beside the default one; it raises ``EsotericError``."""
-    from retrieval.pipeline.assembly import OwnCorpus
-
-    store = CorpusStore(settings.documents, settings.folders)
-    return lambda name: OwnCorpus(name, *store.searchable(name))
