@@ -9,7 +9,7 @@ from app.corpus import corpus_item, searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
-from worker.corpora import search_in
+from worker.corpora.chosen import chosen_corpora
 
 
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
@@ -51,7 +51,7 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many.
     """
-    return search_in.corpora_to_search(services().corpora, names, _is_default)
+    return chosen_corpora(services().corpora, names, _is_default)
 
 
 def _is_default(name: str) -> bool:

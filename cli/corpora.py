@@ -11,8 +11,8 @@ from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.open import description_of
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
+from worker.corpora.chosen import chosen_corpora
 from worker.corpora.corpus_store import CorpusStore
-from worker.corpora.search_in import corpora_to_search
 
 corpus_option = click.option(
     "--corpus",
@@ -51,7 +51,7 @@ def corpora_asked(settings: Settings, asked: Collection[str]) -> tuple[str, ...]
                 f"Use one of: {', '.join([DEFAULT_CORPUS, *there])}.",
             )
     default = (DEFAULT_CORPUS, _default_name(settings))
-    return corpora_to_search(store, [known[one.casefold()] for one in asked], default.__contains__)
+    return chosen_corpora(store, [known[one.casefold()] for one in asked], default.__contains__)
 
 
 def _default_name(settings: Settings) -> str:

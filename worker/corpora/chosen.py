@@ -10,7 +10,7 @@ from worker.corpora.corpus_store import CorpusRefused, CorpusStore
 _MOST = 10
 
 
-def corpora_to_search(
+def chosen_corpora(
     store: CorpusStore, names: Collection[str], is_default: Callable[[str], bool]
 ) -> tuple[str, ...] | None:
     """Return the names of the corpora that a claim is checked against, in one order for each set.
