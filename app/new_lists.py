@@ -12,7 +12,7 @@ from app.services import services
 from retrieval.errors import Problem
 from retrieval.words import counted
 from worker.health import worker_health
-from worker.lists import NewEntry, RowsWait
+from worker.lists import NewEntry, RowsWait, SourcePage
 
 # When to come back where nothing was checked yet, and at least and at most.
 _SECONDS = 60
@@ -26,6 +26,7 @@ def stored_list(
     owner: str | None,
     corpora: tuple[str, ...] | None,
     source_text: str | None = None,
+    page: SourcePage | None = None,
 ) -> str:
     """Count a list, store it, and return its id; see ``ListStore.create``.
 
@@ -36,7 +37,7 @@ def stored_list(
     services().limits.claim()
     try:
         return services().lists.create(
-            *(name, recipe, entries, owner, source_text, corpora),
+            *(name, recipe, entries, owner, source_text, corpora, page),
             client=client(),
             most_of_client=services().settings.most_rows,
         )

@@ -40,6 +40,7 @@ APP_IMPORTS = {
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",
+    "retrieval.corpora.cleaning",
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
@@ -53,6 +54,7 @@ APP_IMPORTS = {
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
+    "retrieval.web.page_reader",
     "retrieval.words",
 }
 

@@ -7,8 +7,8 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-revision = "rows_0011"
-down_revision = "users_0010"
+revision = "rows_0012"
+down_revision = "list_pages_0011"
 
 _INDEX = "claims_divided"
 # Rows whose results are in memory at once: each may have a hundred kilobytes.
