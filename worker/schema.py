@@ -30,7 +30,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "rows_0012"
+REVISION = "rows_0013"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -253,6 +253,16 @@ class AnswerRow(Base):
     digest: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
+
+
+class TallyRow(Base):
+    """A number that only grows (worker/tallies.py); ``series``: its labels' values, as JSON."""
+
+    __tablename__ = "tallies"
+
+    name: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
+    series: Mapped[str] = mapped_column(StoredText(255), primary_key=True)
+    value: Mapped[float] = mapped_column(Float)
 
 
 class ListRow(Base):

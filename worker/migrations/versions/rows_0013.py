@@ -7,8 +7,8 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-revision = "rows_0012"
-down_revision = "list_pages_0011"
+revision = "rows_0013"
+down_revision = "tallies_0012"
 
 _INDEX = "claims_divided"
 # Rows whose results are in memory at once: each may have a hundred kilobytes.
