@@ -121,6 +121,12 @@ TABLE: tuple[Setting, ...] = (
         "How many claims a user, or an address where nobody logs in, may submit in a minute.",
     ),
     Setting(
+        "ESOTERIC_MOST_ROWS",
+        "10000; without ESOTERIC_ACCESS none",
+        "How many rows of the lists of a user, or of an address where nobody logs in, may wait for"
+        " their turn; a list that goes beyond is refused.",
+    ),
+    Setting(
         "ESOTERIC_MOST_QUEUED",
         "10000",
         "How many claims may wait for their turn; then no more are accepted.",
@@ -285,8 +291,9 @@ class Settings:
 
     ``store`` is where the index is: the folder of the embedded one, or a place on Elasticsearch.
     ``keep_for``: how long finished claims are kept, ``None`` for good. ``claims_per_minute``: of a
-    client, ``None`` without limit. ``streams``: event streams of a client. ``most_upload`` is in
-    bytes. ``folders``: those that may become corpora, by their last names.
+    client, ``None`` without limit. ``most_rows``: of the lists of a client, that wait. ``streams``:
+    event streams of a client. ``most_upload`` is in bytes. ``folders``: those that may become
+    corpora, by their last names.
     """
 
     home: Path
@@ -302,6 +309,7 @@ class Settings:
     token: str = field(repr=False)
     published_host: str
     claims_per_minute: int | None
+    most_rows: int | None
     most_queued: int
     streams: int | None
     database_url: str
@@ -359,6 +367,10 @@ class Settings:
             published_host=published,
             claims_per_minute=_whole_number(
                 environment, "ESOTERIC_CLAIMS_PER_MINUTE", 60 if access else 0, 1, 1_000_000
+            )
+            or None,
+            most_rows=_whole_number(
+                environment, "ESOTERIC_MOST_ROWS", 10_000 if access else 0, 1, 1_000_000
             )
             or None,
             most_queued=_whole_number(environment, "ESOTERIC_MOST_QUEUED", 10_000, 1, 10_000_000),

@@ -74,6 +74,7 @@ RULES: Mapping[str, Rule] = {
     "feedback.export": "reader",
     "lists.lists": "reader",
     "lists.claims": "reader",
+    "lists.row": "reader",
     "lists.submit": "checker",
     "lists.pause": "checker",
     "lists.go_on": "checker",

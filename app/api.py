@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Blueprint, Response, current_app, jsonify, request, url_for
+from flask import Blueprint, Response, current_app, jsonify, url_for
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -29,6 +29,7 @@ from app.errors import RequestRefused
 from app.export import EXPORTS, confirmation, export
 from app.history import listed_claims
 from app.json_body import json_body
+from app.listing import asked_by_program
 from app.openapi import describe
 from app.recipes import listed_recipes, recipe_to_run
 from app.services import services
@@ -79,20 +80,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
 )
 def claims() -> Response:
     """List the claims that pass all filters, newest first, page by page."""
-    try:
-        asked = ClaimSearch.model_validate(request.args.to_dict())
-    except ValidationError as error:
-        wrong = str(error.errors()[0]["loc"][0])
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "bad_page" if wrong in ("page", "limit") else "bad_filter",
-                f"The value of {wrong!r} is not valid.",
-                "Pages count from 1; a page has 1 to 100 claims. The API's description has the"
-                " values of the filters.",
-            ),
-        ) from error
-    return answer(listed_claims(asked))
+    return answer(listed_claims(asked_by_program(ClaimSearch)))
 
 
 @blueprint.get("/claims/<job_id>")
@@ -111,17 +99,7 @@ def claim(job_id: str) -> Response:
 )
 def progress(job_id: str) -> Response:
     """Return the events after number ``since``."""
-    try:
-        since = Since.model_validate(request.args.to_dict()).since
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "bad_since",
-                "'since' is not the number of an event.",
-                "Use the 'next' of the previous answer, or 0.",
-            ),
-        ) from error
+    since = asked_by_program(Since).since
     store = services().store
     # The state is read before the events, so that an answer with "done" has every event.
     state = store.get(job_id).state
@@ -141,17 +119,7 @@ def progress(job_id: str) -> Response:
 )
 def cancel(job_id: str) -> Response:
     """Cancel the claim if it is pending, and return it; with ``forget`` delete it."""
-    try:
-        forget = Forget.model_validate(request.args.to_dict()).forget == "1"
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "bad_forget",
-                "The value of 'forget' is not 0 or 1.",
-                "Send forget=1 to delete the claim, or leave it out to cancel it.",
-            ),
-        ) from error
+    forget = asked_by_program(Forget).forget == "1"
     refuse_others(services().store.owner(job_id))
     if forget:
         services().store.delete(job_id)
@@ -169,16 +137,7 @@ def cancel(job_id: str) -> Response:
 )
 def export_claim(job_id: str) -> Response:
     """Return the result as a file."""
-    name = request.args.get("format", "json")
-    if name not in EXPORTS:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "unknown_format",
-                "There is no such export format.",
-                f"Use one of: {', '.join(EXPORTS)}.",
-            ),
-        )
+    name = asked_by_program(ExportFormat).format
     job = services().job(job_id)
     if job.result is None:
         raise RequestRefused(

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.api_models import Error, Forget, ListedVerdict, answer
+from app.api_models import Error, Forget, ListedVerdict, Paged, answer
 from app.corpus_choice import corpora_to_search
 from app.errors import RequestRefused
 from app.json_body import json_body
 from app.list_export import LIST_EXPORTS, exported
 from app.list_input import ListInput, list_input
 from app.list_pages import seconds_left
+from app.listing import asked_by_program, pages_of
+from app.new_lists import stored_list
 from app.openapi import describe
 from app.recipes import recipe_to_run
 from app.services import services
@@ -26,7 +28,7 @@ from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.health import worker_health
 from worker.jobs import Links, Moment
-from worker.lists import MOST_CLAIMS, SHOWN, ClaimList, Entry, EntryState, ListState, Shown
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown
 
 blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
 
@@ -140,13 +142,13 @@ class ListResults(_Model):
     """How many pages there are."""
 
 
-class ResultSearch(_Model):
+class ResultSearch(Paged):
     """Which rows to return."""
 
     show: Shown = "all"
-    """`unsure`: the verdict is probable or only leans. `errors`: no verdict comes."""
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
-    """Number of the page, from 1."""
+    """`unsure`: the verdict is probable or only leans. `divided`: sentences for and against the
+    claim were selected. `disputed`: somebody disagreed with the verdict. `errors`: no verdict
+    comes."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     """How many rows a page has."""
 
@@ -154,7 +156,7 @@ class ResultSearch(_Model):
 class ListExportFormat(_Model):
     """Which file to return."""
 
-    format: Annotated[str, Field(json_schema_extra={"enum": list(LIST_EXPORTS)})] = "csv"
+    format: Literal["csv", "xlsx", "jsonl"] = "csv"
     """Format of the file."""
 
 
@@ -167,6 +169,7 @@ class ListExportFormat(_Model):
     HTTP_413=(Error, "More than 6 MiB"),
     HTTP_415=(Error, "Neither JSON nor a form with a file"),
     HTTP_422=(Error, "This is no list of claims, or the recipe cannot run here"),
+    HTTP_429=(Error, "Too many claims or rows; Retry-After is when to come back, in seconds"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a list of claims."""
@@ -174,10 +177,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
         _from_form() if request.mimetype == "multipart/form-data" else _from_json()
     )
     recipe = recipe_to_run(asked)
-    services().limits.claim()
-    list_id = services().lists.create(
-        given.name, recipe, given.entries, visitor(), corpora=corpora_to_search(corpora)
-    )
+    list_id = stored_list(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora))
     status = _status(services().lists.get(list_id))
     return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
 
@@ -218,28 +218,17 @@ def events(list_id: str) -> Response:
 )
 def results(list_id: str) -> Response:
     """Return rows of a list with their verdicts, page by page."""
-    try:
-        asked = ResultSearch.model_validate(request.args.to_dict())
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "bad_results",
-                f"The value of '{error.errors()[0]['loc'][0]}' cannot be used.",
-                f"'show' is one of {', '.join(SHOWN)}; pages count from 1; a page has"
-                " 1 to 500 rows.",
-            ),
-        ) from error
+    asked = asked_by_program(ResultSearch)
     found = services().lists.get(list_id)
     offset = (asked.page - 1) * asked.limit
-    entries = services().lists.entries(list_id, asked.show, asked.limit, offset)
+    entries = services().lists.entries(*(list_id, asked.show, asked.limit, offset), results=False)
     total = found.counts[asked.show]
     return answer(
         ListResults(
             rows=tuple(map(_entry, entries)),
             total=total,
             page=asked.page,
-            pages=max(1, -(-total // asked.limit)),
+            pages=pages_of(total, asked.limit),
         )
     )
 
@@ -253,16 +242,7 @@ def results(list_id: str) -> Response:
 )
 def export_list(list_id: str) -> Response:
     """Return a list with its verdicts as a file, also before it is done."""
-    name = request.args.get("format", "csv")
-    if name not in LIST_EXPORTS:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "unknown_format",
-                "There is no such export format.",
-                f"Use one of: {', '.join(LIST_EXPORTS)}.",
-            ),
-        )
+    name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
     file = f"list-{found.id}.{LIST_EXPORTS[name].suffix}"
     return Response(
@@ -302,13 +282,14 @@ def go_on(list_id: str) -> Response:
     query=Forget,
     HTTP_200=(ListStatus, "The list as it is now"),
     HTTP_204=(None, "Deleted"),
+    HTTP_400=(Error, "'forget' is not 0 or 1"),
     HTTP_403=_NOT_ALLOWED,
     HTTP_404=_NO_LIST,
 )
 def cancel(list_id: str) -> Response:
     """Cancel what is left of a list, and return it; with ``forget`` delete it, not its claims."""
     refuse_others(services().lists.get(list_id).owner)
-    if request.args.get("forget") == "1":
+    if asked_by_program(Forget).forget == "1":
         services().lists.delete(list_id)
         return Response(status=HTTPStatus.NO_CONTENT)
     services().lists.cancel(list_id)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from flask import Response, jsonify
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.export import EXPORTS
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, Label, Whole
@@ -208,7 +207,14 @@ class Forget(_Model):
     model's answers to it."""
 
 
-class HistorySearch(_Model):
+class Paged(_Model):
+    """Which page to return."""
+
+    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
+    """Number of the page, from 1."""
+
+
+class HistorySearch(Paged):
     """Which claims to list; an empty value, or none, lists all."""
 
     q: str = ""
@@ -223,8 +229,6 @@ class HistorySearch(_Model):
     """Name of the recipe."""
     state: Literal["", "queued", "running", "done", "failed", "cancelled"] = ""
     """The state."""
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
-    """Number of the page, from 1."""
 
 
 class ClaimSearch(HistorySearch):
@@ -301,13 +305,11 @@ class FeedbackItem(_Model):
     """When it was given."""
 
 
-class FeedbackSearch(_Model):
+class FeedbackSearch(Paged):
     """Which feedback to list."""
 
     whose: Literal["", "yours", "all"] = ""
     """`yours`: only what was given with the cookie of the request."""
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
-    """Number of the page, from 1."""
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     """How many a page has."""
 
@@ -419,7 +421,7 @@ class Standing(_Model):
 class ExportFormat(_Model):
     """Which file to return."""
 
-    format: Annotated[str, Field(json_schema_extra={"enum": list(EXPORTS)})] = "json"
+    format: Literal["json", "md", "csv", "claimreview"] = "json"
     """Format of the file. `claimreview` needs the agreement of a person with a name."""
 
 

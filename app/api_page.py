@@ -312,6 +312,7 @@ def api() -> str:
             most_characters=LONGEST,
             most_kib=MOST_BYTES // 1024,
             claims_per_minute=services().settings.claims_per_minute or 0,
+            most_rows=services().settings.most_rows or 0,
             keep_days=0 if keep_for is None else keep_for.days,
         )
     )

@@ -23,6 +23,7 @@ from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
+from app.listing import asked_by_program
 from app.openapi import describe
 from app.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.services import services
@@ -142,16 +143,7 @@ def comparison() -> Response:
 )
 def export() -> Response:
     """Return checks side by side as a file, once all of them have ended."""
-    name = request.args.get("format", "csv")
-    if name not in FILES:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "unknown_format",
-                "There is no such export format.",
-                f"Use one of: {', '.join(FILES)}.",
-            ),
-        )
+    name = asked_by_program(ComparisonExport).format
     comparison, jobs = _compared(request.args.get("claims", ""))
     if comparison.pending:
         message = f"{comparison.pending} of {len(comparison.runs)} checks have not ended."

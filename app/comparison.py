@@ -1,5 +1,6 @@
 """Checks side by side: what each recipe says about a claim, or about each claim of a list.
 
+Recipes are compared over the same corpora: a claim that was checked against others is another row.
 One value for the pages, the API and the files.
 """
 
@@ -16,7 +17,7 @@ from app.api_models import ListedVerdict
 from app.filters import Badge, job_badge
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence, Rounded, Share
-from retrieval.types import LABELS, CorpusInfo, Label, Whole
+from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Whole
 from retrieval.words import (
     STANCES,
     VERDICTS,
@@ -172,6 +173,10 @@ class ComparedClaim(_Part):
 
     claim: str
     """The claim."""
+    corpora: tuple[str, ...]
+    """Names of the corpora that it was to be checked against; none for the default one."""
+    corpus: str
+    """What people call these corpora; empty for the default one before a check has ended."""
     runs: dict[str, Run]
     """Its checks, by the names of their recipes."""
     sentences: tuple[ComparedSentence, ...]
@@ -304,9 +309,22 @@ class Comparison(_Part):
         return self.claims[0] if len(self.claims) == 1 else None
 
     @property
+    def texts(self) -> int:
+        """How many claims there are; one that was checked against several corpora is one."""
+        return len({claim.claim for claim in self.claims})
+
+    @property
+    def corpora(self) -> int:
+        """How many different corpora, or sets of them, were searched."""
+        own = {claim.corpora for claim in self.claims if claim.corpora}
+        default = [claim.corpus for claim in self.claims if not claim.corpora]
+        # Before a check has ended, the title of the default one is not known.
+        return len(own) + max(len({*filter(None, default)}), bool(default))
+
+    @property
     def headline(self) -> str:
         """What is compared: the claim, or how many claims."""
-        return self.only.claim if self.only else f"{len(self.claims)} claims, compared"
+        return self.claims[0].claim if self.texts == 1 else f"{self.texts} claims, compared"
 
     @property
     def pending(self) -> int:
@@ -324,11 +342,13 @@ def compared(asked: Sequence[str], jobs: Iterable[Job], order: Iterable[str]) ->
 
     ``asked``: the ids that were asked for. ``order``: names of recipes, in the order of pages.
     """
-    claims: dict[str, dict[str, Job]] = {}
+    jobs = list(jobs)
+    claims: dict[tuple[str, tuple[str, ...]], dict[str, Job]] = {}
     known, left_out = set(), []
+    default = _default_name(jobs)
     for job in jobs:
         known.add(job.id)
-        runs = claims.setdefault(job.claim, {})
+        runs = claims.setdefault((job.claim, _searched(job, default)), {})
         other = runs.get(job.recipe)
         if other is not None:
             older, job = sorted((other, job), key=lambda one: one.created_at)
@@ -336,21 +356,43 @@ def compared(asked: Sequence[str], jobs: Iterable[Job], order: Iterable[str]) ->
         runs[job.recipe] = job
     checked = {recipe for runs in claims.values() for recipe in runs}
     recipes = tuple(name for name in dict.fromkeys((*order, *sorted(checked))) if name in checked)
-    found = tuple(_claim(claim, runs, recipes) for claim, runs in claims.items())
+    found = tuple(_claim(claim, runs, recipes) for (claim, _), runs in claims.items())
     return Comparison(
         recipes=recipes,
         claims=found,
         agreement=_agreement(recipes, found),
-        notes=_notes(job.result for runs in claims.values() for job in runs.values()),
+        notes=_notes([[job.result for job in runs.values()] for runs in claims.values()]),
         left_out=tuple(left_out),
         unknown=tuple(one for one in asked if one not in known),
     )
 
 
+def _searched(job: Job, default: str) -> tuple[str, ...]:
+    """Return the names of the corpora that a job is checked against."""
+    if job.result is not None:
+        return tuple(part.name for part in job.result.corpora)
+    named = job.corpora or (DEFAULT_CORPUS,)
+    return tuple(default if name == DEFAULT_CORPUS else name for name in named)
+
+
+def _default_name(jobs: Iterable[Job]) -> str:
+    """Return what the default corpus was called by the last job that has searched it."""
+    names = [
+        job.result.corpora[0].name
+        for job in sorted(jobs, key=lambda job: job.created_at)
+        if job.result is not None and (job.corpora or (DEFAULT_CORPUS,))[0] == DEFAULT_CORPUS
+    ]
+    return names[-1] if names else DEFAULT_CORPUS
+
+
 def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> ComparedClaim:
     ordered = [jobs[name] for name in order if name in jobs]
+    corpora = ordered[0].corpora or ()
+    title = next((job.result.corpus_title for job in ordered if job.result), "")
     return ComparedClaim(
         claim=claim,
+        corpora=corpora,
+        corpus=title or " and ".join(corpora),
         runs={job.recipe: _run(job) for job in ordered},
         sentences=_sentences({job.recipe: job.result for job in ordered if job.result}),
     )
@@ -432,12 +474,16 @@ def _pair(first: str, second: str, claims: Sequence[ComparedClaim]) -> Pair:
     )
 
 
-def _notes(results: Iterable[ClaimResult | None]) -> tuple[str, ...]:
-    done = [result for result in results if result is not None]
-    corpora = {(result.corpus, result.corpus_title) for result in done}
-    judges = {result.verdict.judge.removesuffix(WITH_QUANTITIES) for result in done}
+def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
+    """``compared``: the results that are compared with each other."""
+    done = [[result for result in results if result is not None] for results in compared]
+    judges = {
+        one.verdict.judge.removesuffix(WITH_QUANTITIES) for results in done for one in results
+    }
     notes = []
-    if len(corpora) > 1:
+    of_each = [{(one.corpus, one.corpus_title) for one in results} for results in done]
+    corpora = {one for indexes in of_each if len(indexes) > 1 for one in indexes}
+    if corpora:
         named = [
             f"{title}, {corpus.documents:,} documents, indexed {corpus.built_at[:10]}"
             for corpus, title in sorted(corpora, key=lambda one: one[0].built_at)

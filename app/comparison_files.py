@@ -179,7 +179,8 @@ def _of_one(comparison: Comparison) -> Iterator[str]:
 def _of_several(comparison: Comparison) -> Iterator[str]:
     for claim in comparison.claims:
         runs = [claim.runs.get(recipe) for recipe in comparison.recipes]
-        yield _row(_escaped(_begin(claim.claim)), *map(_short, runs))
+        said = f"{claim.claim} ({claim.corpus})" if comparison.corpora > 1 else claim.claim
+        yield _row(_escaped(_begin(said)), *map(_short, runs))
     yield r"\midrule"
     counts = [comparison.counts(recipe) for recipe in comparison.recipes]
     for label in LABELS:
@@ -238,14 +239,14 @@ def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
 
     The score decreases with the rank, because programs that read runs sort by it.
     """
-    numbers = {claim.claim: number for number, claim in enumerate(comparison.claims, 1)}
+    numbered = list(enumerate(comparison.claims, 1))
     results = {job.id: job.result for job in jobs if job.result}
-    files = {"topics.tsv": "".join(f"{number}\t{claim}\n" for claim, number in numbers.items())}
+    files = {"topics.tsv": "".join(f"{number}\t{claim.claim}\n" for number, claim in numbered)}
     for recipe in comparison.recipes:
         for name, ids in (("documents", _documents), ("sentences", _evidence)):
             files[f"{recipe}/{name}.run"] = "".join(
-                _lines(numbers[claim.claim], ids(results[run.id]), recipe)
-                for claim in comparison.claims
+                _lines(number, ids(results[run.id]), recipe)
+                for number, claim in numbered
                 if (run := claim.runs.get(recipe)) and run.id in results
             )
     zipped = io.BytesIO()

@@ -16,7 +16,7 @@ from flask import render_template
 
 from app.api_models import HistorySearch, RecipeItem
 from app.comparison import Comparison
-from app.evidence import Card, Opened
+from app.evidence import Card, Opened, Sourced
 from app.filters import Badge
 from app.highlighting import Segment
 from app.proof import Difference, ProofItem
@@ -338,7 +338,8 @@ class ListsPage:
     """The form for a list, and the visitor's ``lists``, newest first.
 
     ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
-    are what the form is filled with.
+    are what the form is filled with. ``most_rows``: how many rows of this client may wait, and
+    ``room`` how many more; ``None`` for any number.
     """
 
     template: ClassVar[str] = "lists.html"
@@ -348,6 +349,8 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    most_rows: int | None
+    room: int | None
     corpora: tuple[CorpusChoice, ...]
     choice: RecipeChoice
     asked: AskedModel | None
@@ -357,7 +360,8 @@ class ListsPage:
 class EntryItem:
     """A row of a list.
 
-    ``claim_id``: of its claim, ``None`` where there is none to open. ``badge``: ``None`` where the
+    ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
+    which opens in place. ``badge``: ``None`` where the
     row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
     ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
     own columns that are filled.
@@ -367,11 +371,28 @@ class EntryItem:
     place: str
     claim: str
     claim_id: str | None
+    opens: bool
     badge: Badge | None
     problem: str
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFragment:
+    """What a row of a list shows when it is opened: its result in short.
+
+    ``best``: the best sentences for and against the claim. ``agreed`` and ``disagreed``: how many
+    people have said so.
+    """
+
+    template: ClassVar[str] = "entry.html"
+    claim_id: str
+    result: ClaimResult
+    best: tuple[Sourced, ...]
+    agreed: int
+    disagreed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,7 +514,8 @@ class Endpoint:
 class ApiPage:
     """What programs can ask, at ``address``; ``most_kib`` is the size of the largest request.
 
-    ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``keep_days``: how
+    ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``most_rows``: how
+    many rows of its lists may wait, 0 for any number. ``keep_days``: how
     long claims are kept, 0 where that is until they are deleted.
     """
 
@@ -503,6 +525,7 @@ class ApiPage:
     most_characters: int
     most_kib: int
     claims_per_minute: int
+    most_rows: int
     keep_days: int
 
 
@@ -631,6 +654,7 @@ Page: TypeAlias = (
     | StoppedPage
     | ListsPage
     | ListPage
+    | EntryFragment
     | TextPage
     | CompareForm
     | ComparisonPage

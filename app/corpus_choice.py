@@ -9,9 +9,7 @@ from app.corpus import corpus_item, searched_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
-from worker.corpora.corpus_store import CorpusRefused
-
-_MOST = 10
+from worker.corpora.chosen import chosen_corpora
 
 
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
@@ -53,16 +51,7 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many.
     """
-    own = sorted({name for name in names if not _is_default(name)})
-    if not own:
-        return None
-    if len(own) > _MOST:
-        raise CorpusRefused(
-            "many_corpora", f"At most {_MOST} corpora are searched at once.", "Choose fewer."
-        )
-    for name in own:
-        services().corpora.searchable(name)
-    return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)
+    return chosen_corpora(services().corpora, names, _is_default)
 
 
 def _is_default(name: str) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from app.filters import LOOKS, Look, safe_url
 from app.proof import Difference
 from retrieval.result import ClaimResult, Document, Evidence
+from retrieval.types import NOT_ENOUGH_INFO, Label
 
 # A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
 _LONGEST = 160
@@ -74,6 +75,14 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Sourced:
+    """A sentence, and the address where it stands, ``None`` where that is not known."""
+
+    item: Evidence
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """A document that was opened and has no evidence."""
 
@@ -123,16 +132,36 @@ def _card(
     text, shift = (document.text, 0) if document else (best.sentence, best.start)
     windows = [_window(text, one.item, shift) for one in items]
     pieces = _pieces(text, shift, found, {one.rank for one in items}, windows, differences)
-    url = safe_url(best.url)
     return Card(
         title=best.reference_without_ocr,
-        address=at_sentence(url, best.sentence) if url else file,
+        address=_address(best, file),
         credit=document.credit if document else "",
         by_ocr=best.by_ocr,
         items=tuple(items),
         pieces=pieces,
         whole=not any(piece.rest for piece in pieces),
     )
+
+
+def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[Sourced, ...]:
+    """Return the best selected sentence for the claim and the best against it, as far as found.
+
+    That with the verdict's stance comes first; if none says anything about the claim, it is the
+    closest one. ``files``: see ``cards``.
+    """
+    found: dict[Label, Evidence] = {}
+    for item in result.selected:
+        found.setdefault(item.stance, item)
+    best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
+    return tuple(
+        Sourced(item, _address(item, files.get(item.document)))
+        for item in best or result.selected[:1]
+    )
+
+
+def _address(item: Evidence, file: str | None) -> str | None:
+    url = safe_url(item.url)
+    return at_sentence(url, item.sentence) if url else file
 
 
 def at_sentence(url: str, sentence: str) -> str:

@@ -25,8 +25,9 @@ from app.api_models import (
 )
 from app.contexts import FeedbackPage, render
 from app.errors import RequestRefused
-from app.feedback_export import FORMATS, lines
+from app.feedback_export import lines
 from app.json_body import json_body
+from app.listing import asked_by_person, asked_by_program, pages_of
 from app.openapi import describe
 from app.services import services
 from app.visitor import refuse_others, visitor, visitor_with_cookie
@@ -102,17 +103,7 @@ def give_by_api(job_id: str) -> tuple[Response, HTTPStatus, dict[str, str]]:
 )
 def listed() -> Response:
     """List the feedback, newest first, page by page."""
-    try:
-        asked = FeedbackSearch.model_validate(request.args.to_dict())
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "bad_page",
-                f"The value of {str(error.errors()[0]['loc'][0])!r} is not valid.",
-                "Pages count from 1; a page has 1 to 100 of them; 'whose' is yours or all.",
-            ),
-        ) from error
+    asked = asked_by_program(FeedbackSearch)
     owner = listed_owner() or ((visitor() or "") if asked.whose == "yours" else None)
     found, total = _store().listed(owner, asked.limit, (asked.page - 1) * asked.limit)
     return answer(
@@ -120,7 +111,7 @@ def listed() -> Response:
             feedback=tuple(map(_item, found)),
             total=total,
             page=asked.page,
-            pages=max(1, -(-total // asked.limit)),
+            pages=pages_of(total, asked.limit),
         )
     )
 
@@ -133,16 +124,7 @@ def listed() -> Response:
 )
 def export() -> Response:
     """Return all feedback as claims, or as pairs of claim and evidence, one a line."""
-    name = request.args.get("format", "claims")
-    if name not in FORMATS:
-        raise RequestRefused(
-            HTTPStatus.BAD_REQUEST,
-            Problem(
-                "unknown_format",
-                "There is no such export format.",
-                f"Use one of: {', '.join(FORMATS)}.",
-            ),
-        )
+    name = asked_by_program(FeedbackFormat).format
     owner = listed_owner()
     given = (one for one in _store().with_jobs() if owner is None or one[0].owner == owner)
     return Response(
@@ -171,14 +153,11 @@ def delete_by_api(feedback_id: str) -> Response:
 @describe(query=FeedbackSearch, HTTP_200=(None, "The page"))
 def page() -> str:
     """Show the feedback, newest first."""
-    try:
-        asked = FeedbackSearch.model_validate(request.args.to_dict())
-    except ValidationError:
-        asked = FeedbackSearch()
+    asked = asked_by_person(FeedbackSearch)
     yours = asked.whose == "yours"
     owner = listed_owner() or ((visitor() or "") if yours else None)
     _, total = _store().listed(owner, 0)
-    pages = max(1, -(-total // PER_PAGE))
+    pages = pages_of(total, PER_PAGE)
     number = min(asked.page, pages)
     found, _ = _store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE)
     return render(FeedbackPage(yours, tuple(found), total, number, pages))

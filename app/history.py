@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask import url_for
-from pydantic import ValidationError
 
 from app.access import listed_owner
 from app.api_models import ClaimItem, Claims, ClaimSearch, HistorySearch, ListedVerdict
 from app.contexts import HistoryPage
+from app.listing import asked_by_person, pages_of
 from app.services import services
 from app.visitor import visitor
 from retrieval.claim import LONGEST
@@ -34,25 +34,25 @@ def listed_claims(asked: ClaimSearch) -> Claims:
         claims=tuple(_item(job) for job in jobs),
         total=total,
         page=asked.page,
-        pages=max(1, -(-total // asked.limit)),
+        pages=pages_of(total, asked.limit),
     )
 
 
-def history_page(arguments: Mapping[str, str]) -> HistoryPage:
-    """Return the page; of its arguments, those with a wrong value count as left out.
+def history_page() -> HistoryPage:
+    """Return the page that this request asks for.
 
     A visitor who has a cookie first sees the own claims. After the last page comes the last page.
 
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    search = _valid(arguments)
+    search = asked_by_person(HistorySearch)
     yours = search.whose == "yours" or (not search.whose and visitor() is not None)
     wanted = _filter(search, yours=yours)
     store = HistoryStore(services().database)
     number = search.page
     groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
-    pages = max(1, -(-total // CLAIMS_PER_PAGE))
+    pages = pages_of(total, CLAIMS_PER_PAGE)
     if number > pages:
         number = pages
         groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
@@ -73,16 +73,6 @@ def history_page(arguments: Mapping[str, str]) -> HistoryPage:
         newer=_address(filters, whose, number - 1) if number > 1 else "",
         older=_address(filters, whose, number + 1) if number < pages else "",
     )
-
-
-def _valid(arguments: Mapping[str, str]) -> HistorySearch:
-    try:
-        return HistorySearch.model_validate(arguments)
-    except ValidationError as error:
-        wrong = {problem["loc"][0] for problem in error.errors()}
-        return HistorySearch.model_validate(
-            {name: value for name, value in arguments.items() if name not in wrong}
-        )
 
 
 def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:

@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.coloured_text import coloured
-from app.contexts import EntryItem, ListItem, ListPage, ShownRows
+from app.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
+from app.evidence import best_of_each_stance
+from app.files import file_links
 from app.filters import Badge, job_badge
 from app.list_export import LIST_EXPORTS
+from app.listing import pages_of
 from app.services import services
 from app.visitor import may_change
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
+from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
-from worker.lists import ClaimList, Entry, SaidEntry, Shown
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown
 
 ROWS_PER_PAGE = 50
 _WORDS: dict[Shown, str] = {
@@ -24,6 +28,8 @@ _WORDS: dict[Shown, str] = {
     "refuted": "Refuted",
     "unsettled": "Not settled",
     "unsure": "Not sure",
+    "divided": "Evidence disagrees",
+    "disputed": "People disagree",
     "errors": "Errors",
     "unfinished": "To come",
 }
@@ -47,7 +53,7 @@ def list_item(claims: ClaimList) -> ListItem:
 
 def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     """Return page ``number`` of a list, or its last one if it has fewer."""
-    pages = max(1, -(-claims.counts[shown] // ROWS_PER_PAGE))
+    pages = pages_of(claims.counts[shown], ROWS_PER_PAGE)
     number = min(number, pages)
     offset = (number - 1) * ROWS_PER_PAGE
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
@@ -71,6 +77,20 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
     )
+
+
+def opened_entry(list_id: str, number: int) -> EntryFragment | None:
+    """Return what row ``number`` of a list shows when it is opened; ``None``: it has no verdict."""
+    if not 0 < number <= MOST_CLAIMS:
+        return None
+    entry = next(iter(services().lists.entries(list_id, "all", 1, number - 1)), None)
+    if entry is None or entry.result is None or entry.claim_id is None:
+        return None
+    files = file_links(entry.claim_id, entry.result)
+    about = FeedbackStore(services().database).about(entry.claim_id)
+    agreed = sum(one.opinion.agrees for one in about)
+    best = best_of_each_stance(entry.result, files)
+    return EntryFragment(entry.claim_id, entry.result, best, agreed, len(about) - agreed)
 
 
 def seconds_left(claims: ClaimList, workers: int) -> float | None:
@@ -107,6 +127,7 @@ def _entry_item(entry: Entry) -> EntryItem:
         place=entry.place,
         claim=entry.claim,
         claim_id=entry.claim_id,
+        opens=entry.result is not None,
         badge=_badge(entry),
         problem=problem,
         quote=quote,

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.access import lists_all
+from app.api_models import Paged
 from app.asked_model import asked_model
 from app.asker import is_operator
 from app.contexts import ListsPage, render
@@ -17,7 +18,9 @@ from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
-from app.list_pages import list_item, list_page
+from app.list_pages import list_item, list_page, opened_entry
+from app.listing import asked_by_person
+from app.new_lists import room_for_rows, stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -26,12 +29,14 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
     EsotericError,
+    Problem,
     RecipeUnavailable,
     UnknownRecipe,
 )
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
-from worker.lists import MOST_CLAIMS, SHOWN, Shown
+from worker.jobs import QueueFull
+from worker.lists import MOST_CLAIMS, Shown
 
 blueprint = Blueprint("lists", __name__)
 
@@ -55,11 +60,10 @@ class ListForm(BaseModel):
     """Name of a recipe that can run here; without it the default one."""
 
 
-class ShownPage(BaseModel):
+class ShownPage(Paged):
     """Which rows to show."""
 
     show: Shown = "all"
-    page: Annotated[int, Field(ge=1, lt=10**6)] = 1
 
 
 @blueprint.get("/lists")
@@ -77,7 +81,7 @@ def lists() -> str:
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the list"),
-    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
+    HTTP_429=(None, "The form again: too many claims or rows; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
@@ -86,7 +90,7 @@ def submit() -> BaseResponse:
         return submitted_list(_file_of_form(request.form.get("claims", "")))
     except (
         *(BadSource, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused, QueueFull),
     ) as error:
         return refused_page(_lists_page(error), error)
 
@@ -98,7 +102,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
         BadSource: this is no list of claims.
         UnknownRecipe, RecipeUnavailable: the recipe cannot run here.
         UnknownCorpus, CorpusNotReady, CorpusRefused: the corpora cannot be searched.
-        RequestRefused: the client has submitted too many claims.
+        RequestRefused: the client has submitted too many claims, or too many of its rows wait.
         StoreUnavailable: the database cannot be used.
     """
     form = request.form
@@ -106,10 +110,7 @@ def submitted_list(file: ListFile) -> BaseResponse:
     name = form.get("name", "") or (_uploaded_name() or "")
     given = list_input(file, form.get("column", ""), name)
     corpora = corpora_to_search(form.getlist("corpora"))
-    services().limits.claim()
-    list_id = services().lists.create(
-        given.name, recipe, given.entries, visitor_with_cookie(), corpora=corpora
-    )
+    list_id = stored_list(given.name, recipe, given.entries, visitor_with_cookie(), corpora)
     return _see(list_id)
 
 
@@ -118,11 +119,28 @@ def submitted_list(file: ListFile) -> BaseResponse:
 def claims(list_id: str) -> str:
     """Show a list: how far it is, and its rows with their verdicts."""
     found = services().lists.get(list_id)
-    asked = request.args.get("show", "all")
-    number = request.args.get("page", "1")
-    shown: Shown = next((one for one in SHOWN if one == asked), "all")
-    at = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-    return render(list_page(found, shown, max(1, at)))
+    asked = asked_by_person(ShownPage)
+    return render(list_page(found, asked.show, asked.page))
+
+
+@blueprint.get("/lists/<list_id>/rows/<int:number>")
+@describe(
+    HTTP_200=(None, "The piece of the page"),
+    HTTP_404=(None, "No such list, no such row, or no verdict yet"),
+)
+def row(list_id: str, number: int) -> str:
+    """Show the verdict on a row of a list in short, as its page unfolds it."""
+    opened = opened_entry(list_id, number)
+    if opened is None:
+        raise RequestRefused(
+            HTTPStatus.NOT_FOUND,
+            Problem(
+                "no_verdict",
+                "This row has no verdict to show.",
+                "Reload the list; the row says what it waits for.",
+            ),
+        )
+    return render(opened)
 
 
 _CHANGES: dict[str, Any] = {
@@ -198,6 +216,8 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
             column=request.form.get("column", ""),
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
+            most_rows=services().settings.most_rows,
+            room=room_for_rows(),
             corpora=corpora_to_choose(request.form.getlist("corpora")),
             choice=recipe_choice(
                 request.form.get("recipe"), error.problem if error and about_recipe else None

@@ -185,7 +185,7 @@ def delete(job_id: str) -> BaseResponse:
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
     """Show the claims so far, newest first."""
-    return render(history_page(request.args.to_dict()))
+    return render(history_page())
 
 
 def _home(

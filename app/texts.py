@@ -22,6 +22,7 @@ from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
 from app.given_text import GivenText, given_text
+from app.new_lists import stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -151,10 +152,8 @@ def check() -> BaseResponse:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
-        services().limits.claim()
-        list_id = services().lists.create(
-            name, recipe, entries, visitor_with_cookie(), text, corpora, page
-        )
+        owner = visitor_with_cookie()
+        list_id = stored_list(name, recipe, entries, owner, corpora, source_text=text, page=page)
     except (
         *(InvalidText, RecipeUnavailable, UnknownRecipe),
         *(UnknownCorpus, CorpusNotReady, CorpusRefused, QueueFull, RequestRefused),

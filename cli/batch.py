@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from cli.corpora import corpora_asked, corpus_option
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.long_work import LongWork
@@ -28,9 +29,10 @@ from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, claim_result
-from retrieval.types import CorpusInfo
+from retrieval.types import DEFAULT_CORPUS, CorpusInfo
 from retrieval.words import WITH_QUANTITIES
 from settings import Settings
+from worker.corpora.own import own_corpora
 
 if TYPE_CHECKING:
     from retrieval.models.folders import ModelFolders
@@ -56,8 +58,11 @@ _LINE_BEGINS = b'{"claim": '
     help="The column or key with the claims; by default the one named claim, statement or text.",
 )
 @recipe_option
+@corpus_option
 @reports_errors
-def command(file: Path, output: Path, column: str | None, recipe: str | None) -> None:
+def command(
+    file: Path, output: Path, column: str | None, recipe: str | None, corpora: tuple[str, ...]
+) -> None:
     """Check a list of claims: a table (.csv, .tsv, .xlsx), .jsonl, .json, or text, one a line.
 
     A recipe from a file is kept beside the output, as OUTPUT.recipe.yaml.
@@ -68,6 +73,7 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
     """
     settings = Settings.from_environment()
     chosen = recipe_given(recipe, recipes_with(settings.recipes)) if recipe is not None else None
+    searched = corpora_asked(settings, corpora)
     given = list_file(file)
     try:
         rows = read_claims(given, column)
@@ -97,15 +103,15 @@ def command(file: Path, output: Path, column: str | None, recipe: str | None) ->
             kept.unlink(missing_ok=True)  # of results that were moved away
         if RECIPES.get(chosen.name) != chosen:
             keep_recipe(kept, chosen)
-    made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings))
+    made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings, searched))
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0
     rest = rows[done:]
     processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings, threads, folders, chosen)
+    prepare = partial(_Checking, settings, threads, folders, chosen, searched)
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
-    history = _History(settings.database_url)
+    history = _History(settings.database_url, searched)
     # Opened before the models are loaded, so that a wrong path is reported at once.
     with _opened(lines) as stream, closing(LongWork("Checking", len(rows), done)) as work:
         checked = in_order(prepare, rest, processes)
@@ -157,11 +163,12 @@ def _checked_row(line: bytes) -> CheckedRow:
 class _History:
     """Keeps the results where the web pages show them, as long as that is possible."""
 
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, corpora: tuple[str, ...] | None) -> None:
         from worker.database import Database
         from worker.job_store import JobStore
 
         self._store: JobStore | None = JobStore(Database(database_url))
+        self._corpora = corpora
 
     def add(self, line: dict[str, Any]) -> None:
         """Keep the result of a line; a claim that failed has none."""
@@ -170,7 +177,7 @@ class _History:
         if self._store is None or "error" in line:
             return
         try:
-            self._store.keep(ClaimResult.model_validate(line))
+            self._store.keep(ClaimResult.model_validate(line), self._corpora)
         except StoreUnavailable as error:
             self._store = None
             said = f"The history does not show the claims from here on: {error.message}"
@@ -181,16 +188,24 @@ class _Checking:
     """Checks claims; each process has one."""
 
     def __init__(
-        self, settings: Settings, threads: int, folders: ModelFolders, recipe: Recipe
+        self,
+        settings: Settings,
+        threads: int,
+        folders: ModelFolders,
+        recipe: Recipe,
+        corpora: tuple[str, ...] | None,
     ) -> None:
         from retrieval.pipeline.assembly import Retriever
 
         explains = explainer_with_kept_answers(
             settings.llm, settings.database_url, settings.packaged_models
         )
-        self._retriever = Retriever(settings.store, settings.snapshots, threads, folders, explains)
+        self._retriever = Retriever(
+            *(settings.store, settings.snapshots, threads, folders, explains),
+            own_corpus=own_corpora(settings),
+        )
         self._retriever.warm_up(recipe)
-        self._recipe = recipe
+        self._recipe, self._corpora = recipe, corpora
 
     def __call__(self, row: Row) -> dict[str, Any]:
         line = self._checked(row)
@@ -202,7 +217,9 @@ class _Checking:
         try:
             read_claim(row.claim)  # the search itself refuses no question, link or other language
             report = patiently(
-                lambda: self._retriever.follow(self._recipe, row.claim, lambda progress: None)
+                lambda: self._retriever.follow(
+                    self._recipe, row.claim, lambda progress: None, self._corpora
+                )
             )
             return claim_result(report).document()
         except InvalidClaim as error:  # other errors are not caused by the claim
@@ -260,11 +277,12 @@ def _usual(settings: Settings) -> Recipe:
     return Retriever(settings.store, settings.snapshots, settings.threads, folders).usual()
 
 
-def _corpus(settings: Settings) -> CorpusInfo:
-    from retrieval.index.open import open_index
+def _corpus(settings: Settings, searched: tuple[str, ...] | None) -> CorpusInfo:
+    from retrieval.pipeline.assembly import corpus_of
 
-    info = open_index(settings.store, settings.snapshots).open(None).info()
-    return CorpusInfo.model_validate(info.as_corpus())
+    names = searched or (DEFAULT_CORPUS,)
+    own = [own_corpora(settings)(name) for name in names if name != DEFAULT_CORPUS]
+    return corpus_of(settings.store, settings.snapshots, own, with_default=DEFAULT_CORPUS in names)
 
 
 def _finished(output: Path, rows: list[Row], made: Made) -> int:

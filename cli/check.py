@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.claim_text import WIDTH, as_text
+from cli.corpora import corpora_asked, corpus_option
 from cli.errors import printable, reports_errors
 from cli.language_model import explainer_with_kept_answers, say_where_claims_go
 from cli.recipe_option import recipe_option
@@ -18,6 +19,7 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
+from worker.corpora.own import own_corpora
 
 if TYPE_CHECKING:
     from retrieval.pipeline.assembly import Retriever
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.argument("claim")
 @recipe_option
+@corpus_option
 @click.option(
     "--anyway",
     is_flag=True,
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the claim document and nothing else.")
 @reports_errors
-def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None:
+def command(
+    claim: str, recipe: str | None, corpora: tuple[str, ...], anyway: bool, as_json: bool
+) -> None:
     """Check one claim and print the verdict with its evidence.
 
     If the service (esoteric up) is running, it checks the claim with its own settings and keeps it
@@ -52,12 +57,14 @@ def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None
     if recipe is not None and service is None:
         chosen = recipe_given(recipe, recipes_with(settings.recipes))
     read_claim(claim, anyway)
+    searched = corpora_asked(settings, corpora)
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     if service is not None:
         say_where_claims_go(service.receiver)
-        document = service.check(claim, recipe, on_progress, anyway)
+        job = service.checked(claim, recipe, on_progress, anyway, searched)
+        document: dict[str, Any] = job["result"]
     else:
-        document = _checked_here(settings, claim, chosen, on_progress)
+        document = _checked_here(settings, claim, chosen, on_progress, searched)
     if as_json:
         # As bytes: JSON is UTF-8 even if the terminal has another encoding.
         click.echo(json.dumps(document, ensure_ascii=False).encode())
@@ -66,13 +73,17 @@ def command(claim: str, recipe: str | None, anyway: bool, as_json: bool) -> None
 
 
 def _checked_here(
-    settings: Settings, claim: str, recipe: Recipe | None, on_progress: ProgressListener
+    settings: Settings,
+    claim: str,
+    recipe: Recipe | None,
+    on_progress: ProgressListener,
+    corpora: tuple[str, ...] | None,
 ) -> dict[str, Any]:
     from retrieval.result import claim_result
 
     say_where_claims_go(settings.llm.receiver if settings.llm else "")
     retriever = opened_retriever(settings)
-    report = retriever.follow(recipe or retriever.usual(), claim, on_progress)
+    report = retriever.follow(recipe or retriever.usual(), claim, on_progress, corpora)
     return claim_result(report).document()
 
 
@@ -84,7 +95,10 @@ def opened_retriever(settings: Settings) -> Retriever:
     explains = explainer_with_kept_answers(
         settings.llm, settings.database_url, settings.packaged_models
     )
-    return Retriever(settings.store, settings.snapshots, settings.threads, folders, explains)
+    return Retriever(
+        *(settings.store, settings.snapshots, settings.threads, folders, explains),
+        own_corpus=own_corpora(settings),
+    )
 
 
 def _ignore(progress: Progress) -> None:

@@ -18,9 +18,9 @@ def command() -> None:
     """Offer checks to a program that speaks the Model Context Protocol (MCP).
 
     Reads requests from standard input and answers on standard output until the input ends. Its
-    tools are check_claim, search_evidence and get_result. If the service (esoteric up) is running,
-    it checks the claims and keeps them in its history. Otherwise this process does, with its first
-    check taking longest, because the models are loaded then.
+    tools are check_claim, search_evidence, list_corpora and get_result. If the service (esoteric
+    up) is running, it checks the claims and keeps them in its history. Otherwise this process does,
+    with its first check taking longest, because the models are loaded then.
     """
     from cli.mcp_server import mcp_server
 

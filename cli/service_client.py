@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from cli.home_lock import address_of_running
@@ -47,27 +48,27 @@ class Service:
             self.receiver = name_of(asked["model"], asked["host"])
         return status == http.client.OK and answer.get("home") == self._home_id, answer
 
-    def check(
-        self, claim: str, recipe: str | None, on_progress: ProgressListener, anyway: bool = False
-    ) -> dict[str, Any]:
-        """Return the claim document of ``checked``."""
-        result: dict[str, Any] = self.checked(claim, recipe, on_progress, anyway)["result"]
-        return result
-
     def checked(
-        self, claim: str, recipe: str | None, on_progress: ProgressListener, anyway: bool = False
+        self,
+        claim: str,
+        recipe: str | None,
+        on_progress: ProgressListener,
+        anyway: bool = False,
+        corpora: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         """Submit a claim, wait until it is done and return it as the API does, with its result.
 
         ``recipe``: ``None`` for the one that the service chooses. ``anyway``: also a link, a text
-        in another language or a question.
+        in another language or a question. ``corpora``: names, ``None`` for the default one.
 
         If the wait is interrupted, the service still checks the claim: others may wait for it.
 
         Raises:
             ServiceFailed: it was not checked; the message says why.
         """
-        asked = {"claim": claim, "anyway": anyway} | ({"recipe": recipe} if recipe else {})
+        asked: dict[str, Any] = {"claim": claim, "anyway": anyway}
+        asked |= {"recipe": recipe} if recipe else {}
+        asked |= {"corpora": [*corpora]} if corpora else {}
         job = self._answer("POST", "/api/v1/claims", asked)
         links = job["links"]
         self._wait(links["progress"], on_progress)

@@ -377,6 +377,11 @@ class ClaimResult(_Part):
         return balance_of(verdict.leans or verdict.label, (item.stance for item in self.selected))
 
     @property
+    def divided(self) -> bool:
+        """Whether selected sentences support the claim and others refute it."""
+        return {types.SUPPORTS, types.REFUTES} <= self.balance.keys()
+
+    @property
     def decider(self) -> Decider:
         """Which judge gave the verdict."""
         judge, opinions = self.verdict.judge, self.verdict.opinions

@@ -1,17 +1,68 @@
-// Keeps a list that is being checked up to date: gets the page again and replaces what changed.
+// Opens the rows of a list in place, and keeps a list that is being checked up to date: gets the
+// page again and replaces what changed.
 const EVERY = 2000;
 const list = document.getElementById("list");
+// The rows as the server sent them, before their links became buttons.
+const sent = new WeakMap();
+
+// Without this script the claim of a row leads to its page.
+function prepared(row) {
+  sent.set(row, row.outerHTML);
+  const link = row.querySelector("[data-opens]");
+  if (!link) return row;
+  const button = document.createElement("button");
+  const place = document.createElement("div");
+  place.id = `${row.id}-open`;
+  place.hidden = true;
+  button.type = "button";
+  button.className = "opens";
+  button.setAttribute("aria-expanded", "false");
+  button.setAttribute("aria-controls", place.id);
+  button.append(...link.childNodes);
+  button.addEventListener("click", () => {
+    place.hidden = !place.hidden;
+    button.setAttribute("aria-expanded", String(!place.hidden));
+    if (!place.hidden && !place.dataset.loaded) load(place, link);
+  });
+  link.replaceWith(button);
+  row.querySelector(".entry-verdict").after(place);
+  return row;
+}
+
+async function load(place, link) {
+  place.setAttribute("aria-busy", "true");
+  place.textContent = "Loading …";
+  try {
+    const answer = await fetch(link.dataset.opens, { headers: { Accept: "text/html" } });
+    if (!answer.ok) throw new Error(answer.statusText);
+    const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
+    place.replaceChildren(...piece.body.childNodes);
+    place.dataset.loaded = "yes";
+  } catch {
+    link.textContent = "Open its page";
+    place.replaceChildren("This row could not be loaded. ", link, ".");
+  }
+  place.removeAttribute("aria-busy");
+}
+
+// Touches only rows that differ, so that what is read, opened or selected stays.
+function refreshRows(old, fresh) {
+  const rows = [...fresh.children].map((row) => {
+    const known = document.getElementById(row.id);
+    return known && sent.get(known) === row.outerHTML ? known : prepared(row);
+  });
+  for (const row of [...old.children]) if (!rows.includes(row)) row.remove();
+  rows.forEach((row, at) => {
+    if (old.children[at] !== row) old.insertBefore(row, old.children[at] ?? null);
+  });
+}
 
 function refresh(fresh) {
   const focused = document.activeElement;
   for (const part of fresh.querySelectorAll("[data-part]")) {
     const old = list.querySelector(`[data-part="${part.dataset.part}"]`);
-    // Rows are replaced one by one, so that what is read or selected stays.
-    if (part.dataset.part === "rows" && old.children.length === part.children.length) {
-      [...part.children].forEach((row, at) => replace(old.children[at], row));
-    } else {
-      replace(old, part);
-    }
+    if (part.dataset.part === "rows") refreshRows(old, part);
+    else replace(old, part);
   }
   if (!focused.isConnected && focused.id !== "main") {
     const same = [...list.querySelectorAll("a, button")].find(
@@ -44,4 +95,5 @@ async function follow() {
   }
 }
 
+[...list.querySelector('[data-part="rows"]').children].forEach(prepared);
 follow();

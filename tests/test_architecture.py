@@ -18,6 +18,7 @@ APP_IMPORTS = {
     "app",
     "settings",
     "worker.broker",
+    "worker.corpora.chosen",
     "worker.corpora.corpus_store",
     "worker.corpora.records",
     "worker.corpora.uploads",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
-from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.own import own_corpora
 from worker.main import main
 from worker.retriever import Retriever
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
-    from retrieval.pipeline.assembly import OwnCorpus, Retriever
+    from retrieval.pipeline.assembly import Retriever
 
-    documents = CorpusStore(settings.documents, settings.folders)
     folders = settings.model_folders
     explains = _explainer(settings.llm, settings.database_url, settings.packaged_models)
     return Retriever(
@@ -33,7 +32,7 @@ def open_when_asked(settings: Settings) -> Retriever:
         folders,
         explains,
         _recipes(settings.recipes),
-        lambda name: OwnCorpus(name, *documents.searchable(name)),
+        own_corpora(settings),
     )
 
 

@@ -119,6 +119,6 @@ def _end_finished(session: Session) -> None:
     )
     ended = and_(_UNFINISHED, ~pending)
     session.execute(
-        update(ListRow).where(ended).values(state="done", finished_at=clock.now()),
+        update(ListRow).where(ended).values(state="done", finished_at=clock.now(), client=None),
         execution_options={"synchronize_session": False},
     )

@@ -68,10 +68,16 @@ class JobStore:
             except IntegrityError:
                 continue  # another process was first: the next try finds its job
 
-    def keep(self, result: ClaimResult) -> None:
+    def keep(self, result: ClaimResult, corpora: tuple[str, ...] | None = None) -> None:
         """Store a claim that a command has checked, so that the history shows it too."""
         claim = result.claim if result.claim_as_written is None else result.claim_as_written
-        row = _new(claim, result.recipe, state="done", attempts=1, **ClaimRow.outcome(result))
+        row = _new(
+            *(claim, result.recipe),
+            corpora=corpora,
+            state="done",
+            attempts=1,
+            **ClaimRow.outcome(result),
+        )
         row.started_at = row.finished_at = row.created_at
         with self.database.writing() as session:
             session.add(row)

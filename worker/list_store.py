@@ -7,7 +7,20 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
@@ -22,13 +35,14 @@ from worker.lists import (
     EntryState,
     ListState,
     NewEntry,
+    RowsWait,
     SaidEntry,
     Shown,
     SourcePage,
     SourceText,
     UnknownList,
 )
-from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
 
 # How many of the last claims the time that is left is estimated from.
 _LAST = 20
@@ -49,6 +63,8 @@ _FILTERS: dict[Shown, ColumnElement[bool]] = {
     "refuted": ClaimRow.label == REFUTES,
     "unsettled": ClaimRow.label == NOT_ENOUGH_INFO,
     "unsure": _UNSURE,
+    "divided": EntryRow.claim_id.in_(select(ClaimRow.id).where(ClaimRow.divided == true())),
+    "disputed": exists().where(FeedbackRow.claim_id == EntryRow.claim_id, ~FeedbackRow.agrees),
     "errors": and_(
         EntryRow.state != "waiting",
         or_(ClaimRow.state.is_(None), ClaimRow.state.in_(("failed", "cancelled"))),
@@ -77,21 +93,29 @@ class ListStore:
         source_text: str | None = None,
         corpora: tuple[str, ...] | None = None,
         page: SourcePage | None = None,
+        client: str | None = None,
+        most_of_client: int | None = None,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
         ``source_text``: the text that its claims are from, if they are from one; ``page``: where
         that was read, if it was on one. ``corpora``: those that they are checked against, ``None``
-        for the default one.
+        for the default one. ``most_of_client``: how many rows of ``client`` may wait, ``None`` for
+        any number.
 
         Raises:
-            QueueFull: too many rows of lists wait already; nothing was stored.
+            RowsWait: too many rows of this client wait already; nothing was stored.
+            QueueFull: too many rows of all lists do.
         """
         list_id = secrets.token_hex(16)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
+        rows = sum(entry.problem is None for entry in entries)
         with self._database.writing() as session:
+            waiting = _waiting_of(session, client) if client and most_of_client else 0
+            if most_of_client is not None and waiting + rows > most_of_client:
+                raise RowsWait(most_of_client, waiting, rows)
             waits = select(func.count()).select_from(EntryRow).where(EntryRow.state == "waiting")
-            if (session.scalar(waits) or 0) + len(entries) > MOST_WAITING:
+            if (session.scalar(waits) or 0) + rows > MOST_WAITING:
                 raise QueueFull(MOST_WAITING)
             session.add(
                 ListRow(
@@ -99,6 +123,7 @@ class ListStore:
                     name=name,
                     recipe=recipe,
                     owner=owner,
+                    client=client,
                     state="running",
                     columns=columns,
                     created_at=clock.now(),
@@ -153,9 +178,13 @@ class ListStore:
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
-    def entries(self, list_id: str, shown: Shown, limit: int, offset: int) -> list[Entry]:
-        """Return some rows of a list with their results, in their order."""
-        wanted = _entries(list_id).where(_FILTERS[shown]).limit(limit).offset(offset)
+    def entries(
+        self, list_id: str, shown: Shown, limit: int, offset: int, *, results: bool = True
+    ) -> list[Entry]:
+        """Return some rows of a list in their order, without their long results if so wanted."""
+        wanted = (
+            _entries(list_id, results=results).where(_FILTERS[shown]).limit(limit).offset(offset)
+        )
         with self._database.reading() as session:
             return [_entry(*found) for found in session.execute(wanted)]
 
@@ -192,6 +221,16 @@ class ListStore:
             page = SourcePage(row.page_title or address, address) if address else None
             entries = tuple(_said(*found) for found in session.execute(said))
             return SourceText(row.source_text, entries, page)
+
+    def waiting_of(self, client: str) -> int:
+        """Return how many rows of a client's lists wait for their turn."""
+        with self._database.reading() as session:
+            return _waiting_of(session, client)
+
+    def seconds_of_a_row(self) -> float | None:
+        """Return what the last claims took on average; ``None`` before the first."""
+        with self._database.reading() as session:
+            return _seconds(session)
 
     # What people do with them
 
@@ -248,6 +287,7 @@ class ListStore:
                 return  # another request or a worker was first
             row.state, row.finished_at = state, ended
             if state == "cancelled":
+                row.client = None
                 waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
                 session.execute(
                     update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
@@ -261,10 +301,10 @@ def _row(session: Session, list_id: str) -> ListRow:
     return row
 
 
-def _entries(list_id: str) -> Any:
+def _entries(list_id: str, *, results: bool = True) -> Any:
     of_claim = (ClaimRow.state, ClaimRow.error, ClaimRow.label, ClaimRow.confidence)
     return (
-        select(EntryRow, *of_claim, ClaimRow.leans, ClaimRow.result)
+        select(EntryRow, *of_claim, ClaimRow.leans, ClaimRow.result if results else null())
         .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
         .where(EntryRow.list_id == list_id)
         .order_by(EntryRow.number)
@@ -317,14 +357,19 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
     )
 
 
-def _seconds(session: Session, list_id: str) -> float | None:
-    times = (
-        select(ClaimRow.started_at, ClaimRow.finished_at)
-        .join(EntryRow, EntryRow.claim_id == ClaimRow.id)
-        .where(EntryRow.list_id == list_id, ClaimRow.state.in_(("done", "failed")))
-        .order_by(EntryRow.number.desc())
-        .limit(_LAST)
-    )
+def _waiting_of(session: Session, client: str) -> int:
+    rows = select(func.count()).select_from(EntryRow).join(ListRow, ListRow.id == EntryRow.list_id)
+    return session.scalar(rows.where(ListRow.client == client, EntryRow.state == "waiting")) or 0
+
+
+def _seconds(session: Session, list_id: str | None = None) -> float | None:
+    times = select(ClaimRow.started_at, ClaimRow.finished_at)
+    times = times.where(ClaimRow.state.in_(("done", "failed"))).limit(_LAST)
+    if list_id is None:
+        times = times.order_by(ClaimRow.number.desc())
+    else:
+        times = times.join(EntryRow, EntryRow.claim_id == ClaimRow.id)
+        times = times.where(EntryRow.list_id == list_id).order_by(EntryRow.number.desc())
     found = [
         (finished - started).total_seconds()
         for started, finished in session.execute(times)

@@ -22,10 +22,19 @@ EntryState: TypeAlias = Literal[
 ]
 """``refused``: it is no claim. ``deleted``: its claim was deleted in the history."""
 Shown: TypeAlias = Literal[
-    "all", "supported", "refuted", "unsettled", "unsure", "errors", "unfinished"
+    "all",
+    "supported",
+    "refuted",
+    "unsettled",
+    "unsure",
+    "divided",
+    "disputed",
+    "errors",
+    "unfinished",
 ]
 """Which rows of a list are shown. ``unsure``: a verdict that is not settled but probable, or that
-only leans. ``errors``: rows that have no verdict and get none."""
+only leans. ``divided``: selected sentences support the claim and others refute it. ``disputed``:
+somebody disagreed with the verdict. ``errors``: rows that have no verdict and get none."""
 SHOWN: tuple[Shown, ...] = get_args(Shown)
 MOST_CLAIMS = 5000
 
@@ -39,6 +48,14 @@ class UnknownList(EsotericError):
             "There is no list with this id.",
             "It may have been deleted. Check the address, or look for it among the lists.",
         )
+
+
+class RowsWait(Exception):
+    """With ``rows`` more, more than ``most`` rows of a client would wait; nothing was stored."""
+
+    def __init__(self, most: int, waiting: int, rows: int) -> None:
+        super().__init__(f"{waiting} and {rows} more are above {most}")
+        self.most, self.waiting, self.rows = most, waiting, rows
 
 
 @dataclass(frozen=True, slots=True)

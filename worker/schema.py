@@ -18,6 +18,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -29,7 +30,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "tallies_0012"
+REVISION = "rows_0013"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -85,6 +86,15 @@ class ClaimRow(Base):
         # The history needs no row to group claims, and few to show a page of them.
         Index("claims_by_text", "folded", "number"),
         Index("claims_by_recipe", "recipe"),
+        # All that a search for divided claims needs: SQLite reads a column behind the long results
+        # slowly.
+        Index(
+            "claims_divided",
+            "id",
+            "divided",
+            sqlite_where=text("divided = 1"),
+            postgresql_where=text("divided"),
+        ),
         {"sqlite_autoincrement": True},
     )
 
@@ -129,6 +139,8 @@ class ClaimRow(Base):
     label: Mapped[str | None] = mapped_column(StoredText(16))
     confidence: Mapped[float | None] = mapped_column(Float)
     leans: Mapped[str | None] = mapped_column(StoredText(16))
+    # Whether the evidence of the verdict disagrees.
+    divided: Mapped[bool | None] = mapped_column(Boolean)
     result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
     error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
 
@@ -140,6 +152,7 @@ class ClaimRow(Base):
             "label": verdict.label,
             "confidence": verdict.confidence,
             "leans": verdict.leans,
+            "divided": result.divided,
             "result": result,
         }
 
@@ -266,6 +279,8 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
+    # Whose limit its rows count against (app/new_lists.py), until it has ended.
+    client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))

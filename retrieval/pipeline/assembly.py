@@ -20,7 +20,14 @@ from retrieval.models.report.models import present_models
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.leave_out_torch import leave_out_torch
-from retrieval.types import DEFAULT_CORPUS, Document, ProgressListener, Report, SentenceMatch
+from retrieval.types import (
+    DEFAULT_CORPUS,
+    CorpusInfo,
+    Document,
+    ProgressListener,
+    Report,
+    SentenceMatch,
+)
 from retrieval.words import VITAL
 
 if TYPE_CHECKING:
@@ -180,41 +187,50 @@ class Retriever:
 
         Also raises what ``warm_up``, ``Pipeline.check`` and ``own_corpus`` raise.
         """
-        named = recipe_named(recipe, self._recipes)
+        return self.follow(recipe_named(recipe, self._recipes), claim, on_progress, corpora)
+
+    def follow(
+        self,
+        recipe: Recipe,
+        claim: str,
+        on_progress: ProgressListener,
+        corpora: tuple[str, ...] | None = None,
+    ) -> Report:
+        """Check one claim by a recipe, which need not be one of the shipped; see ``check``."""
         if corpora is None or corpora == (DEFAULT_CORPUS,):
-            return self.follow(named, claim, on_progress)
-        return self._opened_together(named, corpora).check(claim, on_progress)
+            return self._opened(recipe).check(claim, on_progress)
+        opened = self._opened_together(recipe.vectors, corpora)
+        if recipe not in opened.pipelines:
+            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
+        return opened.pipelines[recipe].check(claim, on_progress)
 
-    def follow(self, recipe: Recipe, claim: str, on_progress: ProgressListener) -> Report:
-        """Check one claim by a recipe, which need not be one of the shipped.
-
-        Raises what ``warm_up`` and ``Pipeline.check`` raise.
-        """
-        return self._opened(recipe).check(claim, on_progress)
-
-    def nearest(self, query: str, limit: int) -> list[tuple[SentenceMatch, Document]]:
+    def nearest(
+        self, query: str, limit: int, corpora: tuple[str, ...] | None = None
+    ) -> list[tuple[SentenceMatch, Document]]:
         """Return the ``limit`` sentences nearest to a query, best first, with their documents.
 
         Nothing is read or judged. An index without vectors finds none.
 
-        Raises what ``warm_up`` raises.
+        Raises what ``warm_up`` and ``own_corpus`` raise.
         """
         resources = self._resources_with(self.usual().vectors)
+        if corpora is not None and corpora != (DEFAULT_CORPUS,):
+            resources = self._opened_together(self.usual().vectors, corpora).resources
         dpr, models = self.usual().vectors == "dpr", resources.models
         vectors = models.dpr.encode([query]) if dpr else models.queries.encode([(query, [])])
         (found,) = resources.store.nearest_sentences(vectors, limit)
         documents = resources.store.documents([match.key.document_id for match in found])
         return list(zip(found, documents, strict=True))
 
-    def _opened_together(self, recipe: Recipe, names: tuple[str, ...]) -> Pipeline:
-        """Return the pipeline over several corpora, opened again where one of them has changed."""
-        base = self._resources_with(recipe.vectors)
+    def _opened_together(self, vectors: Vectors, names: tuple[str, ...]) -> _Opened:
+        """Return what is open of several corpora, opened again where one of them has changed."""
+        base = self._resources_with(vectors)
         own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
         of = tuple((one, open_index(one.index, self._snapshots).version()) for one in own)
-        key = (recipe.vectors, names)
+        key = (vectors, names)
         opened = self._together.get(key)
         if opened is None or opened.of != of:
-            asked = base.models.dpr if recipe.vectors == "dpr" else base.models.encoder
+            asked = base.models.dpr if vectors == "dpr" else base.models.encoder
             views = [(one, self._own_view(one, asked.name)) for one in own]
             default = base.store if DEFAULT_CORPUS in names else None
             opened = _Opened(of, replace(base, store=_together(default, views)), {})
@@ -222,9 +238,7 @@ class Retriever:
             while len(self._together) > _MOST_OPEN:
                 self._together.popitem(last=False)
         self._together.move_to_end(key)
-        if recipe not in opened.pipelines:
-            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
-        return opened.pipelines[recipe]
+        return opened
 
     def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
         try:
@@ -247,6 +261,22 @@ class Retriever:
         if not store.info().encoder:
             raise other_encoder("", questions)
         return store, MPNetEncoder(folder)
+
+
+def corpus_of(
+    location: IndexLocation, snapshots: Path, own: Sequence[OwnCorpus], *, with_default: bool
+) -> CorpusInfo:
+    """Return what a result says of the corpora that it was checked against.
+
+    Raises:
+        IndexUnavailable: one of them cannot be opened.
+    """
+    default = open_index(location, snapshots).open(None) if with_default else None
+    if not own:
+        assert default is not None
+        return CorpusInfo.model_validate(default.info().as_corpus())
+    views = [(one, open_index(one.index, snapshots).open(None)) for one in own]
+    return CorpusInfo.model_validate(_together(default, views).info().as_corpus())
 
 
 def _together(

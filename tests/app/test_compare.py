@@ -261,6 +261,40 @@ def test_checks_over_different_indexes_or_by_different_judges_are_noted(
     assert compare(client, checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
 
 
+def test_recipes_are_compared_only_over_the_same_corpora(
+    client: FlaskClient, checks: Checks
+) -> None:
+    papers = {"name": "papers-1a2b3c", "title": "Papers", "documents": 3}
+    papers |= {"built_at": "2026-11-21T09:30:00Z", "text_date": None}
+    refuting = claim_document(CLAIM, "REFUTES")
+    refuting["corpus"] |= {"name": papers["name"], "parts": [papers]}
+
+    def in_papers(recipe: str) -> str:
+        job, _ = checks.store.submit(CLAIM, recipe, corpora=(str(papers["name"]),))
+        checks.worker.finish(job, refuting | {"recipe": recipe})
+        return job.id
+
+    ids = [checks.done("fer"), in_papers("m3"), checks.done("m3"), in_papers("fer")]
+    found = compare(client, *ids)
+    assert [(one["corpus"], len(one["runs"])) for one in found["claims"]] == [
+        ("Wikipedia introductions", 2),
+        ("Papers", 2),
+    ]
+    assert (found["agreement"]["claims"], found["agreement"]["same"]) == (2, 2)
+    assert (found["notes"], found["left_out"]) == ([], [])
+    page = page_of(client, *ids)
+    assert rows(page)[1:3] == [
+        [f"{CLAIM} in Wikipedia introductions", "Supported 93%", "Supported 93%"],
+        [f"{CLAIM} in Papers", "Refuted 93%", "Refuted 93%"],
+    ]
+    assert "2 recipes on 1 claim, in 2 corpora" in page
+    pending = checks.pending("esoteric")  # is in the row of the default corpus before it ends
+    assert [len(one["runs"]) for one in compare(client, *ids, pending.id)["claims"]] == [3, 2]
+    topics = client.get(f"/api/v1/compare/export?format=trec&claims={','.join(ids)}").data
+    with zipfile.ZipFile(io.BytesIO(topics)) as archive:
+        assert archive.read("topics.tsv").decode() == f"1\t{CLAIM}\n2\t{CLAIM}\n"
+
+
 def test_answers_are_as_described(client: FlaskClient, checks: Checks) -> None:
     description = client.get("/api/v1/openapi.json").json
     assert description is not None

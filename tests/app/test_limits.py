@@ -113,6 +113,41 @@ def test_recipes_that_the_queue_cannot_take_together_are_not_compared(tmp_path: 
     services_of(app).close()
 
 
+def test_the_waiting_rows_of_a_client_are_limited_and_said_before_sending(tmp_path: Path) -> None:
+    describe_index(tmp_path)
+    environment = {
+        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_ACCESS": "open",
+        "ESOTERIC_MOST_ROWS": "4",
+    }
+    app = create_app(Settings.from_environment(environment))
+    client, lists = app.test_client(), services_of(app).lists
+    # The link waits for nothing.
+    three = "Tea is hot.\nIce is cold.\nhttps://example.org\nSnow is white."
+    sent = client.post("/lists", data={"claims": three})
+    assert sent.status_code == 303
+    said = "4 rows of your lists may wait at once; 1 more can be sent now."
+    assert said in client.get("/lists").text
+
+    page = client.post("/lists", data={"claims": three})
+    assert (page.status_code, page.headers["Retry-After"]) == (429, "60")
+    assert "3 wait now, and this list has 3 more." in page.text
+    assert "or send at most 1 row now" in page.text
+    assert "Snow is white.</textarea>" in page.text
+    body = {"claims": [f"Tea {number} is hot." for number in range(5)]}
+    answer = client.post("/api/v1/lists", json=body)
+    assert (answer.status_code, answer.get_json()["error"]["code"]) == (429, "too_many_rows")
+    assert "Retry-After" not in answer.headers  # it never fits
+    assert "at most 4 rows" in answer.get_json()["error"]["hint"]
+    assert len(lists.recent(None, 9)) == 1
+
+    other = {"REMOTE_ADDR": "192.0.2.7"}
+    assert client.post("/lists", data={"claims": three}, environ_base=other).status_code == 303
+    client.post(f"{sent.location}/cancel")
+    assert client.post("/lists", data={"claims": three}).status_code == 303
+    services_of(app).close()
+
+
 @pytest.mark.models
 @pytest.mark.parametrize(
     ("path", "form", "kept"),

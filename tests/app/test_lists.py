@@ -16,6 +16,7 @@ from app.services import services_of
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from worker.feeder import Feeder
+from worker.job_store import JobStore
 from worker.list_store import ListStore
 
 TABLE = "speaker;claim\nSmith;Tea is hot.\nJones;https://example.org\n=1+1;Ice is cold.\n"
@@ -228,6 +229,40 @@ def test_a_list_of_nobody_has_rows_that_open_their_claims(
     link = client.get(f"{checked}/results").json["rows"][0]["links"]["page"]
     assert f'href="{link}"' in page
     assert client.get(link).status_code == 200
+
+
+def test_a_row_opens_in_place_with_what_is_for_and_against_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    claims = {"claims": ["Tea <i>is</i> hot.", "Ice is cold."]}
+    address = client.post("/api/v1/lists", json=claims).headers["Location"]
+    here = services_of(client.application)
+    Feeder(here.database, here.queue, None).look()  # type: ignore[arg-type]
+    found = claim_document("Tea <i>is</i> hot.", confidence=0.6)
+    found["evidence"][1] |= {"stance": "REFUTES", "selected": True}
+    found["evidence"][1]["url"] = "javascript:alert(1)"
+    (job,) = [one for one in store.recent(9) if one.claim.startswith("Tea")]
+    worker.finish(store.get(job.id), found)
+
+    row = f"{address.replace('/api/v1', '')}/rows/1"
+    assert f'data-opens="{row}"' in client.get(row.rpartition("/rows")[0]).text
+    opened = client.get(row).text
+    assert "Probably supported" in opened
+    assert "Supports</span> “<bdi>It was built in 1874 by the engineer Ida Holm" in opened
+    assert ' href="https://en.wikipedia.org/wiki/Lighthouse_of_Varn#:~:text=' in opened
+    against = opened[opened.index("Refutes</span> “") :]
+    assert against[: against.index("</li>")].count("<a ") == 0
+    assert f'href="/claims/{job.id}"' in opened
+    assert "<i>is" not in opened
+    client.post(f"/claims/{job.id}/feedback", data={"agrees": "0", "label": "REFUTES"})
+    assert "0 people agree with this verdict, 1 disagrees." in client.get(row).text
+
+    results = f"{address}/results?show="
+    for shown in ("divided", "disputed"):
+        assert [one["number"] for one in client.get(results + shown).json["rows"]] == [1]
+    for number in ("2", "3", "0", "99999999999999999999"):  # the second row has no verdict yet
+        assert client.get(f"{row[:-1]}{number}").status_code == 404
+    assert client.get("/lists/none/rows/1").status_code == 404
 
 
 def test_numbers_that_are_not_pages_show_the_first(client: FlaskClient, checked: str) -> None:

@@ -59,7 +59,9 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
 
     async def talk(client: Client) -> None:
         listed = (await client.list_tools()).tools
-        assert [tool.name for tool in listed] == ["check_claim", "search_evidence", "get_result"]
+        assert [tool.name for tool in listed] == [
+            *("check_claim", "search_evidence", "list_corpora", "get_result")
+        ]
 
         claim = {"claim": "Skerrow Light was designed by Ann Lee.", "recipe": "esoteric"}
         checked = await client.call_tool("check_claim", claim, progress_callback=on_progress)

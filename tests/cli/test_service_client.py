@@ -63,7 +63,7 @@ def asked(web: WebProcess, answer: Callable[[Job], None]) -> tuple[dict[str, Any
     worker = Thread(target=work, daemon=True)
     worker.start()
     try:
-        document = service(web).check(CLAIM, DEFAULT_RECIPE, on_progress)
+        document = service(web).checked(CLAIM, DEFAULT_RECIPE, on_progress)["result"]
     finally:
         worker.join(10)
     return document, stages
@@ -106,7 +106,7 @@ def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        service(web).check(CLAIM, DEFAULT_RECIPE, interrupted)
+        service(web).checked(CLAIM, DEFAULT_RECIPE, interrupted)
     assert seen[0].message == "Waiting for the service's other claims"
     assert web.store.recent(1)[0].state == "queued"
 

@@ -16,11 +16,12 @@ from tests.app.worker_by_hand import WorkerByHand
 from tests.worker.conftest import House, wait_until
 from worker.broker import Queue
 from worker.database import Database
+from worker.feedback_store import FeedbackStore, Opinion
 from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
-from worker.lists import Entry, NewEntry, UnknownList
+from worker.lists import Entry, NewEntry, Shown, UnknownList
 
 REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
 
@@ -178,11 +179,17 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
     sure, unsure = claim_document("Tea is hot."), claim_document("Ice is cold.")
     sure["verdict"]["confidence"] = 0.95
     unsure["verdict"]["confidence"] = 0.6
+    unsure["evidence"][1] |= {"stance": "REFUTES", "selected": True}
     speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
     desk.feeder.look()
     for entry, document in zip(desk.entries(speech), (sure, unsure), strict=False):
         assert entry.claim_id is not None
         desk.worker.finish(desk.jobs.get(entry.claim_id), document)
+    first, second, _ = (entry.claim_id or "" for entry in desk.entries(speech))
+    said = FeedbackStore(desk.database)
+    said.give(first, Opinion(True, "SUPPORTS", (), "", ""), "ann")
+    said.give(second, Opinion(True, "SUPPORTS", (), "", ""), "ann")
+    said.give(second, Opinion(False, "REFUTES", (), "", ""), "bob")
     counts = desk.lists.get(speech).counts
     assert counts == {
         "all": 3,
@@ -190,14 +197,18 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         "refuted": 0,
         "unsettled": 0,
         "unsure": 1,
+        "divided": 1,
+        "disputed": 1,
         "errors": 0,
         "unfinished": 1,
     }
     for shown, number in counts.items():
         assert len(desk.lists.entries(speech, shown, 99, 0)) == number
-    (entry,) = desk.lists.entries(speech, "unsure", 99, 0)
-    assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
-    assert isinstance(entry.result, ClaimResult)
+    unsure_filters: tuple[Shown, ...] = ("unsure", "divided", "disputed")
+    for shown in unsure_filters:
+        (entry,) = desk.lists.entries(speech, shown, 99, 0)
+        assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
+        assert isinstance(entry.result, ClaimResult)
 
 
 def test_a_deleted_list_is_gone_and_its_claims_stay(desk: Desk) -> None:

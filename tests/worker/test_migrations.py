@@ -131,7 +131,9 @@ def test_going_back_lets_the_program_before_open_it_and_forward_again_loses_noth
     job, _ = store.submit("Tea is a drink.", "esoteric")
     run = runs.start(job.id, "a worker")
     assert run is not None
-    assert runs.finish(run, ClaimResult.model_validate(claim_document("Tea is a drink.")))
+    found = claim_document("Tea is a drink.")
+    found["evidence"][1] |= {"stance": "REFUTES", "selected": True}
+    assert runs.finish(run, ClaimResult.model_validate(found))
     done = store.get(job.id)
     store.database.close()
     assert rows(file, "SELECT version FROM schema") == [(8,)]  # the program before refuses this
@@ -142,6 +144,7 @@ def test_going_back_lets_the_program_before_open_it_and_forward_again_loses_noth
     assert rows(file, "SELECT id, state FROM claims") == [(job.id, "done")]
     assert store.get(job.id) == done
     assert rows(file, "SELECT version_num FROM alembic_version") == [(REVISION,)]
+    assert rows(file, "SELECT divided FROM claims") == [(1,)]  # filled from the result
     store.database.close()
 
 

@@ -1,0 +1,79 @@
+"""Stores a list that is submitted, if it is within the limits of its client."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from app.asker import client
+from app.errors import RequestRefused
+from app.services import services
+from retrieval.errors import Problem
+from retrieval.words import counted
+from worker.health import worker_health
+from worker.lists import NewEntry, RowsWait, SourcePage
+
+# When to come back where nothing was checked yet, and at least and at most.
+_SECONDS = 60
+_MOST_SECONDS = 24 * 3600
+
+
+def stored_list(
+    name: str,
+    recipe: str,
+    entries: Sequence[NewEntry],
+    owner: str | None,
+    corpora: tuple[str, ...] | None,
+    source_text: str | None = None,
+    page: SourcePage | None = None,
+) -> str:
+    """Count a list, store it, and return its id; see ``ListStore.create``.
+
+    Raises:
+        RequestRefused: with it, the client submits too many claims, or too many of its rows wait.
+        StoreUnavailable: the database cannot be used.
+    """
+    services().limits.claim()
+    try:
+        return services().lists.create(
+            *(name, recipe, entries, owner, source_text, corpora, page),
+            client=client(),
+            most_of_client=services().settings.most_rows,
+        )
+    except RowsWait as error:
+        raise _refused(error) from error
+
+
+def room_for_rows() -> int | None:
+    """Return how many rows this client may submit now, ``None`` for any number."""
+    most = services().settings.most_rows
+    return None if most is None else max(0, most - services().lists.waiting_of(client()))
+
+
+def _refused(error: RowsWait) -> RequestRefused:
+    room = max(0, error.most - error.waiting)
+    said = f"{error.most:,} rows of your lists may wait at once."
+    if error.rows > error.most:
+        problem = Problem(
+            "too_many_rows",
+            f"{said} This list has {error.rows:,}.",
+            f"Divide it into lists of at most {error.most:,} rows.",
+        )
+        return RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, problem)
+    seconds = _seconds_until(error.rows - room)
+    smaller = f", or send at most {counted(room, 'row')} now" if room else ""
+    problem = Problem(
+        "too_many_rows",
+        f"{said} {error.waiting:,} wait now, and this list has {error.rows:,} more.",
+        f"Try again in about {math.ceil(seconds / 60)} min, cancel a list{smaller}.",
+    )
+    headers = {"Retry-After": str(seconds)}
+    return RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, problem, headers)
+
+
+def _seconds_until(rows: int) -> int:
+    """Return about how long the workers need for so many rows, if they have nothing else to do."""
+    each = services().lists.seconds_of_a_row() or 0.0
+    workers = max(1, worker_health(services().workers).workers)
+    return min(_MOST_SECONDS, max(_SECONDS, math.ceil(rows * each / workers)))

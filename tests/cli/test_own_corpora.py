@@ -1,0 +1,90 @@
+"""Uploaded corpora, named on the command line and by an assistant, with the real models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from settings import Settings
+from tests.cli.test_commands import error_line, esoteric
+from tests.cli.test_mcp import session, text_of
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.indexing import index_corpus
+from worker.database import Database
+from worker.job_store import JobStore
+
+pytestmark = [pytest.mark.models, pytest.mark.server]
+
+CLAIM = "Skerrow Light was sold to Tom Berg in 1960."
+
+
+@pytest.fixture(scope="module")
+def home(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the index of all tests, the corpus “Papers”, and an empty one."""
+    home = tmp_path_factory.mktemp("home")
+    for one in index.parent.iterdir():
+        (home / one.name).symlink_to(one)
+    store = CorpusStore(home / "documents", {})
+    name = store.make("Papers")
+    with store.receiving() as place:
+        (place / "deed.txt").write_text(f"{CLAIM} The keeper moved to Varnby.\n")
+        store.add(name, [("deed.txt", place / "deed.txt")], [])
+    index_corpus(store, name, MiniLMEncoder)
+    store.make("Empty")
+    return home
+
+
+def test_a_claim_and_a_list_are_checked_against_the_corpora_that_are_named(
+    home: Path, tmp_path: Path
+) -> None:
+    run = esoteric(home, "check", CLAIM, "--corpus", "papers", "--json")
+    found = json.loads(run.stdout)
+    assert found["verdict"]["label"] == "SUPPORTS"
+    assert [part["title"] for part in found["corpus"]["parts"]] == ["Papers"]
+    default = json.loads(esoteric(home, "check", CLAIM, "--json", "--corpus", "islands").stdout)
+    assert (default["corpus"]["name"], default["corpus"]["parts"]) == ("islands", [])
+
+    claims, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
+    claims.write_text(f"{CLAIM}\nSkerrow Light was designed by Ann Lee.\n")
+    named = ("--corpus", "Papers", "--corpus", "default")
+    assert "0 failed now" in esoteric(home, "batch", str(claims), "-o", str(out), *named).stderr
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [line["verdict"]["label"] for line in lines] == ["SUPPORTS", "SUPPORTS"]
+    again = esoteric(home, "batch", str(claims), "-o", str(out), *named)
+    assert "2 of them from before" in again.stderr
+    other = esoteric(home, "batch", str(claims), "-o", str(out))
+    assert "the current index" in error_line(other)  # of the default corpus alone
+    settings = Settings.from_environment({"ESOTERIC_HOME": str(home)})
+    jobs = JobStore(Database(settings.database_url))
+    assert all(len(jobs.get(job.id).corpora or ()) == 2 for job in jobs.recent(2))
+
+    wrong = error_line(esoteric(home, "check", CLAIM, "--corpus", "Paper"))
+    assert "There is no corpus with the name or title 'Paper'" in wrong
+    assert "“Papers”" in wrong
+    assert "cannot be searched yet" in error_line(esoteric(home, "check", CLAIM, "--corpus=empty"))
+
+
+def test_an_assistant_lists_corpora_and_searches_and_checks_in_one(home: Path) -> None:
+    async def talk(client: Client) -> None:
+        listed = await client.call_tool("list_corpora", {})
+        assert listed.structured_content is not None
+        corpora = {one["title"]: one for one in listed.structured_content["corpora"]}
+        assert list(corpora) == ["islands", "Empty", "Papers"]
+        assert [one["searchable"] for one in corpora.values()] == [True, False, True]
+        assert [one["default"] for one in corpora.values()] == [True, False, False]
+
+        chosen = {"corpus": [corpora["Papers"]["name"]]}
+        near = await client.call_tool("search_evidence", {"query": "a sale", "limit": 1, **chosen})
+        assert CLAIM in text_of(near)
+        checked = await client.call_tool("check_claim", {"claim": CLAIM, **chosen})
+        assert checked.structured_content is not None
+        assert checked.structured_content["verdict"] == "SUPPORTS"
+        wrong = await client.call_tool("check_claim", {"claim": CLAIM, "corpus": ["none"]})
+        assert wrong.is_error
+        assert "Use one of: default, " in text_of(wrong)
+
+    session(home, talk)
