@@ -28,12 +28,16 @@ _NEEDS = {
     "browser": "browser",
     "node": "elasticsearch",
     "nodes": "elasticsearch",
+    "on_postgresql": "postgresql",
     "redis_server": "redis",
     "unpacked": "models",
     "web": "server",
 }
 # In the order in which the processes of a run take them: what takes longest first.
-_SLOW = ("elasticsearch", "language_model", "browser", "redis", "server", "models", "slow")
+_SLOW = (
+    *("elasticsearch", "language_model", "browser", "redis", "postgresql"),
+    *("server", "models", "slow"),
+)
 
 
 def pytest_configure() -> None:

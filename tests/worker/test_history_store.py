@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -16,13 +14,6 @@ from worker.job_store import JobStore
 from worker.schema import ClaimRow
 
 TEA, CAFE = "Tea is a drink.", "The caf\u00e9 is 100% open."
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[JobStore]:
-    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
-    yield store
-    store.database.close()
 
 
 @pytest.fixture
