@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError
 from retrieval.system.private_files import make_private_file, make_private_folder
-from worker import sqlite
+from worker import postgresql, sqlite
 from worker.schema import REVISION, WorkerRow
 
 # How long a check of readiness waits for another writer.
@@ -91,8 +91,7 @@ class Database:
         try:
             with engine.execution_options(writes=True).begin() as connection:
                 if engine.dialect.name == "postgresql":
-                    # One process at a time; SQLite has one writer anyway.
-                    connection.execute(text("SELECT pg_advisory_xact_lock(7305202626)"))
+                    postgresql.lock_migrations(connection)  # SQLite has one writer anyway
                 yield connection
         except DBAPIError as error:
             raise self._unavailable(error) from error
@@ -159,6 +158,8 @@ class Database:
             arguments: dict[str, Any] = {}
             if url.get_backend_name() == "sqlite":
                 arguments["timeout"] = sqlite.BUSY_SECONDS
+            if url.get_backend_name() == "postgresql":
+                arguments |= postgresql.ARGUMENTS
             file = sqlite.file_of(url)
             if file is not None:
                 make_private_folder(file.parent)
@@ -171,7 +172,8 @@ class Database:
             raise StoreUnavailable(
                 "database_url",
                 f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
+                "Set it to an SQLAlchemy URL whose driver is installed (for PostgreSQL: pip install -r"
+                " requirements-postgresql.txt), or unset it for SQLite.",
             ) from error
         except OSError as error:
             raise StoreUnavailable(
@@ -181,6 +183,8 @@ class Database:
             ) from error
         if engine.dialect.name == "sqlite":
             sqlite.set_up(engine)
+        if engine.dialect.name == "postgresql":
+            postgresql.set_up(engine)
         return engine
 
     def _prepare(self, engine: Engine) -> None:
@@ -218,8 +222,10 @@ class Database:
             )
         else:
             hint = "Start the database server, or unset ESOTERIC_DATABASE_URL; `esoteric doctor`."
+        # Drivers of servers write several lines, with hints of their own.
+        why = str(error.orig).strip().partition("\n")[0].rstrip(".")
         return StoreUnavailable(
-            "store_unavailable", f"The database {self._place()} cannot be used: {error.orig}.", hint
+            "store_unavailable", f"The database {self._place()} cannot be used: {why}.", hint
         )
 
     def _place(self) -> str:

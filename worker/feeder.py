@@ -63,7 +63,10 @@ class Feeder(Thread):
         if not unfinished:
             return False
         workers = max(1, worker_health(self._workers).workers)
-        for job_id in self._handed_over(MOST_PENDING_PER_WORKER * workers):
+        handed = self._handed_over(MOST_PENDING_PER_WORKER * workers)
+        with self._database.writing() as session:
+            _end_finished(session)
+        for job_id in handed:
             try:
                 self._queue.send(job_id)
             except BrokerUnavailable as error:
@@ -85,8 +88,6 @@ class Feeder(Thread):
                         claim.dispatched_at = clock.now()
                         made.append(claim.id)
                     row.state, row.claim_id = "handed", claim.id
-                session.flush()
-                _end_finished(session)
                 return made
         except IntegrityError:
             return []  # somebody submitted the same claim at this moment; the next look finds it

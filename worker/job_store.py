@@ -252,7 +252,8 @@ def pending_claim(
     """
     searched = " ".join(corpora or ())
     pending = sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
-    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
+    # Locked, so that it does not end or go before the caller has changed it.
+    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending).with_for_update())
     if row is not None:
         return row, False
     row = _new(
