@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from datetime import UTC, datetime
 from collections.abc import Callable
+from datetime import UTC, datetime
 from threading import Event
 from typing import TypeVar
 

@@ -46,7 +46,11 @@ def programs() -> Path:
 
 def _start(folder: Path) -> str:
     where = programs()
-    as_user = [] if os.geteuid() else ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    as_user = (
+        []
+        if os.geteuid()
+        else ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    )
     data = folder / "data"
     data.mkdir(mode=0o700)
     if as_user:
@@ -59,9 +63,16 @@ def _start(folder: Path) -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    settings = (f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off")
+    settings = (
+        f"port={port}",
+        "listen_addresses=127.0.0.1",
+        "unix_socket_directories=",
+        "fsync=off",
+    )
     command = [*as_user, str(where / "postgres"), "-D", str(data)]
-    start_server([*command, *(part for one in settings for part in ("-c", one))], folder / "log", {})
+    start_server(
+        [*command, *(part for one in settings for part in ("-c", one))], folder / "log", {}
+    )
     url = f"postgresql://tests@127.0.0.1:{port}"
     give_up = time.monotonic() + _START_SECONDS
     while True:

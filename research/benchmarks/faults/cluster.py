@@ -112,7 +112,8 @@ class Cluster:
         self.separate = _bridge_made()
         folder.chmod(0o711)  # PostgreSQL has a user of its own
         self.machines = {
-            name: Machine(name, number, folder, self.separate) for number, name in enumerate(NAMES, 2)
+            name: Machine(name, number, folder, self.separate)
+            for number, name in enumerate(NAMES, 2)
         }
         for machine in self.machines.values():
             machine.connect()
@@ -138,7 +139,14 @@ class Cluster:
         postgresql.command = [str(programs / "postgres"), "-D", str(data)]
         postgresql.command += [part for one in settings for part in ("-c", one)]
         redis.command = ["redis-server", "--port", str(redis.port), "--bind", redis.address]
-        redis.command += ["--dir", str(redis.folder), "--appendonly", "yes", "--protected-mode", "no"]
+        redis.command += [
+            "--dir",
+            str(redis.folder),
+            "--appendonly",
+            "yes",
+            "--protected-mode",
+            "no",
+        ]
         nodes = [self.machines[name] for name in NODES]
         transport = {node.name: f"{node.address}:{free_port()}" for node in nodes}
         for node in nodes:

@@ -162,7 +162,9 @@ def _chosen(cluster: Cluster, only: str, rounds: int) -> Iterator[str]:
 
 @click.command()
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-@click.option("--rounds", type=click.IntRange(min=1), default=1, help="How often each fault is done.")
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=1, help="How often each fault is done."
+)
 @click.option("--only", default="", help="Do only faults with this text in their names.")
 def main(out: Path, rounds: int, only: str) -> None:
     """Run the campaign; the status is 1 if something was found."""
@@ -176,7 +178,9 @@ def main(out: Path, rounds: int, only: str) -> None:
             cluster.end()
             for log in Path(folder).glob("*.log"):
                 shutil.copy(log, out)
-    text = report.text(played, "python -m research.benchmarks.faults.machines", processor.described())
+    text = report.text(
+        played, "python -m research.benchmarks.faults.machines", processor.described()
+    )
     (out / "machines.md").write_text(text, encoding="utf-8")
     (out / "machines.json").write_text(json.dumps(report.document(played), indent=1), "utf-8")
     click.echo(text)
