@@ -57,6 +57,8 @@ class Ledger:
 class Client(Thread):
     """One client; it has at most ``MOST_OPEN`` open claims and does not give up on any."""
 
+    pages = _PAGES
+
     def __init__(self, service: Asked, ledger: Ledger, stop: Event, by_form: bool) -> None:
         """``by_form``: claims are submitted as on the first page, otherwise to the API."""
         super().__init__(name="client", daemon=True)
@@ -76,7 +78,7 @@ class Client(Thread):
             for job_id in list(self._open):
                 self._look_after(job_id)
             if self._open:
-                page = _PAGES[turn % len(_PAGES)].format(self._open[0])
+                page = self.pages[turn % len(self.pages)].format(self._open[0])
                 self._ask("GET", page, headers={"Accept": "text/html"})
             time.sleep(PAUSE_SECONDS)
 
