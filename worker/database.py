@@ -172,8 +172,8 @@ class Database:
             raise StoreUnavailable(
                 "database_url",
                 f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed (for PostgreSQL: pip install -r"
-                " requirements-postgresql.txt), or unset it for SQLite.",
+                "Set it to an SQLAlchemy URL whose driver is installed (for PostgreSQL: pip install"
+                " -r requirements-postgresql.txt), or unset it for SQLite.",
             ) from error
         except OSError as error:
             raise StoreUnavailable(

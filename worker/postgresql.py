@@ -1,4 +1,4 @@
-"""What is particular about PostgreSQL: how long is waited for it, and which texts it cannot hold."""
+"""What is special about PostgreSQL: how long is waited for it, which texts it cannot hold."""
 
 from __future__ import annotations
 

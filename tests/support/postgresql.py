@@ -1,4 +1,4 @@
-"""A real PostgreSQL for the tests, from Debian's programs: started once a run, in a folder of its own.
+"""A real PostgreSQL for the tests, from Debian's programs: started once a run, in its own folder.
 
 Its programs refuse to run as root; then they run as the user that Debian's package makes.
 """
@@ -34,7 +34,7 @@ def new_database() -> str:
 
 
 def programs() -> Path:
-    """Return the folder of PostgreSQL's programs; without them the test is skipped, or fails in CI."""
+    """Return the folder of its programs; without them the test is skipped, or fails in CI."""
     found = shutil.which("initdb")
     folders = sorted(_DEBIAN.glob("*/bin"), key=lambda folder: int(folder.parent.name))
     if found is None and not folders:

@@ -1,4 +1,4 @@
-"""The service on eight machines: a web server, two workers, three nodes of Elasticsearch, Redis, PostgreSQL.
+"""The service on eight machines: web server, two workers, Elasticsearch, Redis and PostgreSQL.
 
 Each machine is a network namespace with an address of its own on a bridge, so that its cable can be
 pulled too. Where namespaces are not allowed, machines differ in their ports and homes alone.
@@ -59,6 +59,7 @@ class Machine:
         """Join the network."""
         if self._space is None:
             return
+        self.disconnect()  # what a run left that was killed
         inside = ("ip", "-n", self._space)
         _run("ip", "netns", "add", self._space)
         _run("ip", "link", "add", self._cable, "type", "veth", "peer", "eth0", "netns", self._space)
@@ -70,7 +71,8 @@ class Machine:
     def disconnect(self) -> None:
         """Leave the network for good."""
         if self._space is not None:
-            subprocess.run(["ip", "netns", "del", self._space], capture_output=True, check=False)
+            _tried("ip", "link", "del", self._cable)
+            _tried("ip", "netns", "del", self._space)
 
     def pull_cable(self, out: bool) -> None:
         """Pull the cable, or put it in again."""
@@ -249,12 +251,16 @@ def _bridge_made() -> bool:
     """Return whether machines can have addresses of their own, and make what joins them."""
     if shutil.which("ip") is None or os.geteuid() != 0:
         return False
-    made = ["ip", "link", "add", _BRIDGE, "type", "bridge"]
-    if subprocess.run(made, capture_output=True, check=False).returncode:
+    _tried("ip", "link", "del", _BRIDGE)
+    if not _tried("ip", "link", "add", _BRIDGE, "type", "bridge"):
         return False
     _run("ip", "address", "add", f"{_NETWORK}.1/24", "dev", _BRIDGE)
     _run("ip", "link", "set", _BRIDGE, "up")
     return True
+
+
+def _tried(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _run(*command: str) -> None:

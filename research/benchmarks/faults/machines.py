@@ -45,6 +45,8 @@ Fault: TypeAlias = Callable[[Cluster], None]
 class ListClient(Client):
     """A client that submits lists, one after the other; the ledger holds ids of lists."""
 
+    pages = ("/lists", "/lists/{}", "/api/v1/lists/{}/results")
+
     def _submit(self) -> None:
         if self._open:
             return
