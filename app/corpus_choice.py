@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.contexts import CorpusChoice
 from app.corpus import corpus_item, searched_corpus
 from app.services import services
+from app.uploading import refuse_unless_shared
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.corpus_store import CorpusRefused
@@ -51,7 +52,7 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
     Raises:
         UnknownCorpus: there is none of one of the names.
         CorpusNotReady: one of them cannot be searched yet.
-        CorpusRefused: there are too many.
+        CorpusRefused: there are too many, or a worker does not have the documents.
     """
     own = sorted({name for name in names if not _is_default(name)})
     if not own:
@@ -60,6 +61,7 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         raise CorpusRefused(
             "many_corpora", f"At most {_MOST} corpora are searched at once.", "Choose fewer."
         )
+    refuse_unless_shared()
     for name in own:
         services().corpora.searchable(name)
     return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)

@@ -29,7 +29,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "users_0010"
+REVISION = "documents_0011"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -228,6 +228,8 @@ class WorkerRow(Base):
     problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
     corpus: Mapped[SearchedCorpus | None] = mapped_column(AsJson(SearchedCorpus))
     language_model: Mapped[AskedModel | None] = mapped_column(AsJson(AskedModel))
+    # The mark of its folder of documents; NULL: it did not say.
+    documents: Mapped[str | None] = mapped_column(String(64))
 
 
 class AnswerRow(Base):

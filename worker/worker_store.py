@@ -28,8 +28,12 @@ class WorkerStore:
         problem: EsotericError | None = None,
         corpus: SearchedCorpus | None = None,
         language_model: AskedModel | None = None,
+        documents: str | None = None,
     ) -> None:
-        """Store a worker's heartbeat: its state, problem, corpus and language model."""
+        """Store a worker's heartbeat.
+
+        It has its state, problem, corpus, language model, and the mark of its documents.
+        """
         values = {
             "started_at": started_at,
             "seen_at": clock.now(),
@@ -37,6 +41,7 @@ class WorkerStore:
             "problem": None if problem is None else problem.problem,
             "corpus": corpus,
             "language_model": language_model,
+            "documents": documents,
         }
         with self._database.writing() as session:
             # Not a merge: another process may forget this worker at this moment.
