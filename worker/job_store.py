@@ -217,8 +217,12 @@ class JobStore:
         Raises:
             UnknownJob: there is no job with this id.
         """
+        wanted = select(ClaimRow).where(ClaimRow.id == job_id).with_for_update()
         with self.database.writing() as session:
-            _delete(session, _row(session, job_id))
+            row = session.scalar(wanted)
+            if row is None:
+                raise UnknownJob
+            _delete(session, row)
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
