@@ -85,7 +85,7 @@ class Feeder(Thread):
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
                     if new:
-                        claim.dispatched_at = clock.now()
+                        claim.dispatched_at = clock.shared(session)
                         made.append(claim.id)
                     row.state, row.claim_id = "handed", claim.id
                 return made

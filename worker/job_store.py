@@ -81,7 +81,7 @@ class JobStore:
     def dispatched(self, job_id: str) -> bool:
         """Record that the broker accepted a message for the job. False: the job was withdrawn."""
         with self.database.writing() as session:
-            return change(session, ClaimRow.id == job_id, dispatched_at=clock.now())
+            return change(session, ClaimRow.id == job_id, dispatched_at=clock.shared(session))
 
     def accepted(self, job_id: str) -> bool:
         """Return whether the job is stored and has had a message, or needs none."""

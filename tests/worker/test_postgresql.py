@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event, Timer
 
@@ -13,12 +14,14 @@ from sqlalchemy import create_engine, make_url, text
 from retrieval.types import Progress, ProgressListener, Report
 from settings import Settings
 from tests.worker.fake_retriever import FakeRetriever
+from worker import clock
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.retriever import RetrieverSlot
 from worker.run_store import RunStore
 from worker.tasks import ClaimChecker
+from worker.worker_store import WorkerStore
 
 
 @pytest.fixture
@@ -122,3 +125,17 @@ def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgr
 
     with ThreadPoolExecutor(4) as threads:
         assert sum(threads.map(work, range(4))) == 40
+
+
+def test_the_clocks_of_machines_may_differ(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers, minute = WorkerStore(store.database), timedelta(minutes=1)
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    monkeypatch.setattr(clock, "now", lambda: ahead - timedelta(hours=2))
+    workers.beat("slow", ahead, "ready")
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+    assert store.dispatched(job.id)
+    monkeypatch.setattr(clock, "now", lambda: ahead)
+    assert [worker.id for worker in workers.alive(minute)] == ["slow"]
+    assert RunStore(store.database).take_unsent(minute, 10) == []
