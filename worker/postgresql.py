@@ -13,6 +13,14 @@ LOCK_SECONDS = 10
 VANISHED_SECONDS = 20
 _MIGRATION = 7305202626  # any number that other programs do not lock
 
+# How each side notices that the other one's machine has vanished.
+_SERVER = {
+    "lock_timeout": f"{LOCK_SECONDS}s",
+    "idle_in_transaction_session_timeout": f"{VANISHED_SECONDS}s",
+    "tcp_keepalives_idle": f"{VANISHED_SECONDS}s",
+    "tcp_keepalives_interval": "5s",
+    "tcp_keepalives_count": "3",
+}
 # Keys of libpq, which psycopg and psycopg2 hand on.
 ARGUMENTS: dict[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
@@ -20,8 +28,7 @@ ARGUMENTS: dict[str, Any] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": VANISHED_SECONDS * 1000,
-    "options": f"-c lock_timeout={LOCK_SECONDS}s"
-    f" -c idle_in_transaction_session_timeout={VANISHED_SECONDS}s",
+    "options": " ".join(f"-c {name}={value}" for name, value in _SERVER.items()),
 }
 
 
