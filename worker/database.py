@@ -172,8 +172,8 @@ class Database:
             raise StoreUnavailable(
                 "database_url",
                 f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed (for PostgreSQL: pip install"
-                " -r requirements-postgresql.txt), or unset it for SQLite.",
+                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
+                " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
             ) from error
         except OSError as error:
             raise StoreUnavailable(
@@ -221,7 +221,10 @@ class Database:
                 " `esoteric doctor` checks it."
             )
         else:
-            hint = "Start the database server, or unset ESOTERIC_DATABASE_URL; `esoteric doctor`."
+            hint = (
+                "Start the database's server, and check user, password and name in"
+                " ESOTERIC_DATABASE_URL; `esoteric doctor` tries them."
+            )
         # Drivers of servers write several lines, with hints of their own.
         why = str(error.orig).strip().partition("\n")[0].rstrip(".")
         return StoreUnavailable(

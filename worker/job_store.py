@@ -217,12 +217,8 @@ class JobStore:
         Raises:
             UnknownJob: there is no job with this id.
         """
-        wanted = select(ClaimRow).where(ClaimRow.id == job_id).with_for_update()
         with self.database.writing() as session:
-            row = session.scalar(wanted)
-            if row is None:
-                raise UnknownJob
-            _delete(session, row)
+            _delete(session, _row(session, job_id, locked=True))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
@@ -276,8 +272,9 @@ def pending_claim(
     return row, True
 
 
-def _row(session: Session, job_id: str) -> ClaimRow:
-    row = session.scalar(select(ClaimRow).where(ClaimRow.id == job_id))
+def _row(session: Session, job_id: str, locked: bool = False) -> ClaimRow:
+    wanted = select(ClaimRow).where(ClaimRow.id == job_id)
+    row = session.scalar(wanted.with_for_update() if locked else wanted)
     if row is None:
         raise UnknownJob
     return row

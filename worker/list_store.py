@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
@@ -235,9 +235,7 @@ class ListStore:
     def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:
         ended = clock.now() if state == "cancelled" else None
         with self._database.writing() as session:
-            row = session.scalar(_of(list_id).with_for_update())
-            if row is None:
-                raise UnknownList
+            row = _row(session, list_id, locked=True)
             if row.state not in allowed:
                 return  # another request or a worker was first
             row.state, row.finished_at = state, ended
@@ -248,15 +246,12 @@ class ListStore:
                 )
 
 
-def _row(session: Session, list_id: str) -> ListRow:
-    row = session.scalar(_of(list_id))
+def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:
+    wanted = select(ListRow).where(ListRow.id == list_id)
+    row = session.scalar(wanted.with_for_update() if locked else wanted)
     if row is None:
         raise UnknownList
     return row
-
-
-def _of(list_id: str) -> Select[tuple[ListRow]]:
-    return select(ListRow).where(ListRow.id == list_id)
 
 
 def _entries(list_id: str) -> Any:

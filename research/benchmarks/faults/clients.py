@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Event, Lock, Thread
@@ -57,7 +57,7 @@ class Ledger:
 class Client(Thread):
     """One client; it has at most ``MOST_OPEN`` open claims and does not give up on any."""
 
-    pages = _PAGES
+    pages: Sequence[str] = _PAGES
 
     def __init__(self, service: Asked, ledger: Ledger, stop: Event, by_form: bool) -> None:
         """``by_form``: claims are submitted as on the first page, otherwise to the API."""

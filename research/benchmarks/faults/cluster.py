@@ -48,7 +48,7 @@ class Machine:
         self._cable = f"esoteric{number}"
         self._process: subprocess.Popen[bytes] | None = None
         self.command: Sequence[str] = ()
-        self.variables: Mapping[str, str] = {}
+        self.variables: dict[str, str] = {}
 
     @property
     def host(self) -> str:
