@@ -121,48 +121,48 @@ class Cluster:
             machine.connect()
         self._source = folder / "corpus.jsonl"
         write_source(self._source)
-        self._set_up_servers()
+        self._set_up_postgresql()
+        self._set_up_redis()
+        self._set_up_elasticsearch()
         self._set_up_service(folder)
 
-    def _set_up_servers(self) -> None:
-        postgresql, redis = self.machines["PostgreSQL"], self.machines["Redis"]
+    def _set_up_postgresql(self) -> None:
+        machine = self.machines["PostgreSQL"]
         programs = max(_POSTGRESQL.glob("*/bin"), key=lambda one: int(one.parent.name))
-        if os.geteuid() == 0:
-            postgresql.user = pwd.getpwnam("postgres").pw_uid
-            os.chown(postgresql.folder, postgresql.user, -1)
-        data = postgresql.folder / "data"
+        if os.geteuid() == 0:  # it refuses to run as root
+            machine.user = pwd.getpwnam("postgres").pw_uid
+            os.chown(machine.folder, machine.user, -1)
+        data = machine.folder / "data"
         initdb = ["--pgdata", str(data), "--username=esoteric", "--auth=trust", "--encoding=UTF8"]
-        if postgresql.run([str(programs / "initdb"), "--locale=C.UTF-8", *initdb]).wait():
-            raise RuntimeError(f"PostgreSQL cannot be set up: {postgresql.log.read_text()[-1000:]}")
+        if machine.run([str(programs / "initdb"), "--locale=C.UTF-8", *initdb]).wait():
+            raise RuntimeError(f"PostgreSQL cannot be set up: {machine.log.read_text()[-1000:]}")
         with (data / "pg_hba.conf").open("a") as allowed:
             allowed.write(f"host all all {_NETWORK}.0/24 trust\n")
-        where = (f"listen_addresses={postgresql.address}", f"port={postgresql.port}")
-        settings = (*where, "unix_socket_directories=")
-        postgresql.command = [str(programs / "postgres"), "-D", str(data)]
-        postgresql.command += [part for one in settings for part in ("-c", one)]
-        redis.command = ["redis-server", "--port", str(redis.port), "--bind", redis.address]
-        redis.command += [
-            "--dir",
-            str(redis.folder),
-            "--appendonly",
-            "yes",
-            "--protected-mode",
-            "no",
-        ]
+        where = (f"listen_addresses={machine.address}", f"port={machine.port}")
+        options = _each("-c", (*where, "unix_socket_directories="))
+        machine.command = [str(programs / "postgres"), "-D", str(data), *options]
+
+    def _set_up_redis(self) -> None:
+        machine = self.machines["Redis"]
+        where = ("--port", str(machine.port), "--bind", machine.address)
+        kept = ("--dir", str(machine.folder), "--appendonly", "yes")
+        machine.command = ["redis-server", *where, *kept, "--protected-mode", "no"]
+
+    def _set_up_elasticsearch(self) -> None:
         nodes = [self.machines[name] for name in NODES]
-        transport = {node.name: f"{node.address}:{free_port()}" for node in nodes}
+        ports = {node.name: free_port() for node in nodes}
         for node in nodes:
             settings = (
                 *(f"node.name={node.folder.name}", f"path.data={node.folder}"),
                 *(f"network.host={node.address}", f"http.port={node.port}"),
-                f"transport.port={transport[node.name].rpartition(':')[2]}",
+                f"transport.port={ports[node.name]}",
                 "discovery.type=multi-node",
-                f"discovery.seed_hosts={','.join(transport.values())}",
-                f"cluster.initial_master_nodes={','.join(one.folder.name for one in nodes)}",
+                f"discovery.seed_hosts={','.join(f'{o.address}:{ports[o.name]}' for o in nodes)}",
+                f"cluster.initial_master_nodes={','.join(other.folder.name for other in nodes)}",
                 "cluster.routing.allocation.disk.threshold_enabled=false",
             )
-            node.command = [f"{os.environ[ELASTICSEARCH]}/bin/elasticsearch", "9.5"]
-            node.command += [part for one in settings for part in ("-E", one)]
+            program = f"{os.environ[ELASTICSEARCH]}/bin/elasticsearch"
+            node.command = [program, "9.5", *_each("-E", settings)]
             node.variables = {"ES_JAVA_OPTS": "-Xms512m -Xmx512m"}
 
     def _set_up_service(self, folder: Path) -> None:
@@ -257,6 +257,10 @@ def _bridge_made() -> bool:
     _run("ip", "address", "add", f"{_NETWORK}.1/24", "dev", _BRIDGE)
     _run("ip", "link", "set", _BRIDGE, "up")
     return True
+
+
+def _each(option: str, values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]
 
 
 def _tried(*command: str) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sqlite3
 import tempfile
 import time
@@ -117,15 +118,22 @@ def _round(cluster: Cluster, ledgers: Sequence[Ledger], number: int, name: str) 
 
 
 def _played(cluster: Cluster, names: Sequence[str]) -> Campaign:
-    """Run a round for each of these faults, and count the claims, those of lists too."""
-    stop, singles = Event(), Ledger()
+    """Run a round for each of these faults, and count the claims, those of lists too.
+
+    SIGINT or SIGTERM ends it after the current round.
+    """
+    stop, enough, singles = Event(), Event(), Ledger()
     lists = Ledger(lock=singles.lock, numbers=singles.numbers, wrong_pages=singles.wrong_pages)
     clients = [Client(cluster, singles, stop, by_form=number == 0) for number in range(CLIENTS)]
     clients.append(ListClient(cluster, lists, stop, by_form=False))
     for client in clients:
         client.start()
-    rounds = []
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: enough.set())
+    rounds: list[Round] = []
     for number, name in enumerate(names):
+        if enough.is_set():
+            break
         singles.round = lists.round = number
         rounds.append(_round(cluster, (singles, lists), number, name))
         click.echo(f"{number + 1}/{len(names)} {rounds[-1]}")
