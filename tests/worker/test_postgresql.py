@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event, Timer
@@ -12,7 +14,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from retrieval.types import Progress, ProgressListener, Report
-from settings import Settings
+from settings import CHECKOUT, Settings
 from tests.worker.fake_retriever import FakeRetriever
 from worker import clock
 from worker.database import Database, StoreUnavailable
@@ -111,20 +113,40 @@ def test_a_check_goes_on_and_its_result_is_kept_when_the_server_is_away_for_a_mo
 
 
 def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgresql: str) -> None:
-    """Each client is the owner of the other's claims, so both lock the same two turns."""
-    for number in range(40):
+    """Each client is the owner of the other's claims, so both lock the same two turns.
+
+    The processes have sets of texts in two orders.
+    """
+    for number in range(100):
         who = ("A", "B") if number % 2 else ("B", "A")
         store.submit(f"Claim {number}.", "esoteric", who[0], client=who[1])
-
-    def work(_: int) -> int:
-        database, started = Database(on_postgresql), 0
-        while RunStore(database).start_next("a worker") is not None:
-            started += 1
-        database.close()
-        return started
-
-    with ThreadPoolExecutor(4) as threads:
-        assert sum(threads.map(work, range(4))) == 40
+    program = (
+        "import sys; from worker.database import Database; from worker.run_store import RunStore;"
+        " runs = RunStore(Database(sys.argv[1])); started = 0; runs.queued(); print(flush=True);"
+        " sys.stdin.readline()\n"
+        "while runs.start_next('a worker') is not None: started += 1\n"
+        "print(started)"
+    )
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, on_postgresql],
+            cwd=CHECKOUT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("0", "3")
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        worker.stdout.readline()
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    assert sum(int(worker.communicate(timeout=60)[0]) for worker in workers) == 100
+    assert [worker.returncode for worker in workers] == [0, 0]
 
 
 def test_the_clocks_of_machines_may_differ(
