@@ -1,10 +1,10 @@
-"""What is special about PostgreSQL: how long is waited for it, which texts it cannot hold."""
+"""What is special about PostgreSQL: how long is waited for it, and how tables are changed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, text
+from sqlalchemy import Connection, text
 
 CONNECT_SECONDS = 5
 # How long a statement waits for a lock; transactions here take milliseconds.
@@ -32,28 +32,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 
-def set_up(engine: Engine) -> None:
-    """Set up every statement of the engine."""
-    event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
-
-
 def lock_migrations(connection: Connection) -> None:
     """Let other processes wait, as long as it takes, until this transaction has changed tables."""
     connection.execute(text("SET LOCAL lock_timeout = 0"))
     connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION})"))
-
-
-def _without_nul(
-    _connection: Connection, _cursor: Any, statement: str, parameters: Any, *_: object
-) -> tuple[str, Any]:
-    """Replace the one character that its texts cannot have; SQLite's can."""
-    many = isinstance(parameters, list)
-    replaced = [_replaced(one) for one in parameters] if many else _replaced(parameters)
-    return statement, replaced
-
-
-def _replaced(parameters: Any) -> Any:
-    return {
-        name: value.replace("\0", "\ufffd") if isinstance(value, str) else value
-        for name, value in parameters.items()
-    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "documents_0011"
-down_revision = "users_0010"
+revision = "documents_0013"
+down_revision = "tallies_0012"
 
 
 def upgrade() -> None:
