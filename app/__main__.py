@@ -12,6 +12,7 @@ from app.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
+from worker.corpora.corpus_store import CorpusNotWritten
 from worker.logs import log_as_json, start_logging
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,10 @@ def main() -> int:
         )
         return 1
     signal.signal(signal.SIGTERM, _exit)
+    try:
+        services_of(app).corpora.make_mark()
+    except CorpusNotWritten as error:
+        logger.error("%s", error)
     logger.info("Listening on %s port %s", settings.host, settings.port)
     try:
         server.run()

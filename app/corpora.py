@@ -16,7 +16,13 @@ from app.errors import refused_page
 from app.filters import Badge
 from app.openapi import describe
 from app.services import services
-from app.uploading import may_change_documents, refuse_unless_allowed, upload_to, why_not
+from app.uploading import (
+    may_change_documents,
+    refuse_unless_allowed,
+    refuse_unless_shared,
+    upload_to,
+    why_not,
+)
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.words import counted
 from worker.corpora.corpus_store import (
@@ -96,6 +102,7 @@ def make() -> BaseResponse:
     title, folder = request.form.get("title", ""), request.form.get("folder") or None
     corpora = services().corpora
     try:
+        refuse_unless_shared()
         name = corpora.make(title, folder)
         if folder is None:
             try:
@@ -143,7 +150,7 @@ def rename(name: str) -> BaseResponse:
 @describe(**_ANSWERS)
 def index_again(name: str) -> BaseResponse:
     """Let the files be indexed again and redirect to the page of the corpus."""
-    return _changed(name, lambda: services().corpora.index_again(name))
+    return _changed(name, lambda: _index_again(name))
 
 
 @blueprint.post("/documents/<name>/remove")
@@ -164,6 +171,11 @@ def _changed(name: str, change: Callable[[], None]) -> BaseResponse:
         page = _corpus_page(name, _shown(error))
         return refused_page(page, error)
     return _see(name)
+
+
+def _index_again(name: str) -> None:
+    refuse_unless_shared()
+    services().corpora.index_again(name)
 
 
 def _see(name: str) -> BaseResponse:

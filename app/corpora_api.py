@@ -23,7 +23,7 @@ from app.errors import RequestRefused
 from app.json_body import json_body
 from app.openapi import describe
 from app.services import services
-from app.uploading import refuse_unless_allowed, upload_to
+from app.uploading import refuse_unless_allowed, refuse_unless_shared, upload_to
 from retrieval.errors import Problem
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -51,6 +51,7 @@ def make() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Make a corpus: one for files that are uploaded to it, or one of a folder."""
     refuse_unless_allowed()
     asked = _body(NewCorpus)
+    refuse_unless_shared()
     name = services().corpora.make(asked.title, asked.folder)
     headers = {"Location": url_for(".show", name=name)}
     return _detail(name), HTTPStatus.CREATED, headers
@@ -116,10 +117,11 @@ def remove_file(name: str, file: str) -> tuple[Response, HTTPStatus]:
 
 
 @blueprint.post("/<name>/index")
-@describe(HTTP_202=_DETAIL, HTTP_403=_NOT_ALLOWED, HTTP_404=_UNKNOWN)
+@describe(HTTP_202=_DETAIL, HTTP_403=_NOT_ALLOWED, HTTP_404=_UNKNOWN, HTTP_422=_BAD)
 def index_again(name: str) -> tuple[Response, HTTPStatus]:
     """Let all files of a corpus be indexed again, such as those of a folder that changed."""
     refuse_unless_allowed()
+    refuse_unless_shared()
     services().corpora.index_again(name)
     return _detail(name), HTTPStatus.ACCEPTED
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.contexts import CorpusChoice
 from app.corpus import corpus_item, searched_corpus
 from app.services import services
+from app.uploading import refuse_unless_shared
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.chosen import chosen_corpora
@@ -49,9 +50,12 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
     Raises:
         UnknownCorpus: there is none of one of the names.
         CorpusNotReady: one of them cannot be searched yet.
-        CorpusRefused: there are too many.
+        CorpusRefused: there are too many, or a worker does not have the documents.
     """
-    return chosen_corpora(services().corpora, names, _is_default)
+    found = chosen_corpora(services().corpora, names, _is_default)
+    if found is not None:
+        refuse_unless_shared()
+    return found
 
 
 def _is_default(name: str) -> bool:

@@ -10,7 +10,9 @@ from app.asker import asker, is_operator
 from app.errors import RequestRefused
 from app.services import services
 from retrieval.errors import Problem
+from worker.corpora.corpus_store import CorpusRefused
 from worker.corpora.uploads import Upload, receive
+from worker.health import ALIVE_WITHIN
 
 _FORM = "multipart/form-data"
 
@@ -43,13 +45,30 @@ def why_not() -> Problem:
     )
 
 
+def refuse_unless_shared() -> None:
+    """Refuse what a worker would index or search, if one does not have the documents.
+
+    Raises:
+        CorpusRefused: it has another folder of documents than this process.
+        StoreUnavailable: the database cannot be read.
+    """
+    mark = services().corpora.mark()
+    if any(one.documents not in (None, mark) for one in services().workers.alive(ALIVE_WITHIN)):
+        raise CorpusRefused(
+            "documents_not_shared",
+            "A worker on another machine does not have the documents of this service.",
+            "The operator can share the folder (docs/deploying.md, “Many machines”); until then,"
+            " use the default corpus.",
+        )
+
+
 def upload_to(name: str) -> None:
     """Move the files of this request into a corpus.
 
     Raises:
         RequestRefused: the request is no form with files.
         UnknownCorpus: there is no corpus of this name.
-        CorpusRefused: a file cannot be taken; nothing was changed.
+        CorpusRefused: a file, or none, can be taken; nothing was changed.
         CorpusNotWritten: the disk is full or cannot be written; nothing was changed.
     """
     if request.mimetype != _FORM:
@@ -63,6 +82,7 @@ def upload_to(name: str) -> None:
         )
     corpora = services().corpora
     corpora.corpus(name)
+    refuse_unless_shared()
     files = [file for file in request.files.getlist("files") if file.filename]
     dates = request.form.getlist("modified")
     known = dates if len(dates) == len(files) else [""] * len(files)

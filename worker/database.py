@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError
 from retrieval.system.private_files import make_private_file, make_private_folder
-from worker import sqlite
+from worker import postgresql, sqlite
 from worker.schema import REVISION, WorkerRow
 
 # How long a check of readiness waits for another writer.
@@ -106,8 +106,7 @@ class Database:
         try:
             with engine.execution_options(writes=True).begin() as connection:
                 if engine.dialect.name == "postgresql":
-                    # One process at a time; SQLite has one writer anyway.
-                    connection.execute(text("SELECT pg_advisory_xact_lock(7305202626)"))
+                    postgresql.lock_migrations(connection)  # SQLite has one writer anyway
                 yield connection
         except DBAPIError as error:
             raise self._unavailable(error) from error
@@ -174,6 +173,8 @@ class Database:
             arguments: dict[str, Any] = {}
             if url.get_backend_name() == "sqlite":
                 arguments["timeout"] = sqlite.BUSY_SECONDS
+            if url.get_backend_name() == "postgresql":
+                arguments |= postgresql.ARGUMENTS
             file = sqlite.file_of(url)
             if file is not None:
                 make_private_folder(file.parent)
@@ -186,7 +187,8 @@ class Database:
             raise StoreUnavailable(
                 "database_url",
                 f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite.",
+                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
+                " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
             ) from error
         except OSError as error:
             raise StoreUnavailable(
@@ -232,9 +234,14 @@ class Database:
                 " `esoteric doctor` checks it."
             )
         else:
-            hint = "Start the database server, or unset ESOTERIC_DATABASE_URL; `esoteric doctor`."
+            hint = (
+                "Start the database's server, and check user, password and name in"
+                " ESOTERIC_DATABASE_URL; `esoteric doctor` tries them."
+            )
+        # Drivers of servers write several lines, with hints of their own.
+        why = str(error.orig).strip().partition("\n")[0].rstrip(".")
         return StoreUnavailable(
-            "store_unavailable", f"The database {self._place()} cannot be used: {error.orig}.", hint
+            "store_unavailable", f"The database {self._place()} cannot be used: {why}.", hint
         )
 
     def _place(self) -> str:

@@ -138,9 +138,13 @@ class FeedbackStore:
         for feedback_id in ids:
             with self._database.reading() as session:
                 row = session.execute(_wanted().where(FeedbackRow.id == feedback_id)).first()
-                if row is not None:  # it may be deleted meanwhile
-                    claim = select(ClaimRow).where(ClaimRow.id == row.claim_id)
-                    yield _feedback(row), Job.model_validate(session.scalars(claim).one())
+                if row is None:
+                    continue  # it was deleted meanwhile
+                claim = session.scalar(select(ClaimRow).where(ClaimRow.id == row.claim_id))
+                job = None if claim is None else Job.model_validate(claim)
+            # Outside: who takes them may be slow, and a transaction must be short.
+            if job is not None:
+                yield _feedback(row), job
 
     def delete(self, feedback_id: str) -> None:
         """Delete it; nothing happens if it is gone already."""

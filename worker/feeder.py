@@ -64,7 +64,10 @@ class Feeder(Thread):
         if not unfinished:
             return False
         workers = max(1, worker_health(self._workers).workers)
-        for job_id in self._handed_over(MOST_PENDING_PER_WORKER * workers):
+        handed = self._handed_over(MOST_PENDING_PER_WORKER * workers)
+        with self._database.writing() as session:
+            _end_finished(session)
+        for job_id in handed:
             with about(claim=job_id):
                 try:
                     self._queue.send(job_id)
@@ -84,11 +87,9 @@ class Feeder(Thread):
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
                     if new:
-                        claim.dispatched_at = clock.now()
+                        claim.dispatched_at = clock.shared(session)
                         made.append(claim.id)
                     row.state, row.claim_id = "handed", claim.id
-                session.flush()
-                _end_finished(session)
                 return made
         except IntegrityError:
             return []  # somebody submitted the same claim at this moment; the next look finds it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Event, Lock, Thread
@@ -33,14 +33,19 @@ class Heartbeat(Thread):
         slot: RetrieverSlot,
         stop: Event,
         stall_seconds: float = math.inf,
+        documents: Callable[[], str] | None = None,
     ) -> None:
-        """``stall_seconds``: after how long without progress the check of a claim is ended."""
+        """``stall_seconds``: after how long without progress the check of a claim is ended.
+
+        ``documents``: returns the mark of the folder of documents.
+        """
         super().__init__(name="heartbeat", daemon=True)
         self._stall_seconds = stall_seconds
         self.worker = worker
         self._runs = RunStore(database)
         self._workers = WorkerStore(database)
         self._slot = slot
+        self._documents = documents
         self._halt = stop
         self._started_at = datetime.now(UTC)
         self._lock = Lock()
@@ -94,6 +99,7 @@ class Heartbeat(Thread):
             slot.problem or (self._hanging() if run is not None else None),
             slot.corpus,
             slot.language_model(),
+            self._documents() if self._documents is not None else None,
         )
 
     def _hanging(self) -> CheckHangs | None:

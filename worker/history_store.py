@@ -86,8 +86,10 @@ class HistoryStore:
         for job_id in ids:
             with self._database.reading() as session:
                 row = session.scalar(select(ClaimRow).where(ClaimRow.id == job_id))
-                if row is not None:
-                    yield Job.model_validate(row)
+                job = None if row is None else Job.model_validate(row)
+            # Outside: who takes them may be slow, and a transaction must be short.
+            if job is not None:
+                yield job
 
     def ids_of(self, owner: str) -> list[str]:
         """Return the ids of all claims of a visitor, oldest first."""

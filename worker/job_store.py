@@ -87,7 +87,7 @@ class JobStore:
     def dispatched(self, job_id: str) -> bool:
         """Record that the broker accepted a message for the job. False: the job was withdrawn."""
         with self.database.writing() as session:
-            return change(session, ClaimRow.id == job_id, dispatched_at=clock.now())
+            return change(session, ClaimRow.id == job_id, dispatched_at=clock.shared(session))
 
     def accepted(self, job_id: str) -> bool:
         """Return whether the job is stored and has had a message, or needs none."""
@@ -224,7 +224,7 @@ class JobStore:
             UnknownJob: there is no job with this id.
         """
         with self.database.writing() as session:
-            _delete(session, _row(session, job_id))
+            _delete(session, _row(session, job_id, locked=True))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
@@ -258,7 +258,8 @@ def pending_claim(
     """
     searched = " ".join(corpora or ())
     pending = sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
-    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending))
+    # Locked, so that it does not end or go before the caller has changed it.
+    row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending).with_for_update())
     if row is not None:
         return row, False
     row = _new(
@@ -277,8 +278,9 @@ def pending_claim(
     return row, True
 
 
-def _row(session: Session, job_id: str) -> ClaimRow:
-    row = session.scalar(select(ClaimRow).where(ClaimRow.id == job_id))
+def _row(session: Session, job_id: str, locked: bool = False) -> ClaimRow:
+    wanted = select(ClaimRow).where(ClaimRow.id == job_id)
+    row = session.scalar(wanted.with_for_update() if locked else wanted)
     if row is None:
         raise UnknownJob
     return row

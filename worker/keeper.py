@@ -114,7 +114,16 @@ class Keeper:
             return None  # the worker logs it too
         limit = self._limit if state == "ready" else max(self._limit, LOADING_SECONDS)
         still = unchanged.seconds({token: (one.events, state) for token, one in running.items()})
-        return next(((running[token].run, limit) for token in still if still[token] >= limit), None)
+        hung = next((running[token].run for token in still if still[token] >= limit), None)
+        return None if hung is None or not self._writable() else (hung, limit)
+
+    def _writable(self) -> bool:
+        """Return whether the database can be written; where it cannot, a check waits for it."""
+        try:
+            self._database.reach()
+        except StoreUnavailable:
+            return False
+        return True
 
     def _kill(self, worker: str, run: Run, limit: float) -> None:
         error = CheckStalled(limit)

@@ -282,7 +282,7 @@ class ListStore:
     def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:
         ended = clock.now() if state == "cancelled" else None
         with self._database.writing() as session:
-            row = _row(session, list_id)
+            row = _row(session, list_id, locked=True)
             if row.state not in allowed:
                 return  # another request or a worker was first
             row.state, row.finished_at = state, ended
@@ -294,8 +294,9 @@ class ListStore:
                 )
 
 
-def _row(session: Session, list_id: str) -> ListRow:
-    row = session.scalar(select(ListRow).where(ListRow.id == list_id))
+def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:
+    wanted = select(ListRow).where(ListRow.id == list_id)
+    row = session.scalar(wanted.with_for_update() if locked else wanted)
     if row is None:
         raise UnknownList
     return row

@@ -46,8 +46,11 @@ class WorkerApp:
         self._database = Database(settings.database_url)
         self._workers = WorkerStore(self._database)
         self._slot = RetrieverSlot(open_retriever, settings)
+        documents = CorpusStore(settings.documents, settings.folders)
         self._heartbeat = Heartbeat(
-            name, self._database, self._slot, self._stopping, settings.stall_seconds
+            *(name, self._database, self._slot, self._stopping),
+            stall_seconds=settings.stall_seconds,
+            documents=documents.mark,
         )
         queue = Queue(settings, JobStore(self._database))
         self._reaper = Reaper(
@@ -58,7 +61,6 @@ class WorkerApp:
             settings.keep_for,
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
-        documents = CorpusStore(settings.documents, settings.folders)
         self._builder = Builder(documents, self._database, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(

@@ -140,7 +140,7 @@ class RunStore:
         It counts as sent now: the caller sends it.
         """
         with self._database.writing() as session:
-            return requeue(session, _not_renewed(job), dispatched_at=clock.now())
+            return requeue(session, _not_renewed(job), dispatched_at=clock.shared(session))
 
     def give_up(self, job: RunningJob, error: EsotericError) -> bool:
         """Fail a lost job. False: it was meanwhile renewed, ended or queued."""
@@ -157,17 +157,12 @@ class RunStore:
 
         They count as sent now, so that no two processes send the same one.
         """
-        now = clock.now()
         sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)
-        unsent = (
-            select(ClaimRow.id)
-            .where(ClaimRow.state == "queued", sent <= now - for_at_least)
-            .order_by(ClaimRow.number)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
+        queued_ids = select(ClaimRow.id).where(ClaimRow.state == "queued")
+        unsent = queued_ids.order_by(ClaimRow.number).limit(limit).with_for_update(skip_locked=True)
         with self._database.writing() as session:
-            ids = list(session.scalars(unsent))
+            now = clock.shared(session)
+            ids = list(session.scalars(unsent.where(sent <= now - for_at_least)))
             session.execute(update(ClaimRow).where(ClaimRow.id.in_(ids)).values(dispatched_at=now))
         return ids
 

@@ -30,7 +30,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "rows_0013"
+REVISION = "documents_0014"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -243,6 +243,8 @@ class WorkerRow(Base):
     problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
     corpus: Mapped[SearchedCorpus | None] = mapped_column(AsJson(SearchedCorpus))
     language_model: Mapped[AskedModel | None] = mapped_column(AsJson(AskedModel))
+    # The mark of its folder of documents; NULL: it did not say.
+    documents: Mapped[str | None] = mapped_column(StoredText(64))
 
 
 class AnswerRow(Base):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Event
+from typing import TypeVar
 
 from celery import Celery
 
@@ -20,7 +22,9 @@ from worker.logs import about
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
 
-# How long to wait before a claim that could not be started is tried again.
+T = TypeVar("T")
+
+# How long to wait before the database is tried again.
 RETRY_SECONDS = 1.0
 # How long a claim waits for the server of the index: a node starts in less.
 LONGEST_WAIT_SECONDS = 120.0
@@ -57,7 +61,8 @@ class ClaimChecker:
         The message was sent when another claim was submitted, ``sent_for``. It only says that
         there is one more: there are as many messages as queued claims, in another order.
         """
-        run = self._start()
+        # Without a run the message is gone, and its claim would wait for the reaper.
+        run = self._patiently(lambda: self._runs.start_next(self._heartbeat.worker))
         if run is None:
             self._log_why_not(sent_for)
             return
@@ -73,30 +78,38 @@ class ClaimChecker:
                 kept = self._work(run)
             except Cancelled:
                 kept = self._stop(run)
+            except StoreUnavailable:
+                raise  # this worker stops
             except EsotericError as error:
                 logger.warning("Claim %s failed: %s", job_id, error)
-                kept = self._runs.fail(run, error)
+                kept = self._fail(run, error)
             except Exception:
                 logger.exception("Claim %s failed", job_id)
-                kept = self._runs.fail(run, InternalError("The claim could not be checked."))
+                kept = self._fail(run, InternalError("The claim could not be checked."))
         if not kept:
             deleted = self._runs.was_deleted(run, began)
             how = "deleted" if deleted else "cancelled or taken over"
             logger.info("Claim %s was %s", job_id, how)
 
-    def _start(self) -> Run | None:
-        """Start a claim, as soon as the database can be written.
+    def _patiently(self, use: Callable[[], T]) -> T:
+        """Return what this returns as soon as the database can be used.
 
-        The message is gone when this returns or raises; without it a claim would wait for the
-        reaper.
+        So a claim that has begun goes on, and its result is not lost, when a server of databases
+        is started again. If it is away for long, ``worker.keeper`` waits too.
+
+        Raises:
+            StoreUnavailable: it cannot, and this worker stops.
         """
         while True:
             try:
-                return self._runs.start_next(self._heartbeat.worker)
+                return use()
             except StoreUnavailable as error:
-                logger.error("Claims wait until one can be started: %s", error)
+                logger.error("The claim waits for the database: %s", error)
                 if self._stopping.wait(RETRY_SECONDS):
                     raise
+
+    def _fail(self, run: Run, error: EsotericError) -> bool:
+        return self._patiently(lambda: self._runs.fail(run, error))
 
     def _log_why_not(self, job_id: str) -> None:
         state = self._runs.state(job_id)
@@ -118,10 +131,11 @@ class ClaimChecker:
         def listen(progress: Progress) -> None:
             self._heartbeat.progressed()
             stopped = self._stopping.is_set() or self._heartbeat.lost()
-            if stopped or not self._runs.record(run, progress):
+            if stopped or not self._patiently(lambda: self._runs.record(run, progress)):
                 raise Cancelled
 
-        done = self._runs.finish(run, claim_result(self._checked(run, listen)))
+        result = claim_result(self._checked(run, listen))
+        done = self._patiently(lambda: self._runs.finish(run, result))
         if done:
             logger.info("Claim %s is done", run.job_id)
         return done

@@ -51,7 +51,8 @@ def next_id(session: Session) -> str | None:
 def take(session: Session, row: ClaimRow) -> None:
     """Record that the client and the owner of this job have had their turn."""
     number = (session.scalar(select(func.max(TurnRow.number))) or 0) + 1
-    for who in {row.client or row.owner or "", row.owner or ""}:
+    # In one order, so that two workers never wait for each other.
+    for who in sorted({row.client or row.owner or "", row.owner or ""}):
         known = update(TurnRow).where(TurnRow.who == who).values(number=number)
         if session.scalar(known.returning(TurnRow.number)) is None:
             try:
@@ -59,7 +60,9 @@ def take(session: Session, row: ClaimRow) -> None:
                     session.add(TurnRow(who=who, number=number))
             except IntegrityError:
                 continue  # another worker has just recorded a turn of the same
-    session.execute(delete(TurnRow).where(TurnRow.number <= number - MOST_REMEMBERED))
+    old = select(TurnRow.who).where(TurnRow.number <= number - MOST_REMEMBERED)
+    forgotten = old.with_for_update(skip_locked=True)
+    session.execute(delete(TurnRow).where(TurnRow.who.in_(forgotten)))
 
 
 class Places:

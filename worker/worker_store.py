@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import delete, select, update
 
@@ -28,17 +28,22 @@ class WorkerStore:
         problem: EsotericError | None = None,
         corpus: SearchedCorpus | None = None,
         language_model: AskedModel | None = None,
+        documents: str | None = None,
     ) -> None:
-        """Store a worker's heartbeat: its state, problem, corpus and language model."""
-        values = {
+        """Store a worker's heartbeat.
+
+        It has its state, problem, corpus, language model, and the mark of its documents.
+        """
+        values: dict[str, Any] = {
             "started_at": started_at,
-            "seen_at": clock.now(),
             "state": state,
             "problem": None if problem is None else problem.problem,
             "corpus": corpus,
             "language_model": language_model,
+            "documents": documents,
         }
         with self._database.writing() as session:
+            values["seen_at"] = clock.shared(session)
             # Not a merge: another process may forget this worker at this moment.
             known = update(WorkerRow).where(WorkerRow.id == worker).values(**values)
             if session.scalar(known.returning(WorkerRow.id)) is None:
@@ -46,10 +51,10 @@ class WorkerStore:
 
     def alive(self, seen_within: timedelta) -> list[WorkerRow]:
         """Return the workers with a heartbeat within this time, newest heartbeat first."""
-        seen = WorkerRow.seen_at >= clock.now() - seen_within
-        wanted = select(WorkerRow).where(seen).order_by(WorkerRow.seen_at.desc(), WorkerRow.id)
+        wanted = select(WorkerRow).order_by(WorkerRow.seen_at.desc(), WorkerRow.id)
         with self._database.reading() as session:
-            return list(session.scalars(wanted))
+            seen = WorkerRow.seen_at >= clock.shared(session) - seen_within
+            return list(session.scalars(wanted.where(seen)))
 
     def state(self, worker: str) -> WorkerState | None:
         """Return the state of a worker as it was last reported; ``None``: there is none."""
@@ -65,4 +70,5 @@ class WorkerStore:
     def forget_silent(self, unseen_for: timedelta) -> None:
         """Remove workers without a heartbeat for this time."""
         with self._database.writing() as session:
-            session.execute(delete(WorkerRow).where(WorkerRow.seen_at < clock.now() - unseen_for))
+            silent = WorkerRow.seen_at < clock.shared(session) - unseen_for
+            session.execute(delete(WorkerRow).where(silent))

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,26 @@ def test_a_page_follows_the_indexing_in_the_browser(
     browser.find_element(By.ID, "corpus-default").click()
     assert text_of(browser, "#corpora-chosen") == "Papers"
     assert_no_complaints(browser)
+
+
+def test_documents_that_a_worker_on_another_machine_does_not_have_are_refused(
+    app: Flask, client: FlaskClient, corpora: CorpusStore
+) -> None:
+    corpora.make_mark()
+    workers, now = services_of(app).workers, datetime.now(UTC)
+    workers.beat("near", now, "ready", documents=corpora.mark())
+    name = made(client, corpora)
+    workers.beat("far", now, "ready", documents=CorpusStore(Path("elsewhere"), {}).mark())
+    answer = posted(client, "/documents", form("More", b_txt=b"Trains go."))
+    assert (answer.status_code, corpora.names()) == (422, [name])
+    assert "A worker on another machine does not have the documents" in answer.text
+    for path, body in (
+        ("/api/v1/claims", {"claim": CLAIM, "corpora": [name]}),
+        ("/api/v1/corpora", {"title": "More"}),
+    ):
+        refused = client.post(path, json=body)
+        assert refused.status_code == 422
+        assert refused.json["error"]["code"] == "documents_not_shared"
+    assert client.post("/api/v1/claims", json={"claim": CLAIM}).status_code == 202
+    workers.forget("far")
+    assert posted(client, "/documents", form("More", b_txt=b"Trains go.")).status_code == 303

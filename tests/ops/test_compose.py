@@ -6,12 +6,18 @@ on top of it.
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
+from cli.main import main as esoteric
 from settings import CHECKOUT, BadSetting, Settings
 from tests.ops import compose_files
 
@@ -111,6 +117,64 @@ def test_no_service_runs_as_root_or_gains_rights(compose: dict[str, Any]) -> Non
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_images_of_others_are_named_with_their_versions(
+    with_elasticsearch: dict[str, Any],
+) -> None:
+    services = with_elasticsearch["services"].values()
+    images = [service["image"] for service in services if "build" not in service]
+    assert len(images) == 2
+    for image in images:
+        assert re.fullmatch(r"[a-z./]+:\d+(\.\d+)+(-alpine)?", image)
+
+
+def test_what_is_written_goes_into_a_volume_that_its_user_owns_or_into_memory(
+    compose: dict[str, Any],
+) -> None:
+    image = (CHECKOUT / "Dockerfile").read_text("utf-8")
+    for name in OURS:
+        service = compose["services"][name]
+        user, _, group = service["user"].partition(":")
+        assert f"USER {service['user']}\n" in image
+        assert f"install -d -o {user} -g {group} {service['environment']['ESOTERIC_HOME']}" in image
+        assert service["tmpfs"] == ["/tmp"]
+        settings = Settings.from_environment(service["environment"])
+        assert settings.database_url == "sqlite:////data/esoteric.db"
+    # Its image's working folder, where it writes.
+    assert compose["services"]["redis"]["volumes"] == ["queue:/data"]
+
+
+def test_the_commands_are_there(compose: dict[str, Any]) -> None:
+    for name in OURS:
+        program, *arguments = compose["services"][name]["command"]
+        if program == "python":
+            assert arguments[0] == "-m"
+            assert find_spec(f"{arguments[1]}.__main__") is not None
+        else:
+            assert program == "esoteric"
+            esoteric.make_context(program, arguments)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("answer", "status"), [(200, 0), (503, 1)])
+def test_the_web_is_healthy_if_it_says_that_claims_are_checked(
+    compose: dict[str, Any], answer: int, status: int
+) -> None:
+    class Ready(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(answer if self.path == "/readyz" else 404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    _, _, option, code = compose["services"]["web"]["healthcheck"]["test"]
+    with HTTPServer(("127.0.0.1", 0), Ready) as server:
+        Thread(target=server.handle_request, daemon=True).start()
+        code = code.replace(":8000", f":{server.server_port}")
+        done = subprocess.run([sys.executable, option, code], capture_output=True, check=False)
+    assert done.returncode == status
 
 
 def test_services_wait_for_what_they_need_and_come_back(compose: dict[str, Any]) -> None:
@@ -264,6 +328,7 @@ def test_the_image_holds_what_it_runs() -> None:
             "settings.py",
             "pyproject.toml",
             "requirements.txt",
+            "requirements-postgresql.txt",
             "requirements-weights.txt",
             "README.md",
         ),

@@ -15,12 +15,43 @@ from pathlib import Path
 import pytest
 
 from settings import CHECKOUT, Settings
+from tests.support.postgresql import new_database
 from worker.broker import Queue
 from worker.database import Database
 from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.worker_store import WorkerStore
+
+
+@pytest.fixture
+def on_sqlite(tmp_path: Path) -> str:
+    """The URL of a database in a file that is not there yet."""
+    return f"sqlite:///{tmp_path}/deep/down/claims.db"
+
+
+@pytest.fixture
+def on_postgresql() -> str:
+    """The URL of an empty database on a real server."""
+    return new_database()
+
+
+@pytest.fixture(
+    params=["on_sqlite", pytest.param("on_postgresql", marks=pytest.mark.postgresql)],
+    ids=["sqlite", "postgresql"],
+)
+def url(request: pytest.FixtureRequest) -> str:
+    """One database of each kind."""
+    found: str = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[JobStore]:
+    """The job store on each of them."""
+    store = JobStore(Database(url))
+    yield store
+    store.database.close()
 
 
 class Worker:

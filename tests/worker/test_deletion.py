@@ -1,15 +1,15 @@
-"""Deleted claims leave nothing and do not come back, on SQLite in a file."""
+"""Deleted claims leave nothing and do not come back."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
 import pytest
+from sqlalchemy import text
 
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.kept_answers import answer_digest
@@ -32,13 +32,6 @@ from worker.run_store import Run, RunStore
 CLAIM = "The kettle of Quillby is made of pewter."
 RESULT = ClaimResult.model_validate(claim_document(CLAIM))
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[JobStore]:
-    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
-    yield store
-    store.database.close()
 
 
 @pytest.fixture
@@ -173,8 +166,8 @@ def test_a_deleted_claim_can_be_submitted_again_as_a_new_one(store: JobStore) ->
     assert (again.state, store.events(again.id, 0)) == ("queued", [])
 
 
-def test_a_claim_deleted_while_its_worker_writes_never_comes_back(tmp_path: Path) -> None:
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(4)]
+def test_a_claim_deleted_while_its_worker_writes_never_comes_back(url: str) -> None:
+    stores = [JobStore(Database(url)) for _ in range(4)]
 
     def act(which: int, run: Run) -> bool:
         if which == 0:
@@ -192,14 +185,14 @@ def test_a_claim_deleted_while_its_worker_writes_never_comes_back(tmp_path: Path
         at_once(4, lambda which, run=run: act(which, run))  # type: ignore[misc]
         assert_gone(stores[0], run.job_id)
         assert RunStore(stores[0].database).start(run.job_id, "another worker") is None
-    with closing(sqlite3.connect(tmp_path / "claims.db")) as database:
-        assert database.execute("SELECT count(*) FROM events").fetchone() == (0,)
+    with stores[0].database.reading() as session:
+        assert session.scalar(text("SELECT count(*) FROM events")) == 0
     for store in stores:
         store.database.close()
 
 
-def test_a_claim_that_two_delete_at_once_is_deleted_by_one(tmp_path: Path) -> None:
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(2)]
+def test_a_claim_that_two_delete_at_once_is_deleted_by_one(url: str) -> None:
+    stores = [JobStore(Database(url)) for _ in range(2)]
 
     def delete(which: int, job_id: str) -> bool:
         try:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import update
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from retrieval.words import Level, level_of
-from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.job_store import JobStore
 from worker.schema import ClaimRow
 
 TEA, CAFE = "Tea is a drink.", "The caf\u00e9 is 100% open."
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[JobStore]:
-    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
-    yield store
-    store.database.close()
 
 
 @pytest.fixture

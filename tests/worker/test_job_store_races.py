@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from pathlib import Path
 from threading import Barrier, Thread
 from typing import TypeVar
 
@@ -46,9 +45,9 @@ def submit_in_a_process(url: str, barrier: Barrier, results: multiprocessing.Que
     store.database.close()
 
 
-def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
+def test_one_claim_submitted_by_many_threads_is_one_job(url: str) -> None:
     """Each thread has its own store, and the database does not exist yet."""
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
+    stores = [JobStore(Database(url)) for _ in range(8)]
     submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
     assert len({job.id for job, _ in submitted}) == 1
     assert [new for _, new in submitted].count(True) == 1
@@ -58,10 +57,9 @@ def test_one_claim_submitted_by_many_threads_is_one_job(tmp_path: Path) -> None:
 
 
 @pytest.mark.server
-def test_the_same_claims_submitted_by_many_processes_are_one_job_each(tmp_path: Path) -> None:
+def test_the_same_claims_submitted_by_many_processes_are_one_job_each(url: str) -> None:
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(3), context.Queue()
-    url = f"sqlite:///{tmp_path}/claims.db"
     processes = [
         context.Process(target=submit_in_a_process, args=[url, barrier, results]) for _ in range(3)
     ]
@@ -77,8 +75,8 @@ def test_the_same_claims_submitted_by_many_processes_are_one_job_each(tmp_path: 
         assert news.count(True) == 1
 
 
-def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
+def test_a_job_that_many_workers_want_is_started_by_one(url: str) -> None:
+    stores = [JobStore(Database(url)) for _ in range(8)]
     for number in range(10):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
         runs = at_once(
@@ -89,8 +87,8 @@ def test_a_job_that_many_workers_want_is_started_by_one(tmp_path: Path) -> None:
         store.database.close()
 
 
-def test_a_lost_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) -> None:
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(8)]
+def test_a_lost_job_that_many_reapers_find_is_taken_back_once(url: str) -> None:
+    stores = [JobStore(Database(url)) for _ in range(8)]
     job, _ = stores[0].submit("Tea is a drink.", "esoteric")
     run = RunStore(stores[0].database).start(job.id, "lost")
     assert run is not None
@@ -102,8 +100,8 @@ def test_a_lost_job_that_many_reapers_find_is_taken_back_once(tmp_path: Path) ->
         store.database.close()
 
 
-def test_finishing_and_cancelling_at_once_has_one_outcome(tmp_path: Path) -> None:
-    stores = [JobStore(Database(f"sqlite:///{tmp_path}/claims.db")) for _ in range(2)]
+def test_finishing_and_cancelling_at_once_has_one_outcome(url: str) -> None:
+    stores = [JobStore(Database(url)) for _ in range(2)]
     for number in range(20):
         job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
         run = RunStore(stores[0].database).start(job.id, "worker")

@@ -29,8 +29,10 @@ REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
 class Desk:
     """A store with lists, a feeder that looks when a test calls it, and a worker by hand."""
 
-    def __init__(self, home: Path) -> None:
-        settings = Settings.from_environment({"ESOTERIC_HOME": str(home)})
+    def __init__(self, home: Path, url: str) -> None:
+        settings = Settings.from_environment(
+            {"ESOTERIC_HOME": str(home), "ESOTERIC_DATABASE_URL": url}
+        )
         self.database = Database(settings.database_url)
         self.jobs = JobStore(self.database)
         self.lists = ListStore(self.database)
@@ -60,8 +62,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path)
+def desk(tmp_path: Path, url: str) -> Iterator[Desk]:
+    desk = Desk(tmp_path, url)
     yield desk
     desk.queue.close()
     desk.database.close()

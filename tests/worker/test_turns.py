@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -15,18 +13,6 @@ from worker.database import Database
 from worker.job_store import JobStore
 from worker.run_store import RunStore
 from worker.turns import Places
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/claims.db"
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[JobStore]:
-    store = JobStore(Database(url))
-    yield store
-    store.database.close()
 
 
 def submit(store: JobStore, names: str, client: str, owner: str = "", typed: bool = False) -> None:

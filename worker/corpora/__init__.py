@@ -7,6 +7,7 @@ Each is a folder below ``$ESOTERIC_HOME/documents``, which the web server and th
     NAME/index/           an embedded index of these files
     NAME/indexing.json    how far the indexing of which mark is, and what it found in each file
     NAME/lock             held for a moment by what changes any of this
+    .mark                 names the folder, so that processes find out whether they share it
     .indexing             held by the worker that indexes one of them
     .gone-*, .incoming-*  remains of what was removed, or not uploaded to the end
 

@@ -10,7 +10,7 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -34,6 +34,7 @@ _MOST_DEATHS = 3
 _LEFT_FOR = 24 * 3600  # seconds that remains of an upload may be there
 
 _CORPUS, _INDEXING, _LOCK = "corpus.json", "indexing.json", "lock"
+_MARK = ".mark"
 
 
 class UnknownCorpus(EsotericError):
@@ -349,6 +350,22 @@ class CorpusStore:
                 yield place
             finally:
                 shutil.rmtree(place, ignore_errors=True)
+
+    # Whether all processes have the same folder
+
+    def mark(self) -> str:
+        """Return the mark of the folder, "" if it has none: another folder has another one."""
+        try:
+            return (self._root / _MARK).read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+
+    def make_mark(self) -> None:
+        """Give the folder a mark, if it has none."""
+        with self._writing():
+            make_private_folder(self._root)
+            with suppress(FileExistsError), (self._root / _MARK).open("x") as file:
+                file.write(_mark())
 
     # What workers change
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Event, Lock, Thread
+from typing import Protocol
 from urllib.parse import urlencode
 
 from research.benchmarks.faults.corpus import RECIPE, claim
-from research.benchmarks.faults.service import Service
 
 CLIENTS = 3
 MOST_OPEN = 3
@@ -21,6 +21,16 @@ _ENDED = ("done", "failed", "cancelled")
 _PAGES = ("/", "/claims", "/api/v1/claims/{}/progress", "/claims/{}", "/metrics", "/healthz")
 _JSON = {"Content-Type": "application/json"}
 _FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
+
+
+class Asked(Protocol):
+    """A service that clients ask."""
+
+    def ask(
+        self, method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
+    ) -> tuple[int, str, str]:
+        """Return status, Location and body of an answer."""
+        ...
 
 
 @dataclass
@@ -47,7 +57,9 @@ class Ledger:
 class Client(Thread):
     """One client; it has at most ``MOST_OPEN`` open claims and does not give up on any."""
 
-    def __init__(self, service: Service, ledger: Ledger, stop: Event, by_form: bool) -> None:
+    pages: Sequence[str] = _PAGES
+
+    def __init__(self, service: Asked, ledger: Ledger, stop: Event, by_form: bool) -> None:
         """``by_form``: claims are submitted as on the first page, otherwise to the API."""
         super().__init__(name="client", daemon=True)
         self._service = service
@@ -66,7 +78,7 @@ class Client(Thread):
             for job_id in list(self._open):
                 self._look_after(job_id)
             if self._open:
-                page = _PAGES[turn % len(_PAGES)].format(self._open[0])
+                page = self.pages[turn % len(self.pages)].format(self._open[0])
                 self._ask("GET", page, headers={"Accept": "text/html"})
             time.sleep(PAUSE_SECONDS)
 

@@ -1,0 +1,163 @@
+"""A database on a PostgreSQL server: what differs from a file, and when the server is away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event, Timer
+
+import pytest
+from sqlalchemy import create_engine, make_url, text
+
+from retrieval.types import Progress, ProgressListener, Report
+from settings import CHECKOUT, Settings
+from tests.worker.fake_retriever import FakeRetriever
+from worker import clock
+from worker.database import Database, StoreUnavailable
+from worker.heartbeat import Heartbeat
+from worker.job_store import JobStore
+from worker.retriever import RetrieverSlot
+from worker.run_store import RunStore
+from worker.tasks import ClaimChecker
+from worker.worker_store import WorkerStore
+
+
+@pytest.fixture
+def store(on_postgresql: str) -> Iterator[JobStore]:
+    store = JobStore(Database(on_postgresql))
+    yield store
+    store.database.close()
+
+
+def set_away(url: str, away: bool) -> None:
+    """Let the server end and refuse every connection to the database, or take new ones."""
+    engine = create_engine(make_url(url).set(database="postgres"), isolation_level="AUTOCOMMIT")
+    name = make_url(url).database
+    with engine.connect() as connection:
+        connection.execute(text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {not away}"))
+        ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"
+        connection.execute(text(ended), {"name": name})
+    engine.dispose()
+
+
+def test_a_character_that_its_texts_cannot_have_is_replaced(store: JobStore) -> None:
+    assert store.search("\0", 10, 0) == ([], 0)
+    job, _ = store.submit("Tea\0 is a drink.", "esoteric")
+    assert store.get(job.id).claim == "Tea\ufffd is a drink."
+
+
+def test_a_server_that_is_away_is_said_in_one_line_without_the_password() -> None:
+    url = "postgresql+psycopg://anna:secret@127.0.0.1:1/claims"
+    with pytest.raises(StoreUnavailable) as caught:
+        Database(url).reach()
+    assert "refused" in caught.value.message
+    assert "\n" not in caught.value.message
+    assert "secret" not in str(caught.value)
+
+
+def test_connections_that_were_cut_are_made_again(store: JobStore, on_postgresql: str) -> None:
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+    set_away(on_postgresql, False)
+    assert store.get(job.id).claim == "Tea is a drink."
+
+
+class Interrupted(FakeRetriever):
+    """While it checks, the server of the database is away for a moment; twice."""
+
+    def __init__(self, index: Path, url: str) -> None:
+        super().__init__(index)
+        self._url = url
+
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        listen: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
+        def interrupted(progress: Progress) -> None:
+            if progress.stage == "ranking":
+                self._interrupt()
+            listen(progress)
+
+        report = super().check(claim, recipe, interrupted, corpora)
+        self._interrupt()
+        return report
+
+    def _interrupt(self) -> None:
+        set_away(self._url, True)
+        Timer(0.5, set_away, [self._url, False]).start()
+
+
+def test_a_check_goes_on_and_its_result_is_kept_when_the_server_is_away_for_a_moment(
+    store: JobStore, on_postgresql: str, tmp_path: Path
+) -> None:
+    index = tmp_path / "index"
+    index.mkdir()
+    (index / "name").write_text("Almanac")
+    settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
+    stopping, database = Event(), Database(on_postgresql)
+    slot = RetrieverSlot(lambda _: Interrupted(index, on_postgresql), settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+    checker.check(job.id)
+    done = store.get(job.id)
+    assert (done.state, done.attempts) == ("done", 1)
+    stages = [event.stage for event in store.events(job.id, 0)]
+    assert stages.count("ranking") == 1
+    database.close()
+
+
+def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgresql: str) -> None:
+    """Each client is the owner of the other's claims, so both lock the same two turns.
+
+    The processes have sets of texts in two orders.
+    """
+    for number in range(100):
+        who = ("A", "B") if number % 2 else ("B", "A")
+        store.submit(f"Claim {number}.", "esoteric", who[0], client=who[1])
+    program = (
+        "import sys; from worker.database import Database; from worker.run_store import RunStore;"
+        " runs = RunStore(Database(sys.argv[1])); started = 0; runs.queued(); print(flush=True);"
+        " sys.stdin.readline()\n"
+        "while runs.start_next('a worker') is not None: started += 1\n"
+        "print(started)"
+    )
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, on_postgresql],
+            cwd=CHECKOUT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("0", "3")
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        worker.stdout.readline()
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    assert sum(int(worker.communicate(timeout=60)[0]) for worker in workers) == 100
+    assert [worker.returncode for worker in workers] == [0, 0]
+
+
+def test_the_clocks_of_machines_may_differ(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers, minute = WorkerStore(store.database), timedelta(minutes=1)
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    monkeypatch.setattr(clock, "now", lambda: ahead - timedelta(hours=2))
+    workers.beat("slow", ahead, "ready")
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+    assert store.dispatched(job.id)
+    monkeypatch.setattr(clock, "now", lambda: ahead)
+    assert [worker.id for worker in workers.alive(minute)] == ["slow"]
+    assert RunStore(store.database).take_unsent(minute, 10) == []
