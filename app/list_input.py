@@ -25,7 +25,8 @@ class ListInput:
 def pasted(text: str) -> ListFile:
     """Return a text with one claim a line as a file; cells of a spreadsheet come with tabs."""
     first_line = text.lstrip().partition("\n")[0]
-    return ListFile("list.tsv" if "\t" in first_line else "list.txt", text.encode())
+    content = text.encode("utf-8", "replace")  # halves of characters
+    return ListFile("list.tsv" if "\t" in first_line else "list.txt", content)
 
 
 def list_input(file: ListFile, column: str, name: str, least: int = 2) -> ListInput:
@@ -71,5 +72,6 @@ def _entry(row: Row) -> NewEntry:
 
 def _storable(value: Any) -> Any:
     """Return the value without half characters and NUL, which no database takes."""
-    text = json.dumps(value, ensure_ascii=False).replace("\\u0000", "\N{REPLACEMENT CHARACTER}")
+    parts = json.dumps(value, ensure_ascii=False).split(r"\\")  # two are one that was written
+    text = r"\\".join(part.replace(r"\u0000", "\N{REPLACEMENT CHARACTER}") for part in parts)
     return json.loads(text.encode("utf-8", "replace"))
