@@ -249,9 +249,7 @@ def test_documents_that_are_backed_up_while_a_claim_runs_are_searched_in_another
         # The smallest default index there can be.
         (tmp_path / "tea.jsonl").write_text('{"id": "t", "title": "Tea", "text": "Tea is hot."}')
         for home in homes:
-            built = esoteric(
-                "index", "build", "--source", f"jsonl:{tmp_path}/tea.jsonl", home=home
-            )
+            built = esoteric("index", "build", "--source", f"jsonl:{tmp_path}/tea.jsonl", home=home)
             assert built.returncode == 0, built.stderr
         up = Up(homes[0])
         ends.callback(up.close)
