@@ -48,9 +48,9 @@ def read(corpus: Corpus) -> None:
 
 
 @given(files)
-@example(b"[" * 100_000)
+@example(b"[" * 2000)
 @example(b'{"id": "a", "text": "' + b"x" * 1_000_000 + b'"}')
-@example(b'[{"id": "a", "text": "b"}, ' + b"[" * 100_000)
+@example(b'[{"id": "a", "text": "b"}, ' + b"[" * 2000)
 @example(b'{"id": "\\ud800", "title": "\\ud800", "text": "\\ud800 is half of a character."}')
 @example(b'{"id": 1' + b"0" * 10_000 + b', "text": "A ship."}')
 def test_any_file_of_json_lines_is_read_line_by_line(content: bytes) -> None:
@@ -87,4 +87,4 @@ def test_any_file_of_fevers_claims_is_read_or_refused(content: bytes) -> None:
             except BadSource as error:
                 assert_said(error)
                 return
-    assert all(one.claim for one in found)
+    assert all(one.text for one in found)

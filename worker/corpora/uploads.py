@@ -35,6 +35,7 @@ _MOST_NAMED = 20  # files that were not taken
 _BAD_ZIP = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(NotImplementedError, RuntimeError, ValueError),
+    IndexError,  # a member has no name
 )
 
 
