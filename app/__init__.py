@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Flask
 from jinja2 import StrictUndefined
 
@@ -44,8 +46,10 @@ from app.limits import Limits
 from app.metrics import Metrics
 from app.openapi import document
 from app.proxies import TrustedProxies
+from app.request_log import install_request_log
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from app.shared_metrics import SharedMetrics
 from app.streams import Streams
 from app.visitor import may_change
 from retrieval.checkable.reader import ReaderOnDemand
@@ -58,6 +62,9 @@ from worker.job_store import JobStore
 from worker.list_store import ListStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
+
+if TYPE_CHECKING:
+    from retrieval.web.page_reader import PageReader
 
 
 def create_app(settings: Settings) -> Flask:
@@ -85,13 +92,15 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     database = Database(settings.database_url)
     store = JobStore(database)
-    metrics = Metrics(store)
+    streams = Streams()
+    metrics = Metrics(streams)
     services = Services(
         settings=settings,
         database=database,
         store=store,
         lists=ListStore(database),
         texts=ReaderOnDemand(settings.model_folders.networks, settings.threads),
+        pages=_page_reader(settings),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -100,9 +109,11 @@ def create_app(settings: Settings) -> Flask:
         users=UserStore(database),
         limits=Limits(settings),
         corpora=CorpusStore(settings.documents, settings.folders),
-        streams=Streams(),
+        streams=streams,
     )
     install_services(app, services)
+    install_request_log(app)
+    metrics.add(SharedMetrics(services))
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts, settings.most_upload)
     install_access(app)
@@ -134,3 +145,11 @@ def create_app(settings: Settings) -> Flask:
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app
+
+
+def _page_reader(settings: Settings) -> PageReader | None:
+    if not settings.fetch:
+        return None
+    from retrieval.web.page_reader import PageReader  # takes memory that others need not
+
+    return PageReader()

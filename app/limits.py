@@ -21,6 +21,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from app.asker import client
 from app.errors import RequestRefused
+from app.refusals import Limit
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings
@@ -28,6 +29,8 @@ from worker.broker import REDIS_ANSWER_SECONDS, REDIS_CONNECT_SECONDS
 
 # Guesses of a token: there are 2^256, so this is only against noise.
 LOGINS_PER_MINUTE = 10
+# Pages that one client has opened elsewhere: a reader needs few, and their servers are others'.
+PAGES_PER_MINUTE = 10
 _STREAM_SECONDS = 15
 
 logger = logging.getLogger(__name__)
@@ -42,6 +45,7 @@ class Limits:
         per_minute = settings.claims_per_minute
         self._claims = None if per_minute is None else RateLimitItemPerMinute(per_minute)
         self._logins = RateLimitItemPerMinute(LOGINS_PER_MINUTE)
+        self._pages = RateLimitItemPerMinute(PAGES_PER_MINUTE)
         self._streams: Counter[str] = Counter()
         self._streams_each = settings.streams
         self._lock = Lock()
@@ -59,6 +63,7 @@ class Limits:
             raise RequestRefused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 Problem("too_many", f"You may submit {what} a minute.", "Submit fewer at once."),
+                limit="claims",
             )
         said = "You have submitted" if number == 1 else "You may submit"
         self._hit(self._claims, "claims", f"{said} {what} within a minute.", number)
@@ -71,6 +76,15 @@ class Limits:
         """
         self._hit(self._logins, "logins", "There were too many tries to log in.")
 
+    def page(self) -> None:
+        """Count a web page that this client asks for.
+
+        Raises:
+            RequestRefused: it has asked for too many in the last minute.
+        """
+        what = counted(PAGES_PER_MINUTE, "web page")
+        self._hit(self._pages, "pages", f"You have asked for {what} within a minute.")
+
     def stream(self) -> Callable[[], None]:
         """Count an event stream of this client; call what this returns once when it is closed.
 
@@ -80,7 +94,7 @@ class Limits:
         name = client()
         with self._lock:
             if self._streams_each is not None and self._streams[name] >= self._streams_each:
-                raise _too_many("You have too many event streams open.", _STREAM_SECONDS)
+                raise _too_many("streams", "You have too many event streams open.", _STREAM_SECONDS)
             self._streams[name] += 1
 
         def closed() -> None:
@@ -90,7 +104,7 @@ class Limits:
 
         return closed
 
-    def _hit(self, limit: RateLimitItem, kind: str, message: str, cost: int = 1) -> None:
+    def _hit(self, limit: RateLimitItem, kind: Limit, message: str, cost: int = 1) -> None:
         name = client()
         try:
             if self._strategy.hit(limit, kind, name, cost=cost):
@@ -100,7 +114,7 @@ class Limits:
             # Nothing works without Redis anyway, and its return must not find clients locked out.
             logger.warning("Claims are not counted: %s", error)
             return
-        raise _too_many(message, max(1, math.ceil(reset - time.time())))
+        raise _too_many(kind, message, max(1, math.ceil(reset - time.time())))
 
 
 def _storage(settings: Settings) -> StorageTypes:
@@ -115,9 +129,10 @@ def _storage(settings: Settings) -> StorageTypes:
     )
 
 
-def _too_many(message: str, seconds: int) -> RequestRefused:
+def _too_many(limit: Limit, message: str, seconds: int) -> RequestRefused:
     return RequestRefused(
         HTTPStatus.TOO_MANY_REQUESTS,
         Problem("too_many", message, f"Try again in {counted(seconds, 'second')}."),
         {"Retry-After": str(seconds)},
+        limit,
     )

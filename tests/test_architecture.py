@@ -30,7 +30,9 @@ APP_IMPORTS = {
     "worker.list_store",
     "worker.lists",
     "worker.logs",
+    "worker.overview",
     "worker.reports",
+    "worker.tallies",
     "worker.user_store",
     "worker.worker_store",
     "retrieval.checkable.given_text",
@@ -39,6 +41,7 @@ APP_IMPORTS = {
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",
+    "retrieval.corpora.cleaning",
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
@@ -52,6 +55,7 @@ APP_IMPORTS = {
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
+    "retrieval.web.page_reader",
     "retrieval.words",
 }
 

@@ -15,6 +15,7 @@ from retrieval.claim import LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from tests.hostile.strategies import quickly, texts, values, whole
+from worker.stored_text import storable
 
 
 def assert_said(error: EsotericError) -> None:
@@ -69,10 +70,17 @@ def test_a_pasted_list_is_read_or_refused_and_can_be_stored(text: str) -> None:
         except BadSource as error:
             assert_said(error)
             return
-    for entry in found.entries:
-        stored = json.dumps([entry.claim, entry.others], ensure_ascii=False)
-        stored.encode()
-        assert r"\u0000" not in stored.replace(r"\\", "")  # two are one that was written
+    json.dumps(storable([[one.claim, one.others] for one in found.entries])).encode()
+    assert "\0" not in str(storable([one.claim for one in found.entries]))
+
+
+def test_a_row_that_is_nested_too_deep_is_refused_and_the_others_are_read() -> None:
+    deep = "[" * 600 + "]" * 600
+    lines = f'{{"claim": "Tea is hot.", "note": {deep}}}\n{{"claim": "Tea is cold.", "note": [[]]}}'
+    first, second = read_claims(ListFile("list.jsonl", lines.encode()))
+    assert first.problem is not None
+    assert "50 levels" in first.problem.message
+    assert storable(second.others) == {"note": [[]]}
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(["claim", "note", "\x00", "\\"]), values)))
@@ -88,7 +96,8 @@ def test_objects_of_json_are_read_row_by_row_and_can_be_stored(rows: list[object
                 assert_said(error)
                 continue
         assert len(found.entries) == len(rows)
-        json.dumps([entry.others for entry in found.entries], ensure_ascii=False).encode()
+        others = storable([entry.others for entry in found.entries])
+        json.dumps(others, ensure_ascii=False).encode()
 
 
 _ENDINGS = (".csv", ".tsv", ".xlsx", ".xlsm", ".json", ".jsonl", ".ndjson", ".txt", "", ".xls")

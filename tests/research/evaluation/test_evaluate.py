@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ import pytest
 from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
-from settings import CHECKOUT
+from tests.support.command import Ran, esoteric
 from tests.support.islands import TEXTS
 from tests.support.shipped_recipes import SHIPPED
 
@@ -72,20 +69,13 @@ def write(path: Path, records: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
-def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def evaluate(data: Path, out: Path, *options: str) -> Ran:
     arguments = {"--wiki-pages": data / "pages", "--claims": data / "claims.jsonl", "--out": out}
     flat = [str(part) for pair in arguments.items() for part in pair]
-    return subprocess.run(
-        [sys.executable, "-m", "cli", "evaluate", *flat, *options],
-        cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(data / "home")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return esoteric(data / "home", "evaluate", *flat, *options)
 
 
-def error_line(run: subprocess.CompletedProcess[str]) -> str:
+def error_line(run: Ran) -> str:
     assert run.returncode in (1, 2)
     assert "Traceback" not in run.stderr
     return run.stderr.strip().splitlines()[-1]

@@ -1,18 +1,16 @@
-"""The commands that the recipe ``report`` is used by, in their own processes."""
+"""The commands that the recipe ``report`` is used by."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from retrieval.models.report.models import RELEVANCE
-from settings import CHECKOUT
+from tests.support import command
+from tests.support.command import Ran
 from tests.support.islands import write_source
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
@@ -32,17 +30,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, unpacked: 
     return home
 
 
-def esoteric(home: Path, models: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {"ESOTERIC_HOME": str(home), "ESOTERIC_REPORT_MODELS": str(models)}
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=CHECKOUT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+def esoteric(home: Path, models: Path, *arguments: str) -> Ran:
+    return command.esoteric(home, *arguments, ESOTERIC_REPORT_MODELS=models)
 
 
 def test_check_prints_one_document_and_nothing_else(home: Path, tiny_models: Path) -> None:
