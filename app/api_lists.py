@@ -166,6 +166,7 @@ class ListExportFormat(_Model):
     HTTP_202=(ListStatus, "Accepted; Location is its address"),
     HTTP_400=(Error, "Malformed JSON"),
     HTTP_403=(Error, "From another site"),
+    HTTP_404=(Error, "No such corpus"),
     HTTP_413=(Error, "More than 6 MiB"),
     HTTP_415=(Error, "Neither JSON nor a form with a file"),
     HTTP_422=(Error, "This is no list of claims, or the recipe cannot run here"),

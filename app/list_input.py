@@ -23,7 +23,8 @@ class ListInput:
 def pasted(text: str) -> ListFile:
     """Return a text with one claim a line as a file; cells of a spreadsheet come with tabs."""
     first_line = text.lstrip().partition("\n")[0]
-    return ListFile("list.tsv" if "\t" in first_line else "list.txt", text.encode())
+    content = text.encode("utf-8", "replace")  # halves of characters
+    return ListFile("list.tsv" if "\t" in first_line else "list.txt", content)
 
 
 def list_input(file: ListFile, column: str, name: str, least: int = 2) -> ListInput:

@@ -78,6 +78,7 @@ def lists() -> str:
     form=ListForm,
     HTTP_303=(None, "The list's page"),
     HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "The form again: no such corpus"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the list"),

@@ -64,7 +64,11 @@ def log_in() -> ResponseReturnValue:
 
 
 @blueprint.post("/logout")
-@describe(HTTP_303=(None, "The page to log in"), HTTP_403=(None, "From another site"))
+@describe(
+    HTTP_303=(None, "The page to log in"),
+    HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "Nobody logs in here"),
+)
 def log_out() -> ResponseReturnValue:
     """End the session."""
     _check_mode()

@@ -80,6 +80,7 @@ def home() -> str:
     form=SubmissionForm,
     HTTP_303=(None, "The page of the claim, or of the list"),
     HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "The form again: no such corpus"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong, or what can be done with a text"),

@@ -133,6 +133,7 @@ def read() -> Response:
     form=ChosenForm,
     HTTP_303=(None, "The list's page"),
     HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "The sentences again: no such corpus"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The sentences again, with what is wrong"),

@@ -1,4 +1,4 @@
-"""``esoteric backup``: the claims, their events and results in one file."""
+"""``esoteric backup``: the claims with their results, and the documents, in one file."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from pathlib import Path
 
 import click
 
-from cli.backup_file import BackupFailed, database_file, read_manifest, write_backup
+from cli.backup_file import BackupFailed, contents, database_file, read_manifest, write_backup
 from cli.errors import printable, reports_errors
 from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
 from retrieval.index.open import description_of
 from settings import Settings
+from worker.corpora.corpus_store import CorpusStore
 
 
 @click.command("backup", epilog="Example: esoteric backup claims-monday.zip")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @reports_errors
 def command(file: Path) -> None:
-    """Write all claims with their results into FILE, also while the service runs.
+    """Write all claims and all uploaded documents into FILE, also while the service runs.
 
-    An earlier backup in FILE is replaced. The index and the unpacked models are left out: they can
-    be made again, and the command says how. esoteric restore brings FILE back.
+    An earlier backup in FILE is replaced. The index of the default corpus and the unpacked models
+    are left out: they can be made again, and the command says how. esoteric restore brings FILE
+    back.
     """
     settings = Settings.from_environment()
     database = database_file(settings.database_url, "pg_dump")
@@ -34,16 +36,23 @@ def command(file: Path) -> None:
         )
     _check_target(file)
     try:
-        manifest = write_backup(database, _index_of(settings), file)
+        documents = CorpusStore(settings.documents, settings.folders)
+        manifest = write_backup(database, documents, _index_of(settings), file)
     except sqlite3.Error as error:
         raise BackupFailed(
             "backup_failed",
             f"The database {database} was not backed up: {error}.",
             "Check with esoteric doctor that it works, and the space on the disk of FILE.",
         ) from error
-    claims = "1 claim" if manifest.claims == 1 else f"{manifest.claims} claims"
-    click.echo(printable(f"{claims} in {file}, {file.stat().st_size / 1e6:.1f} MB."))
-    line = "The index and the unpacked models are not in it; the index can be built again."
+    click.echo(printable(f"{contents(manifest)} in {file}, {file.stat().st_size / 1e6:.1f} MB."))
+    for corpus in manifest.corpora:
+        if corpus.documents and corpus.version is None:
+            line = f"“{corpus.title}” is not indexed yet; this is done after a restore."
+            click.echo(printable(line))
+        if corpus.folder is not None:
+            line = f"“{corpus.title}” is of the folder {corpus.folder}, whose files are not in it."
+            click.echo(printable(line))
+    line = "The default index and the unpacked models are not in it; it can be built again."
     if manifest.index is not None:
         line += f" {rebuild(*manifest.index)}"
     click.echo(printable(line))

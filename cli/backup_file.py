@@ -1,4 +1,4 @@
-"""The file of ``esoteric backup``: a zip with the database of claims and a manifest."""
+"""The file of ``esoteric backup``: a zip with the database of claims, the documents, a manifest."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from pydantic import BaseModel
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from cli.backup_documents import PackedCorpus, pack_documents, unpack_documents
 from retrieval.errors import EsotericError
 from retrieval.system.files import flush
 from retrieval.system.private_files import make_private_file
+from retrieval.words import counted
 from worker import sqlite
+from worker.corpora.corpus_store import CorpusStore
 
-FORMAT = 1
+FORMAT = 2  # 1 had no documents
 _DATABASE, _MANIFEST = "esoteric.db", "manifest.json"
 # What is raised for a file that is no backup, or has other bytes than were written.
 _DAMAGED = (
@@ -43,7 +46,8 @@ class Manifest(BaseModel, frozen=True):
 
     ``program`` and ``revision``: the versions of ESOTERIC and of the tables (``None``: older than
     Alembic). ``index``: source, encoder and ``changed`` of the index at that time, if it was in a
-    folder; ``retrieval.index.errors.rebuild`` makes its command of them.
+    folder; ``retrieval.index.errors.rebuild`` makes its command of them. ``corpora``: uploaded
+    documents, and folders that may be searched.
     """
 
     format: int
@@ -52,6 +56,7 @@ class Manifest(BaseModel, frozen=True):
     made_at: datetime
     claims: int
     index: tuple[str, str, bool] | None
+    corpora: tuple[PackedCorpus, ...] = ()
 
 
 def database_file(database_url: str, tool: str) -> Path:
@@ -73,8 +78,10 @@ def database_file(database_url: str, tool: str) -> Path:
     return file
 
 
-def write_backup(database: Path, index: tuple[str, str, bool] | None, file: Path) -> Manifest:
-    """Back up a database, which others may write meanwhile, into a file that is whole or not there.
+def write_backup(
+    database: Path, documents: CorpusStore, index: tuple[str, str, bool] | None, file: Path
+) -> Manifest:
+    """Back up what others may change meanwhile, into a file that is whole or not there.
 
     Raises:
         sqlite3.Error: the database cannot be copied, or is damaged.
@@ -82,21 +89,25 @@ def write_backup(database: Path, index: tuple[str, str, bool] | None, file: Path
     """
     with TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
         copy, packed = Path(folder) / _DATABASE, Path(folder) / "packed"
+        made_at = datetime.now(UTC).replace(microsecond=0)
+        # Claims first: the corpora that they name are still there when these are packed.
         sqlite.copy(database, copy)
         revision, claims = _described(copy)
-        manifest = Manifest(
-            format=FORMAT,
-            program=_program(),
-            revision=revision,
-            made_at=datetime.now(UTC).replace(microsecond=0),
-            claims=claims,
-            index=index,
-        )
         make_private_file(packed)
         with packed.open("wb") as stream:
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as pack:
-                pack.writestr(_MANIFEST, manifest.model_dump_json(indent=1))
                 pack.write(copy, _DATABASE)
+                copy.unlink()
+                manifest = Manifest(
+                    format=FORMAT,
+                    program=_program(),
+                    revision=revision,
+                    made_at=made_at,
+                    claims=claims,
+                    index=index,
+                    corpora=pack_documents(documents, pack, Path(folder)),
+                )
+                pack.writestr(_MANIFEST, manifest.model_dump_json(indent=1))
             flush(stream)
         packed.replace(file)
     return manifest
@@ -117,18 +128,21 @@ def read_manifest(file: Path) -> Manifest:
         return Manifest.model_validate(content)
 
 
-def unpack_database(file: Path, into: Path) -> None:
-    """Write the database of a backup into a new private file.
+def unpack(file: Path, manifest: Manifest, database: Path, documents: Path) -> list[str]:
+    """Write what is in a backup into a new private file and a folder.
+
+    Returns the titles of the corpora that are to be indexed again.
 
     Raises:
         BackupFailed: the backup is damaged.
         OSError: a file cannot be read or written.
     """
-    make_private_file(into)
+    make_private_file(database)
     with _reading(file) as pack:
-        with pack.open(_DATABASE) as packed, into.open("wb") as stream:
+        with pack.open(_DATABASE) as packed, database.open("wb") as stream:
             copyfileobj(packed, stream)
-        _described(into)
+        _described(database)
+        return unpack_documents(pack, manifest.corpora, documents)
 
 
 @contextmanager
@@ -145,6 +159,20 @@ def _reading(file: Path) -> Iterator[zipfile.ZipFile]:
             f"{file} is no backup of ESOTERIC, or it is damaged.",
             "Name a whole file that esoteric backup wrote.",
         ) from error
+
+
+def contents(manifest: Manifest) -> str:
+    """Return what is in a backup, in words."""
+    said = counted(manifest.claims, "claim")
+    if manifest.corpora:
+        files = sum(corpus.documents for corpus in manifest.corpora)
+        said += f" and {corpora(len(manifest.corpora))} of {counted(files, 'document')}"
+    return said
+
+
+def corpora(number: int) -> str:
+    """Return a number of corpora, in words."""
+    return "1 corpus" if number == 1 else f"{number} corpora"
 
 
 def newer(file: Path, what: str) -> BackupFailed:

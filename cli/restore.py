@@ -1,4 +1,4 @@
-"""``esoteric restore``: the claims of a backup into a home."""
+"""``esoteric restore``: the claims and the documents of a backup into a home."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import click
 
 from cli.backup_file import (
     BackupFailed,
+    contents,
+    corpora,
     count_claims,
     database_file,
     newer,
     read_manifest,
-    unpack_database,
+    unpack,
 )
 from cli.errors import printable, reports_errors
 from cli.home_lock import without_service
@@ -24,8 +26,10 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
 from retrieval.index.open import description_of
 from retrieval.system.private_files import make_private_folder
+from retrieval.words import counted
 from settings import Settings
 from worker import sqlite
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
 from worker.run_store import RunStore
 from worker.worker_store import WorkerStore
@@ -38,11 +42,11 @@ _BESIDE = ("-wal", "-shm")  # SQLite's other files of a database
 @click.option(
     "--replace",
     is_flag=True,
-    help="Replace a database that has claims; it is kept beside the new one, under another name.",
+    help="Replace claims and documents; the earlier ones are kept under another name.",
 )
 @reports_errors
 def command(file: Path, replace: bool) -> None:
-    """Bring the claims of a backup into ESOTERIC_HOME, while no service runs there.
+    """Bring the claims and documents of a backup into ESOTERIC_HOME, while no service runs there.
 
     A backup of an older version is brought to this one. Claims that waited or were being checked
     wait again, and are checked when the service starts.
@@ -51,39 +55,62 @@ def command(file: Path, replace: bool) -> None:
     database = database_file(settings.database_url, "pg_restore")
     manifest = read_manifest(file)
     with without_service(settings.home):
-        occupied = _occupied(database)
+        has_claims = _claims_in(database)
+        has_documents = _documents_in(settings) if manifest.corpora else ""
+        occupied = " and ".join(one for one in (has_claims, has_documents) if one)
         if occupied and not replace:
             raise BackupFailed(
                 "not_empty",
-                f"{database} {occupied}, so nothing was restored.",
-                "Set ESOTERIC_HOME to another folder, or use --replace, which keeps the present"
-                " database under another name.",
+                f"{occupied}, so nothing was restored.",
+                "Set ESOTERIC_HOME to another folder, or use --replace, which keeps what is there"
+                " under another name.",
             )
         _check_unused(database)
         make_private_folder(database.parent)
-        with TemporaryDirectory(prefix=".restore.", dir=database.parent) as folder:
-            restored = Path(folder) / database.name
-            unpack_database(file, restored)
+        with (
+            TemporaryDirectory(prefix=".restore.", dir=database.parent) as place,
+            TemporaryDirectory(prefix=".restore.", dir=settings.home) as documents,
+        ):
+            restored = Path(place) / database.name
+            to_index = unpack(file, manifest, restored, Path(documents))
             _make_ready(restored, file)
-            kept = _set_aside(database) if occupied else None
+            kept = []
+            if has_documents:
+                kept.append(_set_aside(settings.documents))
+            for corpus in manifest.corpora:
+                make_private_folder(settings.documents)
+                (Path(documents) / corpus.name).rename(settings.documents / corpus.name)
+            if has_claims:
+                kept.append(_set_aside(database))
             restored.replace(database)
-    claims = "1 claim" if manifest.claims == 1 else f"{manifest.claims} claims"
-    click.echo(printable(f"{claims} of {manifest.made_at:%Y-%m-%d %H:%M} UTC in {database}."))
-    if kept is not None:
-        click.echo(printable(f"The database that was there is now {kept}."))
+    moment = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC"
+    click.echo(printable(f"{contents(manifest)} of {moment} in {settings.home}."))
+    for path in kept:
+        click.echo(printable(f"What was there is now {path}."))
+    for title in to_index:
+        click.echo(printable(f"“{title}” is indexed again when the service starts."))
+    for corpus in manifest.corpora:
+        if corpus.folder is not None and corpus.folder not in settings.folders:
+            line = f"“{corpus.title}” needs a folder {corpus.folder} in ESOTERIC_FOLDERS."
+            click.echo(printable(line))
     if manifest.index is not None and _lacks_index(settings):
-        click.echo(printable(f"The index is not restored. {rebuild(*manifest.index)}"))
+        click.echo(printable(f"The default index is not restored. {rebuild(*manifest.index)}"))
 
 
-def _occupied(database: Path) -> str:
-    """Return what there is to lose, "" if nothing."""
+def _claims_in(database: Path) -> str:
+    """Return what there is to lose in a database, "" if nothing."""
     if not database.exists():
         return ""
     try:
         claims = count_claims(database)
     except sqlite3.Error as error:
-        return f"cannot be read ({error})"
-    return f"has {claims} claim{'' if claims == 1 else 's'}" if claims else ""
+        return f"{database} cannot be read ({error})"
+    return f"{database} has {counted(claims, 'claim')}" if claims else ""
+
+
+def _documents_in(settings: Settings) -> str:
+    number = len(CorpusStore(settings.documents, settings.folders).names())
+    return f"{settings.documents} has {corpora(number)}" if number else ""
 
 
 def _check_unused(database: Path) -> None:
@@ -118,12 +145,12 @@ def _make_ready(restored: Path, file: Path) -> None:
     sqlite.settle(restored)
 
 
-def _set_aside(database: Path) -> Path:
-    """Give a database another name, and return it."""
-    names = (database.with_name(f"{database.name}.{number}") for number in count(1))
+def _set_aside(path: Path) -> Path:
+    """Give a database, or a folder, another name, and return it."""
+    names = (path.with_name(f"{path.name}.{number}") for number in count(1))
     kept = next(name for name in names if not name.exists())
     for end in (*_BESIDE, ""):
-        part = database.with_name(database.name + end)
+        part = path.with_name(path.name + end)
         if part.exists():
             part.rename(kept.with_name(kept.name + end))
     return kept

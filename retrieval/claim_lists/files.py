@@ -20,6 +20,7 @@ _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
 MOST = 200_000  # claims; they take days
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
 _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
+_DEEPEST = 50  # levels of lists and objects in a row
 _SHOWN = 500  # characters of the names of columns in a message
 
 
@@ -229,9 +230,25 @@ def _json(text: str) -> Any:
 
 
 def _json_record(where: str, value: object) -> Record:
-    if isinstance(value, dict):
-        return Record(where, value)
-    return Record(where, Problem("bad_row", "This is not a JSON object.", "Correct it."))
+    if not isinstance(value, dict):
+        return Record(where, Problem("bad_row", "This is not a JSON object.", "Correct it."))
+    if _is_too_deep(value):
+        said = f"Its values are nested more than {_DEEPEST} levels deep."
+        return Record(where, Problem("bad_row", said, "Leave out what the list does not need."))
+    return Record(where, value)
+
+
+def _is_too_deep(value: object) -> bool:
+    """Return whether what goes through all levels of a value could run out of stack."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(level)
 
 
 def _xlsx(file: ListFile, has_claims: Callable[[str], bool]) -> Iterator[Record]:

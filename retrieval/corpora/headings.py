@@ -17,7 +17,7 @@ _APPENDICES = {
     "See also",
 }
 # What saved pages of wikis have after a heading.
-_EDIT = re.compile(r"\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
+_EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
 _NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 

@@ -24,7 +24,7 @@ _OTHER_MARKS = re.compile('[“”"„«»‹›「」『』＂]|``')  # noqa: R
 _AROUND = ".,;:!?… "
 _MAY_END = re.compile(r"[.!?…][^\w\s]*\s")
 # Some servers put the answer between these marks, although a schema was requested.
-_FENCED = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
+_FENCE = "```"
 
 
 class AnswerInvalid(Exception):
@@ -67,9 +67,8 @@ def checked(text: str, asked: Prompt) -> ModelAnswer:
         AnswerInvalid: it does not match the schema, cites a number that does not exist, decides
             without a citation, is too long, or quotes words that are in no piece of evidence.
     """
-    fenced = _FENCED.fullmatch(text)
     try:
-        answer = ModelAnswer.model_validate_json(fenced[1] if fenced else text)
+        answer = ModelAnswer.model_validate_json(_unfenced(text))
     except ValidationError as error:
         raise AnswerInvalid(_wrong_form(error)) from None
     if not set(answer.cites) <= asked.pieces.keys():
@@ -87,6 +86,13 @@ def checked(text: str, asked: Prompt) -> ModelAnswer:
         _check_quotes(written, asked)
     cites = tuple(sorted(set(answer.cites)))
     return answer.model_copy(update={"rationale": rationale, "missing": missing, "cites": cites})
+
+
+def _unfenced(text: str) -> str:
+    inner = text.strip()
+    if not (inner.startswith(_FENCE) and inner.endswith(_FENCE)):
+        return text
+    return inner.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json")
 
 
 def _wrong_form(error: ValidationError) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _STEM = 5
 _REPORTED = re.compile(r"\b(?:says?|said|tells?|told) (?:\w+ )?that\b")
-_BRACKETS = re.compile(r"\s*\([^)]*\)")
+_BRACKETS = re.compile(r"(?<!\s)\s*\([^)]*+(?:\)|\Z)")
 _AGO = re.compile(r" (?:later|earlier|ago|before|after|prior|old|into|to go)\b")
 
 

@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
 
 _WORD = re.compile(r"\w+|[,;:()]")
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
-_ASIDE = re.compile(r"\([^)]*\)|, .*")  # words in parentheses, and a section
+_ASIDE = re.compile(r"\([^)]*+(?:\)|\Z)|, .*")  # words in parentheses, and a section
 _POSSESSIVE = re.compile(r"(?<=\w)['’][sS]?\b")  # noqa: RUF001 - curly quotes are meant
 _SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass"}
 _LINKS = {"of", "the", "de", "la", "von", "van", "da", "del", "al"}  # between the words of a name

@@ -157,7 +157,7 @@ def test_a_backup_is_one_private_file_with_a_manifest(home: Home, file: Path) ->
     with zipfile.ZipFile(file) as pack:
         manifest = json.loads(pack.read("manifest.json"))
         assert sorted(pack.namelist()) == ["esoteric.db", "manifest.json"]
-    assert (manifest["format"], manifest["claims"], manifest["index"]) == (1, 3, None)
+    assert (manifest["format"], manifest["claims"], manifest["index"]) == (2, 3, None)
     assert manifest["revision"] == REVISION
 
 
@@ -230,8 +230,19 @@ def changed(file: Path, **changes: Any) -> None:
 
 
 def test_a_newer_format_is_refused(other: Home, file: Path) -> None:
-    changed(file, format=2, claims="many")
-    refused(other.run("restore", str(file)), "format 2; this one reads format 1", "newer one")
+    changed(file, format=3, claims="many")
+    refused(other.run("restore", str(file)), "format 3; this one reads format 2", "newer one")
+
+
+def test_a_backup_of_the_format_before_is_restored(other: Home, file: Path) -> None:
+    with zipfile.ZipFile(file) as pack:
+        manifest, database = json.loads(pack.read("manifest.json")), pack.read("esoteric.db")
+    with zipfile.ZipFile(file, "w") as pack:
+        del manifest["corpora"]
+        pack.writestr("manifest.json", json.dumps(manifest | {"format": 1}))
+        pack.writestr("esoteric.db", database)
+    assert other.run("restore", str(file)).stdout.startswith("3 claims of 20")
+    assert other.names() == NAMES
 
 
 def test_a_newer_database_is_refused(home: Home, other: Home, file: Path) -> None:

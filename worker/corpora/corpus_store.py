@@ -27,13 +27,16 @@ from worker.corpora.records import Corpus, FileReport, Indexing
 Record = TypeVar("Record", bound=BaseModel)
 State: TypeAlias = Literal["empty", "waiting", "indexing", "ready", "failed"]
 LONGEST_TITLE = 80
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_NAME = 40  # of its part that comes from the title
 _LONGEST_PATH = 1000  # bytes of the name of a file with its folders; systems allow about 4,000
 _MOST_DEATHS = 3
 _LEFT_FOR = 24 * 3600  # seconds that remains of an upload may be there
 
-_CORPUS, _INDEXING, _LOCK = "corpus.json", "indexing.json", "lock"
+# In the folder of a corpus.
+CORPUS, INDEXING, FILES, INDEX = "corpus.json", "indexing.json", "files", "index"
+_LOCK = "lock"
+# In the folder of all corpora.
 _MARK = ".mark"
 
 
@@ -150,7 +153,7 @@ class CorpusStore:
         """Return the names of all corpora."""
         if not self._root.is_dir():
             return []
-        return sorted(one.parent.name for one in self._root.glob(f"[!.]*/{_CORPUS}"))
+        return sorted(one.parent.name for one in self._root.glob(f"[!.]*/{CORPUS}"))
 
     def get(self, name: str) -> StoredCorpus:
         """Return a corpus.
@@ -187,18 +190,22 @@ class CorpusStore:
         Raises:
             UnknownCorpus: there is none of this name.
         """
-        found = _read(self._place(name) / _CORPUS, Corpus) if _NAME.fullmatch(name) else None
+        found = _read(self.place(name) / CORPUS, Corpus) if NAME.fullmatch(name) else None
         if found is None:
             raise UnknownCorpus(name)
         return found
 
     def indexing(self, name: str) -> Indexing | None:
         """Return how far the last indexing of a corpus is; ``None``: there was none."""
-        return _read(self._place(name) / _INDEXING, Indexing)
+        return _read(self.place(name) / INDEXING, Indexing)
+
+    def place(self, name: str) -> Path:
+        """Return the folder of a corpus, which may not exist."""
+        return self._root / name
 
     def index(self, name: str) -> Path:
         """Return the folder of the index of a corpus, which may not exist."""
-        return self._place(name) / "index"
+        return self.place(name) / INDEX
 
     def files(self, name: str) -> Path:
         """Return the folder with the files of a corpus.
@@ -209,7 +216,7 @@ class CorpusStore:
         """
         folder = self.corpus(name).folder
         if folder is None:
-            return self._place(name) / "files"
+            return self.place(name) / FILES
         if folder not in self._folders:
             raise CorpusRefused(
                 "folder_not_allowed",
@@ -264,8 +271,8 @@ class CorpusStore:
         name = f"{_slug(title)}-{secrets.token_hex(3)}"
         corpus = Corpus(title=title, made_at=_now(), folder=folder, wanted=_mark())
         with self._writing():
-            make_private_folder(self._place(name))
-            _write(self._place(name) / _CORPUS, corpus)
+            make_private_folder(self.place(name))
+            _write(self.place(name) / CORPUS, corpus)
         return name
 
     def rename(self, name: str, title: str) -> None:
@@ -277,7 +284,7 @@ class CorpusStore:
         """
         title = self._fit(title, besides=name)
         with self._changing(name) as corpus:
-            _write(self._place(name) / _CORPUS, corpus.model_copy(update={"title": title}))
+            _write(self.place(name) / CORPUS, corpus.model_copy(update={"title": title}))
 
     def add(self, name: str, files: Sequence[tuple[str, Path]], left_out: Sequence[str]) -> None:
         """Move files into a corpus, each under its name; one replaces another of its name.
@@ -291,7 +298,7 @@ class CorpusStore:
         """
         with self._changing(name) as corpus:
             self._refuse_folder(corpus)
-            inside = self._place(name) / "files"
+            inside = self.place(name) / FILES
             _refuse_names([PurePosixPath(file) for file, _ in files], inside)
             # All folders first: if the disk is full, no file was moved yet.
             for file, _ in files:
@@ -309,7 +316,7 @@ class CorpusStore:
         """
         with self._changing(name) as corpus:
             self._refuse_folder(corpus)
-            inside = (self._place(name) / "files").resolve()
+            inside = (self.place(name) / FILES).resolve()
             target = (inside / file.replace("\0", "")).resolve()
             if not target.is_relative_to(inside) or not target.is_file():
                 raise CorpusRefused(
@@ -337,7 +344,7 @@ class CorpusStore:
         """
         with self._changing(name):
             gone = self._root / f".gone-{name}-{secrets.token_hex(4)}"
-            self._place(name).rename(gone)
+            self.place(name).rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
     @contextmanager
@@ -373,7 +380,7 @@ class CorpusStore:
         """Write how far the indexing is, unless the corpus was removed."""
         with self._writing():
             try:
-                _write(self._place(name) / _INDEXING, indexing)
+                _write(self.place(name) / INDEXING, indexing)
             except FileNotFoundError:
                 return
 
@@ -430,12 +437,9 @@ class CorpusStore:
             else:
                 yield True
 
-    def _place(self, name: str) -> Path:
-        return self._root / name
-
     def _want(self, name: str, corpus: Corpus, left_out: Sequence[str]) -> None:
         changed = {"wanted": _mark(), "left_out": tuple(left_out)}
-        _write(self._place(name) / _CORPUS, corpus.model_copy(update=changed))
+        _write(self.place(name) / CORPUS, corpus.model_copy(update=changed))
 
     def _fit(self, title: str, besides: str = "") -> str:
         """Return the title as it is stored; raises ``CorpusRefused`` if it cannot be."""
@@ -446,9 +450,7 @@ class CorpusStore:
                 "The corpus needs a title." if not plain else "The title is too long.",
                 f"Write one of 1 to {LONGEST_TITLE} characters.",
             )
-        others = [
-            _read(self._place(one) / _CORPUS, Corpus) for one in self.names() if one != besides
-        ]
+        others = [_read(self.place(one) / CORPUS, Corpus) for one in self.names() if one != besides]
         if any(one and one.title.casefold() == plain.casefold() for one in others):
             raise CorpusRefused(
                 "title_taken",
@@ -471,7 +473,7 @@ class CorpusStore:
         reports = indexing.files if indexing else {}
         if corpus.folder is not None:
             return tuple(StoredFile(file, None, reports[file]) for file in sorted(reports))
-        inside = self._place(name) / "files"
+        inside = self.place(name) / FILES
         found = []
         for path in sorted(one for one in inside.rglob("*") if one.is_file()):
             file = path.relative_to(inside).as_posix()
@@ -482,17 +484,26 @@ class CorpusStore:
         return tuple(found)
 
     @contextmanager
-    def _changing(self, name: str) -> Iterator[Corpus]:
-        """Yield what a corpus is while no other process can change it."""
+    def holding(self, name: str) -> Iterator[Corpus]:
+        """Yield what a corpus is while no other process can change it.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+            OSError: its folder cannot be written.
+        """
         self.corpus(name)
-        with self._writing():
-            try:
-                lock = (self._place(name) / _LOCK).open("a")
-            except FileNotFoundError as error:
-                raise UnknownCorpus(name) from error
-            with lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                yield self.corpus(name)  # it may have been removed while this waited
+        try:
+            lock = (self.place(name) / _LOCK).open("a")
+        except FileNotFoundError as error:
+            raise UnknownCorpus(name) from error
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield self.corpus(name)  # it may have been removed while this waited
+
+    @contextmanager
+    def _changing(self, name: str) -> Iterator[Corpus]:
+        with self._writing(), self.holding(name) as corpus:
+            yield corpus
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -26,12 +26,16 @@ from worker.corpora.corpus_store import CorpusRefused
 SUFFIXES = (*BY_SUFFIX, ".zip")
 _MOST_FILES = 2000  # of an upload, with those in zips
 _UNPACKS_TO = 10  # times the largest upload
+# In a zip, those of zips in it too. ``zipfile`` keeps a kilobyte for each entry of its directory.
+_MOST_ENTRIES = 50_000
+_ENTRY = b"PK\x01\x02"  # an entry of a directory begins so
 _LONGEST_NAME = 120  # characters; those of UTF-8 may have four bytes, and a file system allows 255
 _BLOCK = 1 << 20
 _MOST_NAMED = 20  # files that were not taken
 _BAD_ZIP = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(NotImplementedError, RuntimeError, ValueError),
+    IndexError,  # a member has no name
 )
 
 
@@ -98,6 +102,7 @@ def receive(uploads: Iterable[Upload], into: Path, most: int) -> Received:
             received.files.append((name, path))
         else:
             path.unlink()
+    _name_once(received)
     if not received.files:
         what = received.left_out[0] if received.left_out else "No file was chosen."
         raise CorpusRefused("no_document", what, f"Choose files of these kinds: {formats()}.")
@@ -112,10 +117,24 @@ def formats() -> str:
     return ", ".join(SUFFIXES)
 
 
+def _name_once(received: Received) -> None:
+    """Keep the last of the files that would have one name, and say so."""
+    last = dict(received.files)
+    for name, path in received.files:
+        if last[name] != path:
+            received.left_out.append(f"“{name}” came more than once; the last one is taken.")
+            path.unlink()
+    received.files[:] = [(name, path) for name, path in received.files if last[name] == path]
+
+
 def _unpack(name: str, path: Path, into: Path, unpacked: _Unpacked, received: Received) -> None:
     damaged = CorpusRefused(
         "bad_zip", f"“{name}” is damaged, or is no zip.", "Pack its files again, or upload them."
     )
+    if _entries(path) > _MOST_ENTRIES:
+        raise CorpusRefused(
+            "zip_too_large", f"“{name}” has more than {_MOST_ENTRIES:,} files.", "Divide it."
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
@@ -130,6 +149,16 @@ def _unpack(name: str, path: Path, into: Path, unpacked: _Unpacked, received: Re
         if error.errno not in (None, errno.EINVAL):
             raise
         raise damaged from error
+
+
+def _entries(path: Path) -> int:
+    """Return how many entries the directory of a zip has at most."""
+    found, before = 0, b""
+    with path.open("rb") as content:
+        while block := content.read(_BLOCK):
+            found += (before + block).count(_ENTRY)
+            before = block[1 - len(_ENTRY) :]
+    return found
 
 
 def _unpack_one(

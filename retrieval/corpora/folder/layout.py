@@ -37,7 +37,7 @@ _ACROSS = 0.8  # how much of its width they cover
 _ITEM = re.compile(r"[•▪◦‣●■*–-]|[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]")  # noqa: RUF001
 _NUMBERED_LINES = 8  # at least
 _NUMBER = re.compile(r"\d{1,3}")
-_FIGURES = re.compile(r"[\W\d_]*\d[\W\d_]*[A-Za-z]?")
+_FIGURES = re.compile(r"[\W_]*\d[\W\d_]*[A-Za-z]?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ _REPEATED = 3  # pages that have the same line there
 _MOST = 3  # segments of a running head; the head of a table has more
 _NUMBER = re.compile(r"\d+")
 # Dots that lead to what stands at the right: to a page in a table of contents, or to a value.
-_LEADERS = re.compile(r"\s*(?:[.…] ?){4,}\s*(?=\S+(?: \S+)?$)")
-_TO_A_PAGE = re.compile(r"(?:\. ?){4,}(\d+)$")
+_LEADERS = re.compile(r"(?<![.…])(?<![.…] )\s*(?:[.…] ?){4,}+\s*+(?=\S+(?: \S+)?$)")
+_TO_A_PAGE = re.compile(r"(?<!\.)(?<!\. )(?:\. ?){4,}+(\d+)$")
 _CONTENTS = 3  # lines of a table of contents on a page, at least
 _SENTENCE_MARKS = (".", "!", "?")
 

@@ -26,9 +26,11 @@ _MOVES_UP = re.compile(
     r"|position\s*:\s*relative.*\bbottom\s*:\s*[.0-9]*[1-9]",
     re.I | re.S,
 )
-_COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.S)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_NESTED = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]*;")  # @media and the like
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
+# Each begins behind a bracket, so that nothing is looked at twice.
+_RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
+# @media and the like.
+_NESTED = re.compile(r"@[^{};]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,1000};")
 _ALONE = re.compile(r"[\w-]*([.#][\w-]+)")
 _NAMED = re.compile(r"[.#][A-Za-z_-][\w-]*")
 

@@ -23,7 +23,7 @@ _OPENING_QUOTE = re.compile(r"``\s*")
 _CLOSING_QUOTE = re.compile(r"\s*''")
 _CLITIC = re.compile(r"\s+(n't|'(?:s|re|ve|ll|d|m))\b", re.IGNORECASE)
 _PLURAL_POSSESSIVE = re.compile(r"(?<=s)\s+'(?=\s)")
-_BEFORE = re.compile(r"\s+([,.;:?!%)\]}])")
+_BEFORE = re.compile(r"(?<!\s)\s+([,.;:?!%)\]}])")
 _AFTER = re.compile(r"([(\[{$£€#])\s+")
 _DASH = re.compile(r"\s--\s")
 

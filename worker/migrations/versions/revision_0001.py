@@ -1,6 +1,6 @@
 """The tables as they were when Alembic came, at version 7 of a number in the table ``schema``.
 
-Databases of the versions 2 to 6 are brought there. The number becomes 8, so that programs of that
+Databases of the versions 1 to 6 are brought there. The number becomes 8, so that programs of that
 time refuse what they do not know.
 """
 
@@ -17,6 +17,7 @@ down_revision = None
 _NUMBER_BEFORE, _NUMBER = 7, 8
 # The statement that brings each version to the next one.
 _CHANGES = {
+    1: "ALTER TABLE claims ADD COLUMN label VARCHAR(16)",
     2: "ALTER TABLE workers ADD COLUMN corpus TEXT",
     3: "ALTER TABLE workers ADD COLUMN language_model TEXT",
     4: "ALTER TABLE claims ADD COLUMN confidence FLOAT",
@@ -41,6 +42,9 @@ def upgrade() -> None:
         raise UnknownSchema(str(number))
     for older in range(number, _NUMBER_BEFORE):
         op.execute(_CHANGES[older])
+    if number == 1:
+        # Only databases of SQLite are as old as this.
+        op.execute("UPDATE claims SET label = json_extract(result, '$.verdict.label')")
     op.execute(f"UPDATE schema SET version = {_NUMBER}")
 
 

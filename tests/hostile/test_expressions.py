@@ -1,0 +1,67 @@
+"""Expressions that see texts of others take time in proportion to them.
+
+Each text made an earlier form of its expression look at the same characters again and again.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from retrieval.corpora import headings
+from retrieval.corpora.folder import layout, running_heads, style_sheets
+from retrieval.corpora.wiki import fever_spelling
+from retrieval.quantities import alignment
+from retrieval.text import subject
+from tests.hostile.strategies import quickly
+
+MANY = 100_000
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (style_sheets._COMMENT, "/*" * MANY),
+        (style_sheets._RULE, "a" * MANY),
+        (style_sheets._RULE, "a{" * MANY),
+        (style_sheets._NESTED, "@" * MANY),
+        (style_sheets._NESTED, "@a{" * MANY),
+        (headings._EDIT, " " * MANY + "x"),
+        (running_heads._LEADERS, "." * MANY + " a b c"),
+        (running_heads._LEADERS, ". " * MANY + "a b c"),
+        (running_heads._TO_A_PAGE, "." * MANY + "a"),
+        (running_heads._TO_A_PAGE, ". " * MANY + "a"),
+        (layout._FIGURES, "1" * MANY + "ab"),
+        (fever_spelling._BEFORE, " " * MANY + "x"),
+        (subject._ASIDE, "(" * MANY),
+        (alignment._BRACKETS, "(" * MANY),
+        (alignment._BRACKETS, " " * MANY),
+    ],
+)
+def test_a_hundred_thousand_repetitions_take_less_than_a_second(
+    expression: re.Pattern[str], text: str
+) -> None:
+    with quickly(1):
+        expression.sub("", text)
+        expression.fullmatch(text)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "left"),
+    [
+        (style_sheets._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
+        (style_sheets._COMMENT, "a /* b", "a "),
+        (style_sheets._RULE, "a {b} c{d} e", " e"),
+        (style_sheets._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
+        (headings._EDIT, "History  [ edit ]", "History"),
+        (running_heads._LEADERS, "Total . . . . . 12", "Total12"),
+        (running_heads._LEADERS, "Total .... 12 of 13 more", "Total .... 12 of 13 more"),
+        (running_heads._TO_A_PAGE, "Ships . . . . 12", "Ships "),
+        (fever_spelling._BEFORE, "a ship , it  sails", "a ship it  sails"),
+        (subject._ASIDE, "Mercury (planet) (god)", "Mercury  "),
+        (alignment._BRACKETS, "Mercury (planet) x", "Mercury x"),
+    ],
+)
+def test_what_they_find_is_what_is_meant(expression: re.Pattern[str], text: str, left: str) -> None:
+    assert expression.sub("", text) == left
