@@ -1,4 +1,4 @@
-"""Who may do what: one table has the rule of every route, and this module alone decides.
+"""Who may do what: one table has the role that every route needs.
 
 | rule | who |
 |---|---|
@@ -7,7 +7,9 @@
 | checker | may also submit claims, and change what is her own (``app.visitor.may_change``) |
 | operator | may do everything |
 
-A route that is not in the table is for operators. Without ``ESOTERIC_ACCESS`` everybody on this
+A view that changes a claim, a list or feedback also calls ``app.visitor.refuse_others``, and one
+that lists them asks for those of ``listed_owner`` alone. A route that is not in the table is for
+operators. Without ``ESOTERIC_ACCESS`` everybody on this
 machine may use every route; where it is ``open``, everybody is a checker.
 """
 

@@ -649,9 +649,6 @@ Page: TypeAlias = (
     | FeedbackPage
     | HistoryPage
     | BoxFragment
-    | ProgressPage
-    | ResultPage
-    | StoppedPage
     | ListsPage
     | ListPage
     | EntryFragment

@@ -248,12 +248,6 @@ class Document(_Part):
         """
         return WholeDocument(_PASSAGE.sub("", self.id), self.title)
 
-    @property
-    def passage_number(self) -> int | None:
-        """The number of a passage, from 1, or ``None`` if the id has none."""
-        found = _PASSAGE.search(self.id)
-        return int(found[1]) if found else None
-
 
 class Statement(_Part):
     """A statement of a claim that makes several."""

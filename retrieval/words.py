@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from retrieval.recipes.config import RetrievalConfig
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
+    FIRM_CONFIDENCE,
     INDEPENDENCE,
     NEGATION,
     NOT_ENOUGH_INFO,
@@ -138,7 +138,7 @@ def level_of(label: Label, confidence: float | None, leans: Label | None) -> Lev
     """Return how sure a verdict is; ``confidence``: ``None`` where it is not known."""
     if label == NOT_ENOUGH_INFO:
         return "leans" if leans else "unsettled"
-    unsure = confidence is not None and confidence < RetrievalConfig().firm_confidence
+    unsure = confidence is not None and confidence < FIRM_CONFIDENCE
     return "probably" if unsure else "settled"
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.types import NOT_ENOUGH_INFO, Label
+from retrieval.types import FIRM_CONFIDENCE, NOT_ENOUGH_INFO, Label
 from retrieval.words import Level
 from worker.database import Database
 from worker.jobs import Job, ListedJob, State
@@ -125,5 +124,5 @@ def _has_level(level: Level) -> ColumnElement[bool]:
     if level in ("leans", "unsettled"):
         leans = ClaimRow.leans.is_not(None)
         return and_(ClaimRow.label == NOT_ENOUGH_INFO, leans if level == "leans" else ~leans)
-    firm = func.coalesce(ClaimRow.confidence, 1.0) >= RetrievalConfig().firm_confidence
+    firm = func.coalesce(ClaimRow.confidence, 1.0) >= FIRM_CONFIDENCE
     return and_(ClaimRow.label != NOT_ENOUGH_INFO, firm if level == "settled" else ~firm)

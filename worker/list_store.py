@@ -24,8 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import FIRM_CONFIDENCE, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from worker import clock
 from worker.database import Database
 from worker.jobs import QueueFull
@@ -54,7 +53,7 @@ _UNSURE = or_(
     ClaimRow.leans.is_not(None),
     and_(
         ClaimRow.label != NOT_ENOUGH_INFO,
-        ClaimRow.confidence < RetrievalConfig().firm_confidence,
+        ClaimRow.confidence < FIRM_CONFIDENCE,
     ),
 )
 _FILTERS: dict[Shown, ColumnElement[bool]] = {

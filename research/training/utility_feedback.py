@@ -7,7 +7,7 @@ flows back through the mask into the selector (FER, appendix A.2).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import torch
 from torch.nn.functional import cross_entropy, gumbel_softmax
@@ -18,7 +18,6 @@ from retrieval.models.cross_encoders.joint_reading import USEFUL
 from retrieval.types import LABELS
 
 Losses: TypeAlias = Literal["both", "classification", "utility"]
-LOSSES: tuple[Losses, ...] = get_args(Losses)
 
 # Returns a verifier's probabilities of ``LABELS``, (claims, labels), with the sentences whose gates
 # are 1, (claims, sentences). Differentiable by the gates.

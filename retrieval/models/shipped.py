@@ -77,7 +77,7 @@ def reading_models(recipe: Recipe) -> list[Path]:
     The models of the report are not shipped, so they are not included.
     """
     folders = [RELEVANCE_MODEL] if "relevance" in recipe.hop else []
-    if "paths" in recipe.hop:
+    if {"paths", "bridge", "completion"} & {*recipe.hop}:
         folders.append(PATH)
     folders.append(VERIFIER)
     if "proof" in recipe.hop:

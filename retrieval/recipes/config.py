@@ -83,8 +83,6 @@ class RetrievalConfig:
             its probabilities of SUPPORTS and REFUTES. Below 0.5, so its stance is NOT ENOUGH INFO.
         decided_cutoff: least confidence, after a proof that disagrees has lowered it, of SUPPORTS
             and REFUTES; below it the verdict is NOT ENOUGH INFO and only leans towards them.
-        firm_confidence: below this confidence the verdict is worded as "probably", and the
-            rationale says only what the evidence seems to do.
         opposed_share: if the proof has the opposite result, the verdict keeps this share of its
             confidence above a guess. Fitted to 376 dev claims: 0.74 (research/notebook.md).
         open_share: the same if the proof leaves the claim open. Fitted, this and the next would
@@ -138,7 +136,6 @@ class RetrievalConfig:
     together_weight: float = 0.25
     other_subject_share: float = 0.1
     decided_cutoff: float = 0.55
-    firm_confidence: float = 0.7
     opposed_share: float = 0.75
     open_share: float = 0.9
     proved_share: float = 0.9

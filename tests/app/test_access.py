@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from flask import Flask
+from flask import Flask, url_for
 from flask.testing import FlaskClient
 
 from app import create_app
 from app.access import RULES
 from app.services import services_of
 from settings import BadSetting, Settings
+from tests.app.documents import claim_document
 from tests.app.index import describe_index
+from tests.app.worker_by_hand import WorkerByHand
 from worker.user_store import Role
 
 CLAIM = "Varnby has a harbour."
@@ -179,6 +181,46 @@ def test_roles_may_what_they_should(start: Start) -> None:
         text = client.get(page, headers=carl).text
         assert "Carl has a boat." in text
         assert "Anna has a boat." not in text
+
+
+# What is made from what everybody may read, and belongs to who makes it.
+_MAKE_ONES_OWN = {"search_on.search_on", "feedback.give", "feedback.give_by_api"}
+
+
+def test_no_route_changes_what_is_of_another_user(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
+    olga = user(app, "olga", "operator")
+    client = app.test_client()
+    job = submit(client, anna)
+    opinion = {"agrees": False, "label": "REFUTES"}
+    store = services_of(app).store
+    worker = WorkerByHand(store)
+    worker.finish(store.get(job), claim_document(CLAIM))
+    given = client.post(f"/api/v1/claims/{job}/feedback", json=opinion, headers=anna)
+    rows = {"claims": [CLAIM, "Varnby has a pier."]}
+    made = client.post("/api/v1/lists", json=rows, headers=anna).get_json()
+    corpus = client.post("/api/v1/corpora", json={"title": "Papers"}, headers=olga).get_json()
+    values = {
+        "job_id": job,
+        "feedback_id": given.get_json()["id"],
+        "list_id": made["id"],
+        "name": corpus["name"],
+        "file": "a.txt",
+    }
+    statuses = {}
+    for route in app.url_map.iter_rules():
+        if not route.arguments or RULES[route.endpoint] != "checker":
+            continue
+        ids = {name: values[name] for name in route.arguments}
+        with app.test_request_context():
+            address = url_for(route.endpoint, **ids)
+        for method in route.methods & {"POST", "PATCH", "DELETE"}:
+            answer = client.open(address, method=method, headers=carl, json={"title": "Mine"})
+            statuses[route.endpoint] = answer.status_code
+    others = {name: status for name, status in statuses.items() if name not in _MAKE_ONES_OWN}
+    assert len(others) > 20
+    assert {name: status for name, status in others.items() if status != 403} == {}
 
 
 def test_a_reader_deletes_nothing_in_whatever_way(start: Start) -> None:

@@ -325,13 +325,13 @@ def test_what_is_backed_up_while_claims_run_goes_on_in_another_home(
         first = up.ask("/api/v1/claims", {"claim": "Skerrow Light was designed by Ann Lee."})
         address = f"/api/v1/claims/{first['id']}"
         wait_until(lambda: up.ask(address)["state"] == "done", "the result")
-        for number in range(20):
+        for number in range(8):
             up.ask("/api/v1/claims", {"claim": f"Skerrow Light has {number} lamps."})
         backed_up = esoteric("backup", str(file), home=homes[0])
-        assert backed_up.stdout.startswith("21 claims in "), backed_up.stderr
+        assert backed_up.stdout.startswith("9 claims in "), backed_up.stderr
         document, page = up.ask(address), _page(up, f"/claims/{first['id']}")
     restored = esoteric("restore", str(file), home=homes[1])
-    assert restored.stdout.startswith("21 claims of "), restored.stderr
+    assert restored.stdout.startswith("9 claims of "), restored.stderr
     settings = Settings.from_environment({"ESOTERIC_HOME": str(homes[1])})
     store = JobStore(Database(settings.database_url))
     waited = [listed.id for listed in store.recent(99) if listed.state == "queued"]
@@ -343,7 +343,7 @@ def test_what_is_backed_up_while_claims_run_goes_on_in_another_home(
         up.wait_until_ready()
         assert up.ask(address) == document
         assert _page(up, f"/claims/{first['id']}") == page
-        wait_until(lambda: store.counts()["done"] == 21, "the results of the others")
+        wait_until(lambda: store.counts()["done"] == 9, "the results of the others", 240)
         for job_id in waited:
             ends_of_it = [event.stage for event in store.events(job_id, 0)].count("done")
             assert ends_of_it == 1

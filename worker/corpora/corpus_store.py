@@ -303,9 +303,10 @@ class CorpusStore:
             # All folders first: if the disk is full, no file was moved yet.
             for file, _ in files:
                 (inside / file).parent.mkdir(parents=True, exist_ok=True)
+            # Then the mark: if a file cannot be moved, the corpus is only indexed once more.
+            self._want(name, corpus, left_out)
             for file, content in files:
                 content.replace(inside / file)
-            self._want(name, corpus, left_out)
 
     def remove_file(self, name: str, file: str) -> None:
         """Remove a file from a corpus.
@@ -324,8 +325,8 @@ class CorpusStore:
                     f"“{corpus.title}” has no file named “{file[:120]}”.",
                     "It may have been removed. Look at the list of its files.",
                 )
-            target.unlink()
             self._want(name, corpus, ())
+            target.unlink()
 
     def index_again(self, name: str) -> None:
         """Let a worker index all files of a corpus again.

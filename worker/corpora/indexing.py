@@ -79,7 +79,9 @@ def default_encoder(settings: Settings) -> DocumentEncoder | None:
 
 
 def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder | None]) -> None:
-    corpus = store.corpus(name)
+    # A change writes its mark before its files; while it is held, it is over.
+    with store.holding(name) as corpus:
+        pass
     report = _Report(store, name, corpus.wanted)
     try:
         folder = store.files(name)

@@ -29,6 +29,7 @@ _JUDGING = frozenset(
         "quantities",
         "comparison",
         "completion",
+        "bridge",
         "selection",
         "proof",
         "verdict",

@@ -12,13 +12,15 @@ from retrieval.models.cross_encoders.heads import Head
 from retrieval.models.cross_encoders.scaling import Scaling
 from retrieval.models.networks.base import Base
 from retrieval.models.trained_model import TrainedModel
+from retrieval.models.weights import damaged
 from retrieval.text.model_texts import SEPARATOR
+from retrieval.types import LABELS
 
 _BATCH = 8  # pairs in a batch; in larger ones more padding is computed
 
 
 class CrossEncoder(TrainedModel):
-    """Scores (claim, evidence) pairs over the labels in the model's ``config.json``."""
+    """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
     def __init__(self, folder: Path, base: Base, head: Head, in_search: bool = False) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
@@ -27,9 +29,14 @@ class CrossEncoder(TrainedModel):
         configuration if it has one.
 
         Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
+            ModelUnavailable: its ``config.json`` is missing or damaged, or names other labels.
         """
         super().__init__(folder, base)
+        if self._config["labels"] != list(LABELS):
+            raise damaged(
+                f"The labels of the model in {folder} are not {', '.join(LABELS)}, in this order.",
+                "Restore its config.json, or train it again.",
+            )
         self.first_only = head.first_only
         self._head = head
         self._scaling = Scaling.of(self._config, in_search)
@@ -42,11 +49,11 @@ class CrossEncoder(TrainedModel):
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
 
-        Shape ``(len(pairs), labels)``, in the order of the pairs. If a pair does not fit the
+        Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut. Pairs are batched by length, to reduce
         padding.
         """
-        result = np.zeros((len(pairs), len(self._config["labels"])), dtype=np.float32)
+        result = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
         rows = self._tokenizer.pairs(pairs)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         for start in range(0, len(order), _BATCH):

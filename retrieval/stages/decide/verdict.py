@@ -14,6 +14,7 @@ from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
+    FIRM_CONFIDENCE,
     LABELS,
     NOT_ENOUGH_INFO,
     OPPOSITE,
@@ -82,7 +83,7 @@ class CrossEncoderJudge(Stage):
         opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
-        firm = confidence >= self._settings.firm_confidence
+        firm = confidence >= FIRM_CONFIDENCE
         rationale = rationale_of(label, firm, evidence, subject)
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
         if proof is not None:

@@ -29,7 +29,6 @@ _MAGIC = 72173914
 _HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
 _FIXED = 16  # bytes of an entry before its path
 _REDIRECT = 0xFFFF  # in place of a MIME type
-_NOWHERE = 0xFFFFFFFF
 _BLOCK = 1 << 18  # entries that are looked at together
 _MOST_TYPES = 65_536  # bytes of the list of MIME types
 _LONGEST_CHAIN = 16  # redirects that lead to each other

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.heads import OF_FIRST
 from retrieval.models.networks.interface import Network, States
@@ -91,3 +92,14 @@ def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_re
     given = minilm_classifier(folder)
     assert given.verdict_scale == 1.0
     assert np.allclose(given.probabilities(pairs), plain, atol=1e-6)
+
+
+def test_a_model_with_its_labels_in_another_order_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "relevance"
+    shutil.copytree(RELEVANCE_MODEL, folder)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["labels"].reverse()
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelUnavailable) as refused:
+        minilm_classifier(folder)
+    assert refused.value.code == "model_damaged"
