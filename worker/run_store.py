@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError
@@ -101,6 +101,11 @@ class RunStore:
         with self._database.writing() as session:
             return requeue(session, _held_by(run), attempts=ClaimRow.attempts - 1)
 
+    def run_again(self, run: Run) -> bool:
+        """Queue the job again because its database failed; this attempt counts."""
+        with self._database.writing() as session:
+            return requeue(session, _held_by(run))
+
     def was_deleted(self, run: Run, began: datetime) -> bool:
         """Return whether the job was deleted; then delete the answers of models since ``began``.
 
@@ -151,13 +156,17 @@ class RunStore:
     def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
         """Return queued jobs whose last message is at least this old, oldest first.
 
+        So is one of the future, for this machine's clock: it was set back, or is behind another's.
         They count as sent now, so that no two processes send the same one.
         """
         now = clock.now()
         sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)
         unsent = (
             select(ClaimRow.id)
-            .where(ClaimRow.state == "queued", sent <= now - for_at_least)
+            .where(
+                ClaimRow.state == "queued",
+                or_(sent <= now - for_at_least, sent > now + for_at_least),
+            )
             .order_by(ClaimRow.number)
             .limit(limit)
             .with_for_update(skip_locked=True)

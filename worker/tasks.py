@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Event
+from typing import TypeVar
 
 from celery import Celery
 
@@ -16,16 +19,21 @@ from worker.broker import CHECK_CLAIM
 from worker.database import Database, StoreUnavailable
 from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
+from worker.reaper import MOST_ATTEMPTS
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
 
-# How long to wait before a claim that could not be started is tried again.
+# How long to wait before what the database refused is tried again.
 RETRY_SECONDS = 1.0
+# How long a claim in work waits for the database; a check may take longer without progress.
+LONGEST_STORE_WAIT_SECONDS = 30.0
 # How long a claim waits for the server of the index: a node starts in less.
 LONGEST_WAIT_SECONDS = 120.0
 _PAUSE_SECONDS = 2.0  # between two tries
 
 logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 class ClaimChecker:
@@ -60,12 +68,13 @@ class ClaimChecker:
                 kept = self._work(run)
             except Cancelled:
                 kept = self._stop(run)
+            except StoreUnavailable as error:
+                kept = self._again(run, error)
             except EsotericError as error:
-                logger.warning("Claim %s failed: %s", job_id, error)
-                kept = self._runs.fail(run, error)
+                kept = self._fail(run, error)
             except Exception:
                 logger.exception("Claim %s failed", job_id)
-                kept = self._runs.fail(run, InternalError("The claim could not be checked."))
+                kept = self._fail(run, InternalError("The claim could not be checked."))
         if not kept:
             deleted = self._runs.was_deleted(run, began)
             how = "deleted" if deleted else "cancelled or taken over"
@@ -77,12 +86,24 @@ class ClaimChecker:
         The message is gone when this returns or raises; without it a claim would wait for the
         reaper.
         """
+        waits = "Claims wait until one can be started"
+        return self._once_stored(lambda: self._runs.start_next(self._heartbeat.worker), waits)
+
+    def _once_stored(
+        self, use: Callable[[], _T], waits: str, longest_seconds: float = math.inf
+    ) -> _T:
+        """Use the database, as soon as that is possible; ``waits``: what to log until then.
+
+        Raises:
+            StoreUnavailable: it is not possible for so long, or this worker stops.
+        """
+        give_up = time.monotonic() + longest_seconds
         while True:
             try:
-                return self._runs.start_next(self._heartbeat.worker)
+                return use()
             except StoreUnavailable as error:
-                logger.error("Claims wait until one can be started: %s", error)
-                if self._stopping.wait(RETRY_SECONDS):
+                logger.error("%s: %s", waits, error)
+                if time.monotonic() >= give_up or self._stopping.wait(RETRY_SECONDS):
                     raise
 
     def _log_why_not(self, job_id: str) -> None:
@@ -99,15 +120,25 @@ class ClaimChecker:
             logger.info("Claim %s is not queued any more but %s", job_id, state)
 
     def _work(self, run: Run) -> bool:
-        """Check the claim and store its result. False: it no longer belongs to this run."""
+        """Check the claim and store its result. False: it no longer belongs to this run.
+
+        While the database cannot be written, the check waits.
+
+        Raises:
+            StoreUnavailable: it still cannot after ``LONGEST_STORE_WAIT_SECONDS``.
+        """
+        waits, longest = f"Claim {run.job_id} waits for the database", LONGEST_STORE_WAIT_SECONDS
 
         def listen(progress: Progress) -> None:
             self._heartbeat.progressed()
             stopped = self._stopping.is_set() or self._heartbeat.lost()
-            if stopped or not self._runs.record(run, progress):
+            if stopped or not self._once_stored(
+                lambda: self._runs.record(run, progress), waits, longest
+            ):
                 raise Cancelled
 
-        done = self._runs.finish(run, claim_result(self._checked(run, listen)))
+        result = claim_result(self._checked(run, listen))
+        done = self._once_stored(lambda: self._runs.finish(run, result), waits, longest)
         if done:
             logger.info("Claim %s is done", run.job_id)
         return done
@@ -131,6 +162,22 @@ class ClaimChecker:
                 waiting = "The server of the index does not answer; the claim waits for it."
                 listen(Progress("start", waiting, 0, 1))
                 self._stopping.wait(_PAUSE_SECONDS)
+
+    def _fail(self, run: Run, error: EsotericError) -> bool:
+        """Store the error of a claim. False: it no longer belongs to this run."""
+        logger.warning("Claim %s failed: %s", run.job_id, error)
+        waits = f"The error of claim {run.job_id} waits for the database"
+        return self._once_stored(lambda: self._runs.fail(run, error), waits)
+
+    def _again(self, run: Run, error: StoreUnavailable) -> bool:
+        """Queue a claim again whose database failed, once. False: it is not of this run any more.
+
+        The reaper sends its message.
+        """
+        if run.attempt >= MOST_ATTEMPTS:
+            return self._fail(run, error)
+        waits = f"Claim {run.job_id} waits for the database to be queued again"
+        return self._once_stored(lambda: self._runs.run_again(run), waits)
 
     def _stop(self, run: Run) -> bool:
         """Give the claim back to the queue. False: it no longer belongs to this run."""

@@ -14,9 +14,10 @@ from research.benchmarks.faults.documents import document, form_of
 from research.benchmarks.faults.ledger import Ledger
 from research.benchmarks.faults.service import Service
 
-CLAIM_CLIENTS = 3
-MOST_OPEN = 3
-PAUSE_SECONDS = 0.3
+# A person types one claim after the other; programs submit more at once.
+_MOST_OPEN_OF_A_PERSON, _MOST_OPEN_OF_A_PROGRAM = 1, 2
+PROGRAMS = 2
+PAUSE_SECONDS = 0.5
 _ENDED = ("done", "failed", "cancelled")
 _PAGES = ("/", "/claims", "/api/v1/claims/{}/progress", "/claims/{}", "/metrics", "/healthz")
 _ROWS = (20, 50)
@@ -27,19 +28,24 @@ _REST_SECONDS = 3.0
 
 def clients(service: Service, ledger: Ledger, stop: Event) -> list[Client]:
     """Return the clients of a campaign, which have not started."""
-    of_claims = [
-        ClaimClient(service, ledger, stop, by_form=number == 0) for number in range(CLAIM_CLIENTS)
+    person = ClaimClient(service, ledger, stop, by_form=True)
+    programs = [ClaimClient(service, ledger, stop, by_form=False) for _ in range(PROGRAMS)]
+    return [
+        person,
+        *programs,
+        ListClient(service, ledger, stop),
+        UploadClient(service, ledger, stop),
     ]
-    return [*of_claims, ListClient(service, ledger, stop), UploadClient(service, ledger, stop)]
 
 
 class ClaimClient(Client):
-    """Submits claims; it has at most ``MOST_OPEN`` open ones."""
+    """Submits claims, of which only a few are open at once."""
 
     def __init__(self, service: Service, ledger: Ledger, stop: Event, by_form: bool) -> None:
         """``by_form``: claims are submitted as on the first page, otherwise to the API."""
         super().__init__(service, ledger, stop)
         self._by_form = by_form
+        self._most_open = _MOST_OPEN_OF_A_PERSON if by_form else _MOST_OPEN_OF_A_PROGRAM
         self._open: list[str] = []
 
     def run(self) -> None:
@@ -47,7 +53,7 @@ class ClaimClient(Client):
         for turn in count():
             if self.halt.is_set() and not self._open:
                 return
-            if not self.halt.is_set() and len(self._open) < MOST_OPEN:
+            if not self.halt.is_set() and len(self._open) < self._most_open:
                 self._submit()
             self._open = [job_id for job_id in self._open if not has_ended(self, job_id)]
             if self._open:

@@ -124,7 +124,7 @@ class Service:
             with contextlib.suppress(OSError, http.client.HTTPException):
                 if self.ask("GET", "/readyz")[0] == 200:
                     return True
-            time.sleep(0.2)
+            time.sleep(0.3)
         return False
 
     def ask(
