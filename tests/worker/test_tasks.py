@@ -74,8 +74,8 @@ def check_while_the_database_breaks(house: House, seconds: float) -> Job:
     """Submit and check a claim whose database cannot be used for so long in the middle."""
 
     def break_it() -> None:
-        file = damage(house)
         database.close()  # what has it open would not notice
+        file = damage(house)
         Timer(seconds, lambda: file.with_name("aside").replace(file)).start()
 
     stopping, database = Event(), Database(house.settings.database_url)
