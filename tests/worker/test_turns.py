@@ -81,6 +81,12 @@ def test_a_claim_typed_into_the_page_comes_before_lists_of_all_clients(store: Jo
     assert started(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
 
 
+def test_people_who_type_without_end_let_others_have_a_turn(store: JobStore) -> None:
+    submit(store, "a1 a2", "A")
+    submit(store, "t1 t2 t3 t4 t5 t6 t7 t8 t9", "T", typed=True)
+    assert started(store) == ["t1", "t2", "t3", "t4", "a1", "t5", "t6", "t7", "t8", "a2", "t9"]
+
+
 def test_visitors_behind_one_address_take_its_turns_in_turn(store: JobStore) -> None:
     submit(store, "x1 x2 x3", "office", "x")
     submit(store, "y1", "office", "y")
