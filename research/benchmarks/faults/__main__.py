@@ -39,6 +39,8 @@ def main(rounds: int, queue: str, store: str, seed: int, out: Path) -> None:
     """Run the campaign; the status is 1 if something was found."""
     if store == "elasticsearch" and ELASTICSEARCH not in os.environ:
         raise click.UsageError(f"Set {ELASTICSEARCH} to a folder with bin/elasticsearch.")
+    if shutil.which("cc") is None:
+        raise click.UsageError("Install a C compiler (cc), which makes what moves the clocks.")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         service = Service(Path(folder), queue, store)
