@@ -11,7 +11,7 @@ from threading import Event, Thread
 from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
 
 LOOK_SECONDS = 1.0
-_AFTER_FAILURE_SECONDS = 60.0  # when the disk is full, it may take longer until it is not
+_AFTER_FAILURE_SECONDS = 15.0  # a full disk has room again soon, or it takes an hour
 _POLL_SECONDS = 0.2
 # Not ``-m``, so that the process finds the same modules as this one.
 _PROGRAM = (

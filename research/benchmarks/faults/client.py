@@ -19,11 +19,15 @@ _WITH_A_REASON = (503, 507)
 
 
 class Client(Thread):
-    """A client in its own thread; it does not give up on what was accepted."""
+    """A client in its own thread; it does not give up on what was accepted.
+
+    Each has an address of its own, as clients take turns by their addresses.
+    """
 
     def __init__(self, service: Service, ledger: Ledger, stop: Event) -> None:
         """``stop``: after it, nothing new is asked for."""
         super().__init__(name=type(self).__name__, daemon=True)
+        self._address = f"127.0.0.{2 + ledger.number()}"
         self.ledger = ledger
         self.halt = stop
         self._service = service
@@ -37,7 +41,7 @@ class Client(Thread):
     ) -> tuple[int, str, str]:
         """Return status (0: no answer), Location and body; a bad answer is noted."""
         try:
-            status, location, text = self._service.ask(method, path, body, headers)
+            status, location, text = self._service.ask(method, path, body, headers, self._address)
         except (OSError, http.client.HTTPException):
             return 0, "", ""
         if not is_explained(status, text):

@@ -133,13 +133,16 @@ class Service:
         path: str,
         body: str | bytes = "",
         headers: Mapping[str, str] | None = None,
+        address: str = "127.0.0.1",
     ) -> tuple[int, str, str]:
-        """Return status, Location and body of an answer.
+        """Return status, Location and body of an answer; ``address``: of the client.
 
         Raises:
             OSError, HTTPException: there is none within ten seconds.
         """
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=10, source_address=(address, 0)
+        )
         try:
             connection.request(method, path, body or None, dict(headers or {}))
             answer = connection.getresponse()
