@@ -19,7 +19,8 @@ from research.benchmarks.faults.service import Service
 STUCK_SECONDS = 60.0
 _LAST_END_SECONDS = 300.0
 _QUIET_SECONDS = 3.0
-_LOOK_SECONDS = 0.3
+_LOOK_SECONDS = 0.5
+_LONGEST_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,15 @@ def _round(service: Service, ledger: Ledger, seed: int) -> _Played:
     ready = service.wait_until_ready()
     waiting, ready_at = ledger.open(), time.monotonic()
     moved_at = ready_at
-    # On a machine that has much to do, they wait for each other for longer.
+    # On a machine that has much to do they wait for each other for longer, and for models; a worker
+    # that was killed just now still counts as alive.
     while waiting and time.monotonic() < moved_at + STUCK_SECONDS:
         time.sleep(_LOOK_SECONDS)
         still = ledger.unmoved(waiting, ready_at)
-        if still != waiting:
+        if still != waiting or not service.is_ready():
             waiting, moved_at = still, time.monotonic()
+        if time.monotonic() > ready_at + _LONGEST_SECONDS:
+            break
     back = time.monotonic() - over
     return _Played(seed, fault, over - began, ready, back, tuple(sorted(waiting)))
 

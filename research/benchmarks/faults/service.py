@@ -121,10 +121,15 @@ class Service:
         """Return whether ``/readyz`` says within this time that claims are checked."""
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return True
+            if self.is_ready():
+                return True
             time.sleep(0.3)
+        return False
+
+    def is_ready(self) -> bool:
+        """Return whether ``/readyz`` says now that claims are checked."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.ask("GET", "/readyz")[0] == 200
         return False
 
     def ask(
