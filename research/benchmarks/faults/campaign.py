@@ -17,6 +17,7 @@ from research.benchmarks.faults.results import Finding, Results, Round
 from research.benchmarks.faults.service import Service
 
 STUCK_SECONDS = 60.0
+MOST_PASSING = 60
 _LAST_END_SECONDS = 300.0
 _QUIET_SECONDS = 3.0
 _LOOK_SECONDS = 0.5
@@ -91,19 +92,34 @@ def _round(service: Service, ledger: Ledger, seed: int) -> _Played:
     kinds(service)[fault](service, random)
     over = time.monotonic()
     ready = service.wait_until_ready()
-    waiting, ready_at = ledger.open(), time.monotonic()
-    moved_at = ready_at
-    # On a machine that has much to do they wait for each other for longer, and for models; a worker
-    # that was killed just now still counts as alive.
-    while waiting and time.monotonic() < moved_at + STUCK_SECONDS:
-        time.sleep(_LOOK_SECONDS)
-        still = ledger.unmoved(waiting, ready_at)
-        if still != waiting or not service.is_ready():
-            waiting, moved_at = still, time.monotonic()
-        if time.monotonic() > ready_at + _LONGEST_SECONDS:
-            break
+    stuck = _stuck(service, ledger)
     back = time.monotonic() - over
-    return _Played(seed, fault, over - began, ready, back, tuple(sorted(waiting)))
+    return _Played(seed, fault, over - began, ready, back, tuple(sorted(stuck)))
+
+
+def _stuck(service: Service, ledger: Ledger) -> set[str]:
+    """Wait until all that is open now has ended or gone on, and return what does not.
+
+    That is what has not when nothing of it has for 60 seconds, while the service was ready and did
+    either nothing or 60 other things: on a machine that has much to do, all of it is slow.
+    """
+    waiting, moves = ledger.open(), ledger.moves
+    began = moved_at = worked_at = time.monotonic()
+    seen = moves
+    while waiting:
+        time.sleep(_LOOK_SECONDS)
+        still, now = ledger.unmoved(waiting, began), time.monotonic()
+        # A worker that was killed just now still counts as alive, so readiness may end again.
+        if still != waiting or not service.is_ready():
+            waiting, moves, moved_at = still, ledger.moves, now
+        if ledger.moves != seen:
+            seen, worked_at = ledger.moves, now
+        passed_over = ledger.moves - moves >= MOST_PASSING
+        idle = now - worked_at >= STUCK_SECONDS
+        over = now - moved_at >= STUCK_SECONDS and (passed_over or idle)
+        if over or now - began > _LONGEST_SECONDS:
+            break
+    return waiting
 
 
 def _results(played: Sequence[_Played], ledger: Ledger, outcome: Outcome) -> Results:

@@ -39,6 +39,8 @@ class Ledger:
     """Claims that were answered with 503."""
     wrong_pages: list[tuple[int, str]] = field(default_factory=list)
     """Rounds, and answers that were no good answer and no error with a reason."""
+    moves: int = 0
+    """How often something has ended, or has made a step."""
     _open: set[str] = field(default_factory=set)
     _seen: dict[str, tuple[object, float]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -75,11 +77,13 @@ class Ledger:
         with self._lock:
             if self._seen.get(name, (None, 0.0))[0] != progress:
                 self._seen[name] = (progress, time.monotonic())
+                self.moves += 1
 
     def end(self, name: str) -> None:
         """Note that something has ended, as the service says."""
         with self._lock:
             self._open.discard(name)
+            self.moves += 1
 
     def open(self) -> set[str]:
         """Return what has not ended, as far as the clients know."""

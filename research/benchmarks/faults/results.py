@@ -20,7 +20,7 @@ class Round:
 
     ``back_seconds``: from the end of the fault until all claims had ended, and all lists and
     uploads had gone on, that were open when the service said again that it was ready. ``stuck``:
-    those that had not when no other of them had for 60 seconds.
+    those that had not (``campaign.STUCK_SECONDS``).
     """
 
     seed: int

@@ -23,7 +23,7 @@ from research.benchmarks.row import free_port
 from settings import CHECKOUT, Settings
 
 DISK = "128m"
-MODEL_SECONDS = 3
+MODEL_SECONDS = 5
 """The time limit for the language model, per claim."""
 LANGUAGE_MODEL = "language model"
 START_SECONDS = 180.0
