@@ -228,6 +228,13 @@ TABLE: tuple[Setting, ...] = (
         " comma-separated; esoteric evaluate --llm then reports the cost.",
     ),
     Setting(
+        "ESOTERIC_FETCH",
+        "no",
+        "Whether the web server may open web pages whose addresses users enter, to read their texts"
+        " (yes or no). Addresses that are not on the public internet are never opened"
+        " (docs/access.md).",
+    ),
+    Setting(
         "ESOTERIC_UPLOADS",
         "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
         "Where nobody logs in: whether everybody who reaches the service may upload, change and"
@@ -296,6 +303,7 @@ class Settings:
     encoder: NamedModel | None
     reranker: NamedModel | None
     llm: LanguageModelChoice | None
+    fetch: bool
     uploads: bool
     most_upload: int
     folders: Mapping[str, Path]
@@ -354,6 +362,7 @@ class Settings:
             encoder=_model(environment, "ESOTERIC_ENCODER"),
             reranker=_model(environment, "ESOTERIC_RERANKER"),
             llm=llm,
+            fetch=_yes(environment, "ESOTERIC_FETCH", False),
             uploads=_yes(
                 environment, "ESOTERIC_UPLOADS", access is None and _is_loopback(published)
             ),

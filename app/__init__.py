@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Flask
 from jinja2 import StrictUndefined
 
@@ -59,6 +61,9 @@ from worker.list_store import ListStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
+if TYPE_CHECKING:
+    from retrieval.web.page_reader import PageReader
+
 
 def create_app(settings: Settings) -> Flask:
     """Return the application; it opens no connection before the first request.
@@ -92,6 +97,7 @@ def create_app(settings: Settings) -> Flask:
         store=store,
         lists=ListStore(database),
         texts=ReaderOnDemand(settings.model_folders.networks, settings.threads),
+        pages=_page_reader(settings),
         workers=WorkerStore(database),
         queue=Queue(settings, store, recipes),
         metrics=metrics,
@@ -134,3 +140,11 @@ def create_app(settings: Settings) -> Flask:
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app
+
+
+def _page_reader(settings: Settings) -> PageReader | None:
+    if not settings.fetch:
+        return None
+    from retrieval.web.page_reader import PageReader  # takes memory that others need not
+
+    return PageReader()

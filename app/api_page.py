@@ -192,7 +192,8 @@ ENDPOINTS = (
         "POST /api/v1/texts",
         "The sentences of a text of up to 20,000 characters: which are facts that can be checked,"
         " and what each claims, with its pronouns replaced by what the text names. Nothing is"
-        " kept; send the claims as a list to check them.",
+        " kept; send the claims as a list to check them. Where the operator allows it, the text may"
+        " be the address of a web page, which is then read.",
         "curl -s ADDRESS/api/v1/texts -H 'Content-Type: application/json' -d '{\"text\":"
         ' "Dundee lies on the Tay. Its bridge fell in 1879. Who built it?"}\'',
         'for sentence in service.sentences("Dundee lies on the Tay. Who knew?"):\n'

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.api_models import Error, answer
 from app.errors import RequestRefused
+from app.given_text import given_text
 from app.json_body import json_body
 from app.openapi import describe
 from app.services import services
-from retrieval.checkable.given_text import read_text
 from retrieval.checkable.sentences import Kind
 from retrieval.errors import Problem
 from retrieval.types import Whole
@@ -32,7 +32,8 @@ class TextSubmission(_Model):
     model_config = ConfigDict(extra="forbid")
 
     text: str
-    """The text in English, at most 20,000 characters."""
+    """The text in English, at most 20,000 characters; or the address of a web page alone, which is
+    then read, where the operator allows it."""
 
 
 class ReplacedWords(_Model):
@@ -74,6 +75,17 @@ class SentenceOfText(_Model):
     """Its statements, at least one."""
 
 
+class PageOfText(_Model):
+    """The web page that the text was read from."""
+
+    title: str
+    """Its title."""
+    address: str
+    """Its address, after redirects."""
+    whole: bool
+    """Whether its whole text was read: else it has more than 20,000 characters."""
+
+
 class Sentences(_Model):
     """A text and its sentences."""
 
@@ -82,6 +94,8 @@ class Sentences(_Model):
     space around it and the form of Unicode."""
     sentences: tuple[SentenceOfText, ...]
     """Its sentences, in their order."""
+    page: PageOfText | None
+    """The page that it is from; null for a text that was sent itself."""
 
 
 @blueprint.post("/texts")
@@ -92,12 +106,14 @@ class Sentences(_Model):
     HTTP_403=(Error, "From another site"),
     HTTP_413=(Error, "Too large"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "The text is empty, too long, or not English"),
+    HTTP_422=(Error, "The text is empty, too long, or not English, or the page cannot be read"),
+    HTTP_429=(Error, "Too many texts or pages; Retry-After is when to come back"),
+    HTTP_503=(Error, "Other texts are being read; Retry-After is when to come back"),
 )
 def read() -> Response:
     """Return the sentences of a text: which can be checked, and what they claim."""
-    text = read_text(_submitted().text)
-    services().limits.claim()
+    given = given_text(_submitted().text)
+    text, page = given.text, given.page
     return answer(
         Sentences(
             text=text,
@@ -112,6 +128,9 @@ def read() -> Response:
                 )
                 for one in services().texts.statements_of(text)
             ),
+            page=None
+            if page is None
+            else PageOfText(title=page.title, address=page.address, whole=given.whole),
         )
     )
 

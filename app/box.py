@@ -9,6 +9,7 @@ from app.api_models import Submission
 from app.contexts import BoxAnswer, BoxFragment, SeenClaim, render
 from app.entered import entered
 from app.filters import job_badge
+from app.given_text import LINKS_ARE_NOT_OPENED, opens
 from app.openapi import describe
 from app.recipes import recipe_to_run
 from app.services import services
@@ -38,6 +39,8 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
+    if opens(text):
+        return BoxAnswer("page", text)
     found = entered(text)
     rows = len(found.rows)
     if found.kind == "list":
@@ -56,7 +59,7 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
         if error.code not in _SAID_AT_ONCE:
             return BoxAnswer("claim", text)
         anyway = error.code in CHECKED_ANYWAY
-        return BoxAnswer("claim", text, problem=error.problem, offers_anyway=anyway)
+        return BoxAnswer("claim", text, problem=_said_of(error.problem), offers_anyway=anyway)
     statement = plain_statement(read.original)
     if statement is not None:
         seen = _seen(statement, recipe)
@@ -67,7 +70,13 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
 def refused(text: str, problem: Problem) -> BoxAnswer:
     """Return that a text is not checked, and why."""
     anyway = problem.code in CHECKED_ANYWAY
-    return BoxAnswer("refused", text, problem=problem, offers_anyway=anyway)
+    return BoxAnswer("refused", text, problem=_said_of(problem), offers_anyway=anyway)
+
+
+def _said_of(problem: Problem) -> Problem:
+    """Return what is wrong; of a link also that it could be opened."""
+    off = problem.code == "claim_link" and services().pages is None
+    return LINKS_ARE_NOT_OPENED if off else problem
 
 
 def _too_many(rows: int) -> Problem:

@@ -29,7 +29,7 @@ from retrieval.types import Label
 from worker.feedback_store import Feedback
 from worker.history_store import ClaimGroup
 from worker.jobs import Job, ListedJob
-from worker.lists import ClaimList, Shown
+from worker.lists import ClaimList, Shown, SourcePage
 from worker.reports import AskedModel
 
 
@@ -159,13 +159,14 @@ class SeenClaim:
 class BoxAnswer:
     """What will be done with the ``text`` in the box.
 
-    ``rows``: the lines of a list, or the sentences of a text. ``statement``: what a question is
+    ``rows``: the lines of a list, or the sentences of a text; a ``page`` is the address of one.
+    ``statement``: what a question is
     turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
     ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
     enough to be checked as one claim.
     """
 
-    kind: Literal["claim", "question", "list", "text", "refused"]
+    kind: Literal["claim", "question", "list", "text", "page", "refused"]
     text: str
     rows: int = 1
     statement: str = ""
@@ -197,7 +198,8 @@ class HomePage:
 
     ``box``: what will be done with what stands in it; its problem is set if that was refused.
     The examples are checked by the usual recipe. ``editing``: the claim that this one is made
-    from, if any. ``asked``: ``None`` where there is no language model.
+    from, if any. ``asked``: ``None`` where there is no language model. ``opens_links``: the box
+    takes the address of a web page.
     """
 
     template: ClassVar[str] = "home.html"
@@ -211,6 +213,7 @@ class HomePage:
     choice: RecipeChoice
     asked: AskedModel | None
     editing: Editing | None
+    opens_links: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +401,8 @@ class ListPage:
 
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
-    ``pieces``: the text that its claims are from, none if they are from none.
+    ``pieces``: the text that its claims are from, none if they are from none; ``page``: where that
+    was read, ``None`` if it was pasted.
     """
 
     template: ClassVar[str] = "list.html"
@@ -413,6 +417,7 @@ class ListPage:
     pages: int
     exports: tuple[str, ...]
     pieces: tuple[TextPiece, ...]
+    page: SourcePage | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,13 +439,14 @@ class TextClaimItem:
 class SentenceItem:
     """A sentence of a text.
 
-    ``named``: what it is where it cannot be checked, else "". ``as_said``: its only claim has its
-    words.
+    ``named``: what its ``kind`` is called where it cannot be checked, else "". ``as_said``: its
+    only claim has its words.
     """
 
     said: str
     start: int
     end: int
+    kind: str
     named: str
     claims: tuple[TextClaimItem, ...]
     as_said: bool
@@ -450,13 +456,19 @@ class SentenceItem:
 class TextPage:
     """A text and its sentences, none before it was read.
 
-    ``problem`` is set if it was refused, or if nothing was ticked. ``may_be_list``: every line has
-    one sentence.
+    ``page``: where the text was read, ``None`` if it was pasted; ``whole``: all of it was.
+    ``opens_links``: an address may be given instead of a text. ``problem`` is set if it was
+    refused, or if nothing was ticked. ``busy``: why the sentences have no notes, if they have none.
+    ``may_be_list``: every line has one sentence.
     """
 
     template: ClassVar[str] = "text.html"
     text: str
+    page: SourcePage | None
+    whole: bool
+    opens_links: bool
     problem: Problem | None
+    busy: Problem | None
     most_characters: int
     sentences: tuple[SentenceItem, ...]
     chosen_claims: int

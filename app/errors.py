@@ -64,6 +64,7 @@ _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
     (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
     (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
+_COME_BACK = ((QueueFull, 60), (TextsBusy, 5))  # seconds
 _HTTP_PROBLEMS = {
     400: Problem("bad_request", "The request cannot be read.", "Check what was sent."),
     404: Problem(
@@ -110,7 +111,8 @@ def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
     """Return a page that says why something is refused, with the status of the error."""
     if isinstance(error, RequestRefused):
         return Response(page, error.status, error.headers, mimetype="text/html")
-    headers = {"Retry-After": "60"} if isinstance(error, QueueFull) else None
+    seconds = next((s for kind, s in _COME_BACK if isinstance(error, kind)), None)
+    headers = {"Retry-After": str(seconds)} if seconds else None
     return Response(page, status_of(error), headers, mimetype="text/html")
 
 

@@ -28,6 +28,8 @@ from worker.broker import REDIS_ANSWER_SECONDS, REDIS_CONNECT_SECONDS
 
 # Guesses of a token: there are 2^256, so this is only against noise.
 LOGINS_PER_MINUTE = 10
+# Pages that one client has opened elsewhere: a reader needs few, and their servers are others'.
+PAGES_PER_MINUTE = 10
 _STREAM_SECONDS = 15
 
 logger = logging.getLogger(__name__)
@@ -42,6 +44,7 @@ class Limits:
         per_minute = settings.claims_per_minute
         self._claims = None if per_minute is None else RateLimitItemPerMinute(per_minute)
         self._logins = RateLimitItemPerMinute(LOGINS_PER_MINUTE)
+        self._pages = RateLimitItemPerMinute(PAGES_PER_MINUTE)
         self._streams: Counter[str] = Counter()
         self._streams_each = settings.streams
         self._lock = Lock()
@@ -70,6 +73,15 @@ class Limits:
             RequestRefused: it has tried too often in the last minute.
         """
         self._hit(self._logins, "logins", "There were too many tries to log in.")
+
+    def page(self) -> None:
+        """Count a web page that this client asks for.
+
+        Raises:
+            RequestRefused: it has asked for too many in the last minute.
+        """
+        what = counted(PAGES_PER_MINUTE, "web page")
+        self._hit(self._pages, "pages", f"You have asked for {what} within a minute.")
 
     def stream(self) -> Callable[[], None]:
         """Count an event stream of this client; call what this returns once when it is closed.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
 
 from retrieval.claim import read_claim
 from retrieval.claim_lists.files import ListFile, Row, read_claims
@@ -59,17 +57,10 @@ def list_input(file: ListFile, column: str, name: str, least: int = 2) -> ListIn
 
 
 def _entry(row: Row) -> NewEntry:
-    others = _storable(row.others)
     if row.problem is not None:
-        return NewEntry(row.where, _storable(row.claim), others, row.problem)
+        return NewEntry(row.where, row.claim, row.others, row.problem)
     try:
         claim = read_claim(row.claim).original
     except InvalidClaim as error:
-        return NewEntry(row.where, _storable(row.claim), others, error.problem)
-    return NewEntry(row.where, claim, others, None)
-
-
-def _storable(value: Any) -> Any:
-    """Return the value without half characters and NUL, which no database takes."""
-    text = json.dumps(value, ensure_ascii=False).replace("\\u0000", "\N{REPLACEMENT CHARACTER}")
-    return json.loads(text.encode("utf-8", "replace"))
+        return NewEntry(row.where, row.claim, row.others, error.problem)
+    return NewEntry(row.where, claim, row.others, None)

@@ -69,6 +69,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         pages=pages,
         exports=tuple(LIST_EXPORTS),
         pieces=coloured(source, _badge_in_text) if source is not None else (),
+        page=source.page if source is not None else None,
     )
 
 

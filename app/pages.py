@@ -29,6 +29,7 @@ from app.errors import RequestRefused, refused_page
 from app.evidence import cards, without_evidence
 from app.files import file_links
 from app.forms import refuse_unless_form
+from app.given_text import opens
 from app.history import history_page
 from app.lists import submitted_list
 from app.openapi import describe
@@ -97,7 +98,7 @@ def submit() -> BaseResponse:
     found = entered(text)
     try:
         corpora = corpora_to_search(request.form.getlist("corpora"))
-        if found.kind != "claim" and not anyway and chosen != "claim":
+        if (found.kind != "claim" or opens(text)) and not anyway and chosen != "claim":
             if found.kind == "list" or chosen == "list":
                 return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
             page = _home(box_answer(text, asked), asked=asked)
@@ -218,6 +219,7 @@ def _home(
             choice=recipe_choice(asked, recipe_problem),
             asked=asked_model(worker_health(services().workers)),
             editing=edited,
+            opens_links=services().pages is not None,
         )
     )
 

@@ -25,6 +25,7 @@ from worker.worker_store import WorkerStore
 
 if TYPE_CHECKING:  # it answers with errors, which need the services
     from app.limits import Limits
+    from retrieval.web.page_reader import PageReader
 
 _EXTENSION = "esoteric"
 
@@ -33,7 +34,8 @@ _EXTENSION = "esoteric"
 class Services:
     """The settings and the objects that are made once per process.
 
-    ``recipes``: those that are shipped and those of ESOTERIC_RECIPES, by their names.
+    ``recipes``: those that are shipped and those of ESOTERIC_RECIPES, by their names. ``pages``:
+    ``None`` where no page is opened.
     """
 
     settings: Settings
@@ -41,6 +43,7 @@ class Services:
     store: JobStore
     lists: ListStore
     texts: ReaderOnDemand
+    pages: PageReader | None
     workers: WorkerStore
     queue: Queue
     metrics: Metrics

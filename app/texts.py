@@ -1,12 +1,16 @@
-"""The page of a text: its sentences, those that can be checked, and the list that they become."""
+"""The page of a text: its sentences, those that can be checked, and the list that they become.
+
+The text is pasted, or that of a web page.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from itertools import groupby
 from textwrap import shorten
-from typing import Annotated
+from typing import Annotated, cast
 
 from flask import Blueprint, Response, redirect, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +21,7 @@ from app.contexts import SentenceItem, TextClaimItem, TextPage, render
 from app.corpus_choice import corpora_to_choose, corpora_to_search
 from app.errors import RequestRefused, refused_page
 from app.forms import refuse_unless_form
+from app.given_text import GivenText, given_text
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -25,7 +30,9 @@ from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
 from retrieval.checkable.reader import TextsBusy
 from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
 from retrieval.claim import LONGEST, read_claim
+from retrieval.corpora.cleaning import clean, web_address
 from retrieval.errors import (
+    BadSource,
     EsotericError,
     InvalidClaim,
     InvalidText,
@@ -34,7 +41,8 @@ from retrieval.errors import (
 )
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
-from worker.lists import NewEntry
+from worker.jobs import QueueFull
+from worker.lists import NewEntry, SourcePage
 
 blueprint = Blueprint("texts", __name__)
 
@@ -51,7 +59,9 @@ _NAMED: dict[Kind, str] = {
 _LONGEST_NAME = 80  # characters
 _API = "From a program, send JSON to /api/v1/texts."
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
+_NUMBER = re.compile(r"claim-([1-9][0-9]{0,4})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
+_LONGEST_TITLE, _LONGEST_ADDRESS = 200, 4000  # characters of a page's
 
 
 class TextForm(BaseModel):
@@ -60,7 +70,11 @@ class TextForm(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     text: Annotated[str, Field(max_length=LONGEST_TEXT)]
-    """The text, in English."""
+    """The text, in English; or the address of a web page alone, where links are opened."""
+    page_title: str = ""
+    """Title of the page that the text was read from."""
+    page_address: str = ""
+    """Address of that page."""
     recipe: str | None = None
     """Name of the recipe that is chosen beforehand; left out: the default one."""
     corpora: tuple[str, ...] = ()
@@ -76,13 +90,15 @@ class ChosenForm(TextForm):
     """Each claim as it is to be checked, in the field `claim-NUMBER`."""
     said: dict[int, str]
     """The characters of the text that say it, `START-END`, in the field `said-NUMBER`."""
+    kind: dict[int, str]
+    """What its sentence is if it is no fact, in the field `kind-NUMBER`."""
 
 
 @blueprint.get("/texts")
 @describe(HTTP_200=(None, "The form for a text"))
 def form() -> str:
     """Show the form for a text."""
-    return _page("", ())
+    return _page(GivenText(""), ())
 
 
 @blueprint.post("/texts")
@@ -92,19 +108,22 @@ def form() -> str:
     HTTP_403=(None, "From another site"),
     HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong with the text"),
+    HTTP_422=(None, "The form again, with what is wrong with the text or the page"),
     HTTP_429=(None, "The form again: too many texts; Retry-After is when to come back"),
+    HTTP_503=(None, "The form again: others are read now; Retry-After is when to come back"),
 )
 def read() -> Response:
-    """Show the sentences of a text; those that can be checked are chosen."""
+    """Show the sentences of a text, or of a web page; those that can be checked are chosen."""
     refuse_unless_form(_API)
     # The box of the first page sends what stands in it as "claim", with a "text" from before.
     typed = request.form.get("claim", request.form.get("text", ""))
     try:
-        text = read_text(typed)
-        services().limits.claim()
-        return Response(_page(text, services().texts.statements_of(text)), mimetype="text/html")
-    except (InvalidText, TextsBusy, RequestRefused) as error:
+        given = given_text(typed)
+        if given.page is None:
+            given = GivenText(given.text, _page_of_form())
+        sentences = services().texts.statements_of(given.text)
+        return Response(_page(given, sentences), mimetype="text/html")
+    except (InvalidText, TextsBusy, BadSource, RequestRefused) as error:
         return _again(typed, error)
 
 
@@ -117,28 +136,30 @@ def read() -> Response:
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The sentences again, with what is wrong"),
     HTTP_429=(None, "The sentences again: too many claims; Retry-After is when to come back"),
+    HTTP_503=(None, "The sentences again, as they were chosen; Retry-After is when to come back"),
 )
 def check() -> BaseResponse:
     """Make a list of the chosen claims and redirect to its page."""
     refuse_unless_form(_API)
     typed = request.form.get("text", "")
     try:
-        text = read_text(typed)
+        text, page = read_text(typed), _page_of_form()
     except InvalidText as error:
         return _again(typed, error)
+    name = page.title[:_LONGEST_NAME] if page else shorten(text, _LONGEST_NAME, placeholder="…")
     try:
         entries = tuple(_chosen(text))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
         services().limits.claim()
+        list_id = services().lists.create(
+            name, recipe, entries, visitor_with_cookie(), text, corpora, page
+        )
     except (
         *(InvalidText, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, QueueFull, RequestRefused),
     ) as error:
-        page = _page(text, services().texts.statements_of(text), error, sent=request.form)
-        return refused_page(page, error)
-    name = shorten(text, _LONGEST_NAME, placeholder="…")
-    list_id = services().lists.create(name, recipe, entries, visitor_with_cookie(), text, corpora)
+        return _kept(GivenText(text, page), error)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 
 
@@ -168,22 +189,69 @@ def _chosen(text: str) -> Iterator[NewEntry]:
             yield NewEntry(place, claim[:LONGEST], {}, error.problem, (start, end))
 
 
+def _page_of_form() -> SourcePage | None:
+    """Return the page that the text was read from, as the form names it."""
+    address = web_address(request.form.get("page_address", "")[:_LONGEST_ADDRESS])
+    if address is None:
+        return None
+    title = clean(request.form.get("page_title", ""))[:_LONGEST_TITLE]
+    return SourcePage(title or address, address)
+
+
 def _again(typed: str, error: EsotericError | RequestRefused) -> Response:
-    return refused_page(_page(typed, (), error), error)
+    return refused_page(_page(GivenText(typed), (), error), error)
+
+
+def _kept(given: GivenText, error: EsotericError | RequestRefused) -> Response:
+    """Return the sentences again with what is wrong, and all that was chosen.
+
+    While other texts are read they are those of the form, without what is noted about them.
+    """
+    try:
+        sentences, busy = services().texts.statements_of(given.text), None
+    except TextsBusy as waits:
+        sentences, busy = _sentences_of_form(given.text), waits
+    page = _page(given, sentences, error, request.form, busy)
+    return refused_page(page, error if busy is None or isinstance(error, RequestRefused) else busy)
+
+
+def _sentences_of_form(text: str) -> tuple[TextSentence, ...]:
+    numbers = sorted(int(one[1]) for name in request.form if (one := _NUMBER.fullmatch(name)))
+    claims = [
+        (start, end, request.form.get(f"kind-{number}", "fact"), request.form[f"claim-{number}"])
+        for number in numbers
+        if (said := _SAID.fullmatch(request.form.get(f"said-{number}", "")))
+        and (start := int(said[1])) < (end := int(said[2])) <= len(text)
+    ]
+    return tuple(
+        TextSentence(
+            start,
+            end,
+            cast(Kind, kind if kind in _NAMED else "fact"),
+            tuple(TextClaim(claim, (), ()) for *_, claim in group),
+        )
+        for (start, end, kind), group in groupby(claims, key=lambda one: one[:3])
+    )
 
 
 def _page(
-    text: str,
+    given: GivenText,
     sentences: tuple[TextSentence, ...],
     error: EsotericError | RequestRefused | None = None,
     sent: Mapping[str, str] | None = None,
+    busy: TextsBusy | None = None,
 ) -> str:
     """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
+    text = given.text
     items = tuple(_items(text, sentences, sent))
     return render(
         TextPage(
             text=text,
+            page=given.page,
+            whole=given.whole,
+            opens_links=services().pages is not None,
+            busy=busy.problem if busy else None,
             problem=error.problem if error and not about_recipe else None,
             most_characters=LONGEST_TEXT,
             sentences=items,
@@ -225,6 +293,7 @@ def _items(
             said=said,
             start=sentence.start,
             end=sentence.end,
+            kind=sentence.kind,
             named=_NAMED[sentence.kind],
             claims=tuple(claims),
             as_said=whole,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -71,6 +72,7 @@ def _list(one: ClaimList) -> dict[str, Any]:
         "recipe": one.recipe,
         "created_at": one.created_at.isoformat(),
         "text": None if source is None else source.text,
+        "page": None if source is None or source.page is None else asdict(source.page),
         "rows": [
             {"claim": row.claim, "others": dict(row.others), "claim_id": row.claim_id}
             for row in lists.all_entries(one.id)

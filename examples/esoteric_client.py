@@ -211,7 +211,10 @@ class Esoteric:
         return self._json("DELETE", f"/lists/{list_id}")
 
     def sentences(self, text: str) -> list[Document]:
-        """Return the sentences of a text: their kinds, and the claims of those that are facts."""
+        """Return the sentences of a text: their kinds, and the claims of those that are facts.
+
+        ``text`` may be the address of a web page where the operator allows that.
+        """
         found: list[Document] = self._json("POST", "/texts", {"text": text})["sentences"]
         return found
 

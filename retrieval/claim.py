@@ -125,7 +125,7 @@ def _refuse_what_has_no_verdict(claim: str) -> None:
     if is_link(claim):
         raise InvalidClaim(
             "claim_link",
-            "This is a link. ESOTERIC does not open links.",
+            "This is a link. It cannot be checked as a claim.",
             f"Write what the page says as a statement, such as {_EXAMPLE}{_ANYWAY}",
         )
     if not is_english(claim):

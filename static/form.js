@@ -53,7 +53,7 @@ function show(answer) {
   check.value = answer.dataset.as;
   if (answer.dataset.action) check.formAction = answer.dataset.action;
   else check.removeAttribute("formaction");
-  const one = answer.dataset.kind !== "list" && answer.dataset.kind !== "text";
+  const one = !["list", "text", "page"].includes(answer.dataset.kind);
   counter.hidden = !one;
   if (!one) spoken.textContent = "";
 }

@@ -39,6 +39,7 @@ APP_IMPORTS = {
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",
+    "retrieval.corpora.cleaning",
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
@@ -52,6 +53,7 @@ APP_IMPORTS = {
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
+    "retrieval.web.page_reader",
     "retrieval.words",
 }
 

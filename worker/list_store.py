@@ -24,6 +24,7 @@ from worker.lists import (
     NewEntry,
     SaidEntry,
     Shown,
+    SourcePage,
     SourceText,
     UnknownList,
 )
@@ -75,11 +76,13 @@ class ListStore:
         owner: str | None,
         source_text: str | None = None,
         corpora: tuple[str, ...] | None = None,
+        page: SourcePage | None = None,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
-        ``source_text``: the text that its claims are from, if they are from one. ``corpora``: those
-        that they are checked against, ``None`` for the default one.
+        ``source_text``: the text that its claims are from, if they are from one; ``page``: where
+        that was read, if it was on one. ``corpora``: those that they are checked against, ``None``
+        for the default one.
 
         Raises:
             QueueFull: too many rows of lists wait already; nothing was stored.
@@ -100,6 +103,8 @@ class ListStore:
                     columns=columns,
                     created_at=clock.now(),
                     source_text=source_text,
+                    page_title=page and page.title,
+                    page_address=page and page.address,
                     corpora=corpora,
                 )
             )
@@ -180,10 +185,13 @@ class ListStore:
             .order_by(EntryRow.said_from, EntryRow.number)
         )
         with self._database.reading() as session:
-            text = _row(session, list_id).source_text
-            if text is None:
+            row = _row(session, list_id)
+            if row.source_text is None:
                 return None
-            return SourceText(text, tuple(_said(*found) for found in session.execute(said)))
+            address = row.page_address
+            page = SourcePage(row.page_title or address, address) if address else None
+            entries = tuple(_said(*found) for found in session.execute(said))
+            return SourceText(row.source_text, entries, page)
 
     # What people do with them
 

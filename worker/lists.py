@@ -115,8 +115,20 @@ class SaidEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SourcePage:
+    """The web page that a text was read from."""
+
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text that the claims of a list are from, and what it says, in its order."""
+    """The text that the claims of a list are from, and what it says, in its order.
+
+    ``page``: where it was read, ``None`` if it was pasted.
+    """
 
     text: str
     said: tuple[SaidEntry, ...]
+    page: SourcePage | None = None

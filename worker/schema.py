@@ -15,7 +15,6 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    String,
     Text,
     UniqueConstraint,
     false,
@@ -27,9 +26,10 @@ from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
+from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "users_0010"
+REVISION = "list_pages_0011"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -62,7 +62,7 @@ class AsJson(TypeDecorator[Any]):
         """Return the value as the database stores it."""
         if value is None:
             return None
-        return self._adapter.dump_json(value, exclude_unset=True).decode()
+        return self._adapter.dump_json(storable(value), exclude_unset=True).decode()
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Return the value; raises pydantic's ``ValidationError`` if it is another kind."""
@@ -72,7 +72,7 @@ class AsJson(TypeDecorator[Any]):
 class Base(DeclarativeBase):
     """All tables."""
 
-    type_annotation_map: ClassVar = {datetime: UtcDateTime, str: Text}
+    type_annotation_map: ClassVar = {datetime: UtcDateTime, str: StoredText}
 
 
 class ClaimRow(Base):
@@ -92,27 +92,27 @@ class ClaimRow(Base):
     number: Mapped[int] = mapped_column(
         BigInteger().with_variant(Integer, "sqlite"), primary_key=True
     )
-    id: Mapped[str] = mapped_column(String(32), unique=True)
+    id: Mapped[str] = mapped_column(StoredText(32), unique=True)
     claim: Mapped[str]
     # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
     folded: Mapped[str]
-    recipe: Mapped[str] = mapped_column(String(64))
+    recipe: Mapped[str] = mapped_column(StoredText(64))
     # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
     # or a program without a cookie submitted it.
-    owner: Mapped[str | None] = mapped_column(String(64))
+    owner: Mapped[str | None] = mapped_column(StoredText(64))
     # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
-    client: Mapped[str | None] = mapped_column(String(64))
+    client: Mapped[str | None] = mapped_column(StoredText(64))
     # A person typed it into the page, and waits for it.
     typed: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     # The claim that its author edited, or whose search this one continues. That one may be gone.
-    edited_from: Mapped[str | None] = mapped_column(String(32))
-    continued_from: Mapped[str | None] = mapped_column(String(32))
+    edited_from: Mapped[str | None] = mapped_column(StoredText(32))
+    continued_from: Mapped[str | None] = mapped_column(StoredText(32))
     # The names of the corpora that it is checked against; NULL: the default one.
     corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
     # A digest of claim, recipe, corpora and owner while the job is pending, NULL afterwards. UNIQUE
     # allows many NULLs, so it means "one pending job", on every database.
-    pending: Mapped[str | None] = mapped_column(String(64), unique=True)
-    state: Mapped[str] = mapped_column(String(16))
+    pending: Mapped[str | None] = mapped_column(StoredText(64), unique=True)
+    state: Mapped[str] = mapped_column(StoredText(16))
     created_at: Mapped[datetime]
     # When the broker last took a message for it; NULL: the claim is not accepted yet.
     dispatched_at: Mapped[datetime | None]
@@ -120,15 +120,15 @@ class ClaimRow(Base):
     finished_at: Mapped[datetime | None]
     attempts: Mapped[int]
     # Identifies one run of the job. Only the worker with this token may write events or a result.
-    token: Mapped[str | None] = mapped_column(String(32))
-    worker: Mapped[str | None] = mapped_column(String(128))
+    token: Mapped[str | None] = mapped_column(StoredText(32))
+    worker: Mapped[str | None] = mapped_column(StoredText(128))
     # Changes when the worker renews its lease. Others only look whether it changes: they do not
     # compare this time with their clocks, which may differ from the worker's.
     lease_until: Mapped[datetime | None]
     # Copies of the result's verdict, so that a list of claims need not read the results.
-    label: Mapped[str | None] = mapped_column(String(16))
+    label: Mapped[str | None] = mapped_column(StoredText(16))
     confidence: Mapped[float | None] = mapped_column(Float)
-    leans: Mapped[str | None] = mapped_column(String(16))
+    leans: Mapped[str | None] = mapped_column(StoredText(16))
     result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
     error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
 
@@ -150,11 +150,11 @@ class EventRow(Base):
     __tablename__ = "events"
 
     claim_id: Mapped[str] = mapped_column(
-        String(32), ForeignKey("claims.id", ondelete="CASCADE"), primary_key=True
+        StoredText(32), ForeignKey("claims.id", ondelete="CASCADE"), primary_key=True
     )
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime]
-    stage: Mapped[str] = mapped_column(String(32))
+    stage: Mapped[str] = mapped_column(StoredText(32))
     message: Mapped[str]
     done: Mapped[int]
     of: Mapped[int]
@@ -175,11 +175,13 @@ class FeedbackRow(Base):
     number: Mapped[int] = mapped_column(
         BigInteger().with_variant(Integer, "sqlite"), primary_key=True
     )
-    id: Mapped[str] = mapped_column(String(32), unique=True)
-    claim_id: Mapped[str] = mapped_column(String(32), ForeignKey("claims.id", ondelete="CASCADE"))
-    owner: Mapped[str | None] = mapped_column(String(64))
+    id: Mapped[str] = mapped_column(StoredText(32), unique=True)
+    claim_id: Mapped[str] = mapped_column(
+        StoredText(32), ForeignKey("claims.id", ondelete="CASCADE")
+    )
+    owner: Mapped[str | None] = mapped_column(StoredText(64))
     agrees: Mapped[bool]
-    label: Mapped[str] = mapped_column(String(16))
+    label: Mapped[str] = mapped_column(StoredText(16))
     wrong: Mapped[tuple[int, ...]] = mapped_column(AsJson(tuple[int, ...]))
     note: Mapped[str]
     name: Mapped[str]
@@ -191,7 +193,7 @@ class TurnRow(Base):
 
     __tablename__ = "turns"
 
-    who: Mapped[str] = mapped_column(String(64), primary_key=True)
+    who: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -200,9 +202,9 @@ class UserRow(Base):
 
     __tablename__ = "users"
 
-    name: Mapped[str] = mapped_column(String(50), primary_key=True)
-    role: Mapped[str] = mapped_column(String(16))
-    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    name: Mapped[str] = mapped_column(StoredText(50), primary_key=True)
+    role: Mapped[str] = mapped_column(StoredText(16))
+    digest: Mapped[str] = mapped_column(StoredText(64), unique=True)
     created_at: Mapped[datetime]
 
 
@@ -211,8 +213,8 @@ class SessionRow(Base):
 
     __tablename__ = "sessions"
 
-    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
-    user: Mapped[str] = mapped_column(String(50), ForeignKey("users.name", ondelete="CASCADE"))
+    digest: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
+    user: Mapped[str] = mapped_column(StoredText(50), ForeignKey("users.name", ondelete="CASCADE"))
     ends_at: Mapped[datetime]
 
 
@@ -221,10 +223,10 @@ class WorkerRow(Base):
 
     __tablename__ = "workers"
 
-    id: Mapped[str] = mapped_column(String(128), primary_key=True)
+    id: Mapped[str] = mapped_column(StoredText(128), primary_key=True)
     started_at: Mapped[datetime]
     seen_at: Mapped[datetime]
-    state: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(StoredText(16))
     problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
     corpus: Mapped[SearchedCorpus | None] = mapped_column(AsJson(SearchedCorpus))
     language_model: Mapped[AskedModel | None] = mapped_column(AsJson(AskedModel))
@@ -235,7 +237,7 @@ class AnswerRow(Base):
 
     __tablename__ = "answers"
 
-    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    digest: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
 
@@ -249,18 +251,21 @@ class ListRow(Base):
     number: Mapped[int] = mapped_column(
         BigInteger().with_variant(Integer, "sqlite"), primary_key=True
     )
-    id: Mapped[str] = mapped_column(String(32), unique=True)
+    id: Mapped[str] = mapped_column(StoredText(32), unique=True)
     name: Mapped[str]
-    recipe: Mapped[str] = mapped_column(String(64))
+    recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
-    owner: Mapped[str | None] = mapped_column(String(64))
-    state: Mapped[str] = mapped_column(String(16))
+    owner: Mapped[str | None] = mapped_column(StoredText(64))
+    state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     # The text that the claims are from, NULL where they are from none.
     source_text: Mapped[str | None]
+    # The web page that this text was read from, NULL where it was pasted.
+    page_title: Mapped[str | None]
+    page_address: Mapped[str | None]
     # As in the table of claims.
     corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
 
@@ -275,7 +280,7 @@ class EntryRow(Base):
     )
 
     list_id: Mapped[str] = mapped_column(
-        String(32), ForeignKey("lists.id", ondelete="CASCADE"), primary_key=True
+        StoredText(32), ForeignKey("lists.id", ondelete="CASCADE"), primary_key=True
     )
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     # Its line or row in the file, for messages.
@@ -283,11 +288,11 @@ class EntryRow(Base):
     claim: Mapped[str]
     others: Mapped[dict[str, Any]] = mapped_column(AsJson(dict[str, Any]))
     # waiting, handed (to the queue), refused (why: problem) or cancelled.
-    state: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(StoredText(16))
     problem: Mapped[Problem | None] = mapped_column(AsJson(Problem))
     # NULL in a row that was handed on: its claim was deleted.
     claim_id: Mapped[str | None] = mapped_column(
-        String(32), ForeignKey("claims.id", ondelete="SET NULL")
+        StoredText(32), ForeignKey("claims.id", ondelete="SET NULL")
     )
     # The characters of the list's text that say it.
     said_from: Mapped[int | None]

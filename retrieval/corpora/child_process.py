@@ -44,9 +44,10 @@ class ChildTooSlow(ChildEnded):
 class ChildProcess:
     """A process that answers requests with the function ``serve(connection)`` of a module."""
 
-    def __init__(self, module: str) -> None:
-        """Start nothing yet."""
+    def __init__(self, module: str, memory: int | None = None) -> None:
+        """Start nothing yet; ``memory``: bytes that the process may take, if not ``MEMORY``."""
         self._module = module
+        self._memory = memory
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
 
@@ -116,7 +117,12 @@ class ChildProcess:
         # Not by ``multiprocessing``, which runs the main program of the user again.
         connection, other = Pipe()
         with other:
-            arguments = [json.dumps(sys.path), self._module, str(other.fileno()), str(MEMORY)]
+            arguments = [
+                json.dumps(sys.path),
+                self._module,
+                str(other.fileno()),
+                str(self._memory or MEMORY),
+            ]
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *arguments],
                 stdin=subprocess.PIPE,  # its end tells the process that this one has ended

@@ -29,7 +29,7 @@ def said(client: FlaskClient, text: str, **more: str) -> str:
         (TEXT, "Choose claims", "list", "Check it as one claim"),
         ("Is tea hot?", "Check “Tea is hot.”", "statement", "Check the question as it is"),
         ("Who made tea?", "Check", "", "yes or no does not answer"),
-        ("https://tea.example/hot", "Check", "", "ESOTERIC does not open links. Write what"),
+        ("https://tea.example/hot", "Check", "", "this service opens no links. Paste the text"),
         ("Der Tee ist heiß und das Eis ist kalt.", "Check", "", "ESOTERIC reads English only."),
     ],
 )

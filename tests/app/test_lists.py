@@ -141,7 +141,7 @@ def test_the_api_takes_claims_with_columns_and_returns_them_with_verdicts(
     assert status["counts"]["supported"] == 2
     rows = client.get(status["links"]["results"]).json["rows"]
     assert [row["state"] for row in rows] == ["done", "done", "refused"]
-    assert rows[1]["row"] == {"id": 7, "odd": "a?"}
+    assert rows[1]["row"] == {"id": 7, "odd": "a\ufffd"}
     assert rows[1]["verdict"]["label"] == "SUPPORTS"
     assert rows[2]["error"]["code"] == "claim_no_letters"
     assert client.get(rows[0]["links"]["self"]).json["recipe"] == "esoteric"

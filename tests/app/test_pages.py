@@ -296,7 +296,7 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
         (
             "NOT ENOUGH INFO",
             0.41,
-            "Verdict: Not settled This corpus does not settle it. Edit the claim",
+            "Verdict: Not settled This corpus does not settle it. Search Wikipedia",
         ),
         ("REFUTES", 0.69, "Verdict: Probably refuted 69% sure 2 refute"),
         ("SUPPORTS", 0.999, "Verdict: Supported 99% sure"),

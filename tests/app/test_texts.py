@@ -6,6 +6,7 @@ import html
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from werkzeug.datastructures import MultiDict
 
 from app.coloured_text import coloured
 from app.filters import Badge
-from app.services import services_of
+from app.services import install_services, services_of
 from retrieval.checkable import kind_model
+from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
+from retrieval.checkable.sentences import TextSentence
 from retrieval.types import REFUTES, SUPPORTS
-from settings import CHECKOUT
+from settings import CHECKOUT, Settings
 from tests.app.documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from worker.feeder import Feeder
@@ -156,6 +159,48 @@ def test_a_form_that_names_no_claim_of_the_text_is_shown_again_with_its_words(
     assert answer.status_code == 422
     assert message in answer.text
     assert "My own words." in answer.text
+
+
+class BusyReader(ReaderOnDemand):
+    """A reader that others use all the time."""
+
+    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
+        raise TextsBusy
+
+
+def test_while_other_texts_are_read_nothing_that_was_chosen_is_lost(
+    app: Flask, client: FlaskClient, settings: Settings
+) -> None:
+    busy = BusyReader(settings.model_folders.networks, 1)
+    install_services(app, replace(services_of(app), texts=busy))
+    asked = client.post("/texts", data={"text": TEXT})
+    assert (asked.status_code, asked.headers["Retry-After"]) == (503, "5")
+    assert html.unescape(asked.text).count(TEXT) == 1
+    form = chosen(take=["2"], recipe="unknown")
+    form["claim-1"] = "My own <words>."
+    form |= {"claim-3": "I love it!", "said-3": "43-53", "kind-3": "opinion"}
+    form |= {"claim-4": "Of no text.", "said-4": "7-999", "claim-x": "x", "said-x": "0-4"}
+    refused = client.post("/texts/claims", data=form)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    shown = refused.text
+    assert "There is no recipe named" in html.unescape(shown)
+    assert "Other texts are being read now." in shown
+    assert "My own &lt;words&gt;.</textarea>" in shown
+    assert re.findall(r'name="take" value="(\d)"[^>]* checked', shown) == ["2"]
+    assert '<span class="tag">Opinion</span>' in shown
+    assert "Of no text." not in shown
+    sent_again = chosen(take=["2"], claim_1="My own <words>.")
+    for name, value in re.findall(r'name="(said-\d)" value="([^"]*)"', shown):
+        sent_again[name] = value
+    assert client.post("/texts/claims", data=sent_again).status_code == 303
+
+
+def test_a_control_character_in_a_refused_claim_is_stored_as_one_that_says_so(
+    client: FlaskClient,
+) -> None:
+    answer = client.post("/texts/claims", data=chosen(claim_2="https://a.example/\0"))
+    assert answer.status_code == 303
+    assert "https://a.example/\ufffd" in client.get(answer.location).text
 
 
 def test_a_chosen_claim_that_is_none_is_a_row_with_its_reason(client: FlaskClient) -> None:

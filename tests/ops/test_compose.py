@@ -206,7 +206,7 @@ def test_memory_is_limited_and_elasticsearch_leaves_half_of_its_own_to_files(
 ) -> None:
     services = with_elasticsearch["services"]
     assert {name: services[name]["mem_limit"] for name in (*OURS, "elasticsearch")} == {
-        "web": "512m",
+        "web": "768m",
         "worker": "3g",
         "index": "4g",
         "elasticsearch": "2g",

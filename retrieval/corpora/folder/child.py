@@ -16,10 +16,16 @@ _MOST_TEXT = 64_000_000  # characters of a document
 _DIVIDE = "Divide the file, or save its text as a .txt file."
 
 
-def read(child: ChildProcess, path: Path, kind: Format, password: str | None = None) -> Document:
+def read(
+    child: ChildProcess,
+    path: Path,
+    kind: Format,
+    password: str | None = None,
+    seconds: float = SECONDS,
+) -> Document:
     """Return what a file says; ``child`` is a process of this module.
 
-    ``password`` opens an encrypted file, if its format knows that.
+    ``password`` opens an encrypted file, if its format knows that. ``seconds``: that it may take.
 
     Raises:
         Unreadable: it cannot be read, or not within the limits.
@@ -27,9 +33,11 @@ def read(child: ChildProcess, path: Path, kind: Format, password: str | None = N
     """
     try:
         child.send((path, kind, password))
-        answer = child.receive(SECONDS)
+        answer = child.receive(seconds)
     except ChildTooSlow as error:
-        raise Unreadable(f"the file takes more than {SECONDS} seconds to read.", _DIVIDE) from error
+        raise Unreadable(
+            f"the file takes more than {seconds:g} seconds to read.", _DIVIDE
+        ) from error
     except ChildEnded as error:
         raise Unreadable(
             "the process that read the file was ended, perhaps for lack of memory.", _DIVIDE

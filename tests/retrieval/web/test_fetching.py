@@ -1,0 +1,201 @@
+"""Fetching pages from a real server, and all that must not be fetched."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address
+
+import pytest
+
+from retrieval.errors import InvalidText
+from retrieval.web.fetching import Fetcher, Reach
+from retrieval.web.public_addresses import Address
+from tests.support.web_server import (
+    PAGE,
+    WebServer,
+    bomb,
+    endless,
+    leads_to,
+    page,
+    slow_headers,
+    web_server,
+)
+
+_LOOK_UP = socket.getaddrinfo  # before the tests' own guard
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
+    # Only numbers and names of this computer are resolved here, so that nobody else is asked.
+    monkeypatch.setattr(socket, "getaddrinfo", _LOOK_UP)
+    with web_server() as server:
+        yield server
+
+
+def refused(fetcher: Fetcher, address: str) -> str:
+    """Return the code of the error."""
+    with pytest.raises(InvalidText) as caught:
+        fetcher.fetch(address)
+    assert caught.value.message
+    assert caught.value.hint
+    return caught.value.code
+
+
+def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    server.pages["/old"] = leads_to(f"{server.address}/older", 301)
+    server.pages["/older"] = leads_to("mill#now", 307)
+    found = Fetcher(server.reach).fetch(f"{server.address}/old")
+    assert (found.address, found.kind, found.charset) == (
+        f"{server.address}/mill",
+        "text/html",
+        "utf-8",
+    )
+    assert found.content.decode() == PAGE
+    assert len(server.asked) == 3
+    for asked in server.asked:
+        assert asked["User-Agent"].startswith("ESOTERIC")
+        assert not {"Cookie", "Authorization", "Referer"} & set(asked)
+
+
+def test_what_is_compressed_is_unpacked(server: WebServer) -> None:
+    server.pages["/packed"] = page(gzip.compress(PAGE.encode()), Content_Encoding="gzip")
+    assert Fetcher(server.reach).fetch(f"{server.address}/packed").content.decode() == PAGE
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "017700000001"),
+        *("localhost", "localhost.", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"),
+        *("0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "①②⑦.⓪.⓪.①"),
+    ],
+)
+def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, host: str) -> None:
+    only_public = Fetcher(Reach(frozenset((server.port,))))
+    code = refused(only_public, f"http://{host}:{server.port}/mill")
+    assert code in ("page_not_public", "page_address")
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("http://127.0.0.2:PORT/mill", "page_not_public"),
+        ("http://[::1]:PORT/mill", "page_not_public"),
+        ("http://169.254.169.254:PORT/latest/meta-data/", "page_not_public"),
+        ("//0x7f.2:PORT/mill", "page_not_public"),
+        ("http://127.0.0.1:22/", "page_port"),
+        ("http://127.0.0.1/", "page_port"),
+        ("https://127.0.0.1/", "page_port"),
+        ("http://root:toor@127.0.0.1:PORT/mill", "page_password"),
+        ("file:///etc/passwd", "page_address"),
+        ("gopher://127.0.0.1:PORT/_x", "page_address"),
+        ("http://[::1", "page_address"),
+        ("/missing", "page_status"),
+        ("/again", "page_redirects"),
+    ],
+)
+def test_a_redirect_is_checked_like_the_first_address(
+    server: WebServer, address: str, code: str
+) -> None:
+    address = address.replace("PORT", str(server.port))
+    server.pages["/again"] = leads_to(address)
+    server.pages["/missing"] = page("gone", status=404)
+    fetcher = Fetcher(server.reach)
+    assert refused(fetcher, f"{server.address}/again") == code
+    if "://" in address:
+        assert refused(fetcher, address) == code
+    assert {asked["At"] for asked in server.asked} == {"127.0.0.1"}
+    assert len(server.asked) <= 6
+
+
+def test_a_name_is_resolved_once_and_only_what_was_checked_is_asked(server: WebServer) -> None:
+    answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.2"]]
+    resolved: list[str] = []
+
+    def changing(host: str, port: int) -> list[Address]:
+        resolved.append(host)
+        return [ip_address(one) for one in answers[len(resolved) - 1]]
+
+    fetcher = Fetcher(server.reach, changing)
+    found = fetcher.fetch(f"http://mill.example:{server.port}/mill")
+    assert found.address == f"http://mill.example:{server.port}/mill"
+    assert resolved == ["mill.example"]
+    assert [asked["At"] for asked in server.asked] == ["127.0.0.1"]
+    assert server.asked[0]["Host"] == f"mill.example:{server.port}"
+    # Now the same name leads elsewhere.
+    assert refused(fetcher, f"http://mill.example:{server.port}/mill") == "page_not_public"
+    answers[:] = [["127.0.0.1"], ["127.0.0.2"]]
+    resolved.clear()
+    server.pages["/here"] = leads_to("/mill")
+    assert refused(fetcher, f"http://mill.example:{server.port}/here") == "page_not_public"
+    assert {asked["At"] for asked in server.asked} == {"127.0.0.1"}
+
+
+def test_a_name_with_one_private_address_and_an_unknown_one_are_refused_alike(
+    server: WebServer,
+) -> None:
+    def mixed(host: str, port: int) -> list[Address]:
+        if host == "unknown.example":
+            raise OSError("unknown")
+        return [ip_address("127.0.0.1"), ip_address("10.0.0.1")]
+
+    fetcher = Fetcher(server.reach, mixed)
+    for host in ("mixed.example", "unknown.example"):
+        assert refused(fetcher, f"http://{host}:{server.port}/mill") == "page_not_public"
+    assert server.asked == []
+
+
+def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
+    server.pages["/headers"] = slow_headers
+    server.pages["/body"] = endless(b"x", pause=0.05)
+
+    def slow(host: str, port: int) -> list[Address]:
+        time.sleep(3)
+        return []
+
+    began = time.monotonic()
+    for fetcher, path in (
+        (Fetcher(server.reach, seconds=0.4), "/headers"),
+        (Fetcher(server.reach, seconds=0.4), "/body"),
+        (Fetcher(server.reach, slow, seconds=0.4), "/mill"),
+    ):
+        assert refused(fetcher, f"{server.address}{path}") == "page_too_slow"
+    assert time.monotonic() - began < 2.9
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (bomb(50), "page_too_large"),
+        (endless(b"x" * 65536), "page_too_large"),
+        # After a complete file of gzip nothing more is unpacked, but it is received.
+        (page(gzip.compress(b"x") + bytes(2_000_000), Content_Encoding="gzip"), "page_too_large"),
+        (page(b"no gzip", Content_Encoding="gzip"), "page_damaged"),
+        (page(b"x", Content_Encoding="br"), "page_damaged"),
+        (page(b"x", Content_Encoding="gzip, gzip"), "page_damaged"),
+        (page("%PDF-1.7", "application/pdf"), "page_kind"),
+        (page("x", ""), "page_kind"),
+        (page("no", status=403), "page_status"),
+        (lambda handler: handler.wfile.write(b"SSH-2.0-x\r\n"), "page_unreachable"),
+        (lambda handler: None, "page_unreachable"),
+    ],
+)
+def test_what_is_no_page_is_refused(server: WebServer, sent: object, code: str) -> None:
+    server.pages["/page"] = sent  # type: ignore[assignment]
+    fetcher = Fetcher(server.reach, most_bytes=1_000_000)
+    assert refused(fetcher, f"{server.address}/page") == code
+
+
+def test_a_certificate_is_asked_for(server: WebServer) -> None:
+    fetcher = Fetcher(server.reach)
+    secure = server.address.replace("http:", "https:")
+    assert refused(fetcher, f"{secure}/mill") == "page_unreachable"
+    assert server.asked == []
