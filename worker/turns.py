@@ -16,7 +16,7 @@ import time
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Select, case, delete, func, select, update
+from sqlalchemy import Select, case, delete, func, literal, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
@@ -26,6 +26,9 @@ from worker.schema import ClaimRow, TurnRow
 # Who had no turn among so many counts as one who never had one.
 MOST_REMEMBERED = 1000
 MOST_TYPED_IN_A_ROW = 4
+# Before the owners of what comes without an address: a turn that an owner has with a claim of her
+# address is none of theirs. With it a name has at most 64 characters.
+_NO_ADDRESS = "rows of "
 # Has a turn with each claim that was not typed; no user has a name with a space.
 _NOT_TYPED = "not typed"
 # For how long the order of the queue is kept: many pages ask for their places at once.
@@ -33,7 +36,7 @@ ORDER_SECONDS = 1.0
 
 _of_client, _of_owner = aliased(TurnRow), aliased(TurnRow)
 _owner = func.coalesce(ClaimRow.owner, "")
-_client = func.coalesce(ClaimRow.client, _owner)
+_client = func.coalesce(ClaimRow.client, literal(_NO_ADDRESS).concat(func.substr(_owner, 1, 55)))
 _client_turn = func.coalesce(_of_client.number, 0)
 _owner_turn = func.coalesce(_of_owner.number, 0)
 _LAST_TURNS = select(
@@ -65,7 +68,8 @@ def take(session: Session, row: ClaimRow) -> None:
     """Record that the client and the owner of this job have had their turn."""
     number = (session.scalar(select(func.max(TurnRow.number))) or 0) + 1
     kind = set() if row.typed else {_NOT_TYPED}
-    for who in {row.client or row.owner or "", row.owner or ""} | kind:
+    owner = row.owner or ""
+    for who in {row.client or f"{_NO_ADDRESS}{owner[:55]}", owner} | kind:
         known = update(TurnRow).where(TurnRow.who == who).values(number=number)
         if session.scalar(known.returning(TurnRow.number)) is None:
             try:

@@ -29,7 +29,9 @@ def store(url: str) -> Iterator[JobStore]:
     store.database.close()
 
 
-def submit(store: JobStore, names: str, client: str, owner: str = "", typed: bool = False) -> None:
+def submit(
+    store: JobStore, names: str, client: str | None, owner: str = "", typed: bool = False
+) -> None:
     for name in names.split():
         store.submit(name, "esoteric", owner or None, client=client, typed=typed)
 
@@ -79,6 +81,15 @@ def test_a_claim_typed_into_the_page_comes_before_lists_of_all_clients(store: Jo
     submit(store, "d1", "D", typed=True)
     assert expected(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
     assert started(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
+
+
+def test_rows_of_a_list_have_their_turn_although_programs_go_on(store: JobStore) -> None:
+    submit(store, "r1 r2", None)
+    submit(store, "a1 a2 a3", "A")
+    submit(store, "b1 b2 b3", "B")
+    in_turn = ["r1", "a1", "b1", "r2", "a2", "b2", "a3", "b3"]
+    assert expected(store) == in_turn
+    assert started(store) == in_turn
 
 
 def test_people_who_type_without_end_let_others_have_a_turn(store: JobStore) -> None:
