@@ -10,7 +10,8 @@ SBOM := sbom.cdx.json
 OPTIONAL := corpora zim local models haystack research test
 
 # A file's tests run in one process, which builds what they share once.
-PROCESSES := -n 2 --dist loadfile
+# They take the files in the order of tests/conftest.py.
+PROCESSES := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint docs lock sbom compose-config bench reproduce clean

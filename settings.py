@@ -260,6 +260,17 @@ TABLE: tuple[Setting, ...] = (
         " fails, and another worker process goes on with the next one. Loading models and an index"
         " may take 15 minutes.",
     ),
+    Setting(
+        "ESOTERIC_LOG",
+        "text",
+        "How web server and workers write their logs: text, or json, with a line of JSON for each"
+        " event (docs/operating.md).",
+    ),
+    Setting(
+        "ESOTERIC_LOG_CLAIMS",
+        "no",
+        "yes: the worker's log has the text of each claim that it checks. No log has it otherwise.",
+    ),
     Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
 )
 
@@ -308,6 +319,8 @@ class Settings:
     most_upload: int
     folders: Mapping[str, Path]
     stall_seconds: int
+    log_json: bool
+    log_claims: bool
     threads: int
 
     @classmethod
@@ -373,6 +386,8 @@ class Settings:
                 *(environment, "ESOTERIC_STALL_SECONDS"),
                 *(60 if llm is None else 60 + llm.seconds, 1, 86400),
             ),
+            log_json=_log_form(environment, "ESOTERIC_LOG") == "json",
+            log_claims=_yes(environment, "ESOTERIC_LOG_CLAIMS", False),
             threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
         )
 
@@ -489,6 +504,13 @@ def _yes(environment: Mapping[str, str], variable: str, default: bool) -> bool:
     if word not in ("yes", "no"):
         raise BadSetting(f"{variable} is {word!r}; set it to yes or no.")
     return word == "yes"
+
+
+def _log_form(environment: Mapping[str, str], variable: str) -> str:
+    form = environment.get(variable) or "text"
+    if form not in ("text", "json"):
+        raise BadSetting(f"{variable} is {form!r}; set it to text or json.")
+    return form
 
 
 def _is_loopback(host: str) -> bool:

@@ -46,8 +46,10 @@ from app.limits import Limits
 from app.metrics import Metrics
 from app.openapi import document
 from app.proxies import TrustedProxies
+from app.request_log import install_request_log
 from app.server_paths import ServerPaths
 from app.services import Services, install_services
+from app.shared_metrics import SharedMetrics
 from app.streams import Streams
 from app.visitor import may_change
 from retrieval.checkable.reader import ReaderOnDemand
@@ -90,7 +92,8 @@ def create_app(settings: Settings) -> Flask:
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
     database = Database(settings.database_url)
     store = JobStore(database)
-    metrics = Metrics(store)
+    streams = Streams()
+    metrics = Metrics(streams)
     services = Services(
         settings=settings,
         database=database,
@@ -106,9 +109,11 @@ def create_app(settings: Settings) -> Flask:
         users=UserStore(database),
         limits=Limits(settings),
         corpora=CorpusStore(settings.documents, settings.folders),
-        streams=Streams(),
+        streams=streams,
     )
     install_services(app, services)
+    install_request_log(app)
+    metrics.add(SharedMetrics(services))
     metrics.watch(app)
     install_guard(app, settings.trusted_hosts, settings.most_upload)
     install_access(app)

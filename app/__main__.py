@@ -12,7 +12,7 @@ from app.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
-from worker.logs import start_logging
+from worker.logs import log_as_json, start_logging
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,8 @@ def main() -> int:
     start_logging()
     try:
         settings = Settings.from_environment()
+        if settings.log_json:
+            log_as_json()
         settings.check_who_may()
         app = create_app(settings)
         server = listening_server(app, settings)

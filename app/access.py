@@ -22,6 +22,7 @@ from flask.typing import ResponseReturnValue
 
 from app.asker import STRANGER, Asker, asker
 from app.errors import RequestRefused, wants_json
+from app.request_log import log_user
 from app.services import services
 from app.visitor import visitor
 from retrieval.errors import Problem
@@ -126,6 +127,7 @@ def install_access(app: Flask) -> None:
         if rule == "anybody":
             return None
         g.asker = _identified()
+        log_user(asker().name)
         if asker().role is None:
             return _ask_to_log_in()
         if not _may(rule):

@@ -6,7 +6,6 @@ has not logged in appears as ``visitor`` and the first eight characters of its c
 
 from __future__ import annotations
 
-import json
 import logging
 from http import HTTPStatus
 
@@ -14,6 +13,7 @@ from flask import Flask, Response, request
 
 from app.asker import asker
 from app.visitor import visitor
+from worker.logs import Facts
 
 logger = logging.getLogger("audit")
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -35,7 +35,7 @@ def install_audit(app: Flask) -> None:
                 "status": response.status_code,
                 "from": request.remote_addr,
             }
-            logger.info("%s", json.dumps({key: value for key, value in line.items() if value}))
+            logger.info(Facts({key: value for key, value in line.items() if value}))
         return response
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, redirect, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.contexts import CorpusPage, CorpusRow, DocumentsPage, FileRow, render
 from app.corpus import corpus_item, searched_corpus
-from app.errors import status_of
+from app.errors import refused_page
 from app.filters import Badge
 from app.openapi import describe
 from app.services import services
@@ -105,7 +105,7 @@ def make() -> BaseResponse:
                 raise
     except (CorpusRefused, CorpusNotWritten) as error:
         page = _documents_page(title, _shown(error))
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     return _see(name)
 
 
@@ -162,7 +162,7 @@ def _changed(name: str, change: Callable[[], None]) -> BaseResponse:
         change()
     except (CorpusRefused, CorpusNotWritten) as error:
         page = _corpus_page(name, _shown(error))
-        return Response(page, status_of(error), mimetype="text/html")
+        return refused_page(page, error)
     return _see(name)
 
 

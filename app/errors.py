@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from app.api_models import Error, answer
 from app.contexts import ErrorPage, render
+from app.refusals import LIMIT_OF, Limit
 from app.services import services_of
 from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
@@ -92,11 +93,15 @@ _FAULT = Problem(
 
 @dataclass
 class RequestRefused(Exception):
-    """A request that is refused with this status and this problem, and with more headers."""
+    """A request that is refused with this status and this problem, and with more headers.
+
+    ``limit``: what the client has too much of, if the code of the problem does not say it.
+    """
 
     status: HTTPStatus
     problem: Problem
     headers: Mapping[str, str] = field(default_factory=dict)
+    limit: Limit | None = None
 
 
 def status_of(error: EsotericError) -> HTTPStatus:
@@ -109,6 +114,7 @@ def status_of(error: EsotericError) -> HTTPStatus:
 
 def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
     """Return a page that says why something is refused, with the status of the error."""
+    _note_limit(error)
     if isinstance(error, RequestRefused):
         return Response(page, error.status, error.headers, mimetype="text/html")
     seconds = next((s for kind, s in _COME_BACK if isinstance(error, kind)), None)
@@ -116,11 +122,20 @@ def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
     return Response(page, status_of(error), headers, mimetype="text/html")
 
 
+def _note_limit(error: EsotericError | RequestRefused) -> None:
+    """Remember which limit refuses this request, if one does, so that it is counted."""
+    given = error.limit if isinstance(error, RequestRefused) else None
+    limit = given or LIMIT_OF.get(error.problem.code)
+    if limit is not None:
+        g.refused_by = limit
+
+
 def install_error_handlers(app: Flask) -> None:
     """Answer every exception with an error of this form."""
 
     @app.errorhandler(EsotericError)
     def on_known(error: EsotericError) -> Response:
+        _note_limit(error)
         status = status_of(error)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # The answer has no paths of the server; the log has them.
@@ -129,6 +144,7 @@ def install_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(RequestRefused)
     def on_refused(error: RequestRefused) -> Response:
+        _note_limit(error)
         response = error_response(error.problem, error.status)
         response.headers.extend(error.headers)
         return response
@@ -140,6 +156,8 @@ def install_error_handlers(app: Flask) -> None:
             return error_response(_FAULT, HTTPStatus(code))
         if code < 400:
             return Response(status=code, headers=error.get_headers())
+        if code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            g.refused_by = "request_bytes"
         status = HTTPStatus(code)
         fallback = Problem(
             status.phrase.lower().replace(" ", "_"), f"{status.phrase}.", "Check what was sent."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.services import services
 from retrieval.checkable.given_text import read_text
-from retrieval.errors import InvalidText, Problem
+from retrieval.errors import EsotericError, InvalidText, Problem
 from worker.lists import SourcePage
 
 LINKS_ARE_NOT_OPENED = Problem(
@@ -61,5 +61,10 @@ def given_text(typed: str) -> GivenText:
         raise InvalidText(no.code, no.message, no.hint)
     services().limits.claim()
     services().limits.page()
-    page = pages.read(address)
+    try:
+        page = pages.read(address)
+    except EsotericError as error:
+        services().metrics.page(error.code)
+        raise
+    services().metrics.page("read")
     return GivenText(read_text(page.text), SourcePage(page.title, page.address), page.whole)

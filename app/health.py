@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from pathlib import Path
 
 from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.api_models import LanguageModel, NotReady, Ready, Status, answer
-from app.corpus import read_corpus
-from app.disk import disk_problem
 from app.openapi import describe
+from app.readiness import readiness
 from app.services import services
-from retrieval.errors import IndexUnavailable, Problem
-from worker.broker import BrokerUnavailable
-from worker.database import StoreUnavailable
-from worker.health import WorkerHealth, worker_health
+from retrieval.errors import Problem
 from worker.reports import AskedModel
 
 blueprint = Blueprint("health", __name__)
@@ -39,10 +34,10 @@ def readyz() -> tuple[Response, HTTPStatus]:
     ``degraded`` lists problems that do not stop claims from being checked: if a language model
     fails, the verdict is the verifier's.
     """
-    problems, worker = _problems()
-    if not problems:
-        return answer(_ready(worker.language_model if worker else None)), HTTPStatus.OK
-    shown = tuple(map(_shown, problems))
+    found = readiness(services())
+    if not found.problems:
+        return answer(_ready(found.language_model)), HTTPStatus.OK
+    shown = tuple(map(_shown, found.problems))
     body = NotReady(error=shown[0], problems=shown)
     return answer(body), HTTPStatus.SERVICE_UNAVAILABLE
 
@@ -61,34 +56,6 @@ def _ready(model: AskedModel | None) -> Ready:
     asked = {"language_model": LanguageModel(model=model.model, host=model.host or None)}
     degraded = {"degraded": (_shown(model.problem),)} if model.problem else {}
     return ready.model_copy(update=asked | degraded)
-
-
-def _problems() -> tuple[list[Problem], WorkerHealth | None]:
-    """Return the problems, the one to fix first at the front, and the state of the workers.
-
-    Problems with an index on a server are reported by the worker.
-    """
-    database, queue, settings = services().database, services().queue, services().settings
-    folders = [folder for folder in (database.folder, queue.folder) if folder is not None]
-    disk = disk_problem(folders)
-    problems = [] if disk is None else [disk]
-    try:
-        if isinstance(settings.store, Path):
-            read_corpus(settings.store, settings.model_folders, services().recipes)
-    except IndexUnavailable as error:
-        problems.append(error.problem)
-    try:
-        database.reach()
-        worker = worker_health(services().workers)
-    except StoreUnavailable as error:
-        return [error.problem, *problems], None
-    try:
-        queue.waiting()
-    except BrokerUnavailable as error:
-        problems.append(error.problem)
-    if worker.problem is not None:
-        problems.append(worker.problem)
-    return problems, worker
 
 
 def _shown(problem: Problem) -> Problem:

@@ -21,6 +21,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from app.asker import client
 from app.errors import RequestRefused
+from app.refusals import Limit
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings
@@ -62,6 +63,7 @@ class Limits:
             raise RequestRefused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 Problem("too_many", f"You may submit {what} a minute.", "Submit fewer at once."),
+                limit="claims",
             )
         said = "You have submitted" if number == 1 else "You may submit"
         self._hit(self._claims, "claims", f"{said} {what} within a minute.", number)
@@ -92,7 +94,7 @@ class Limits:
         name = client()
         with self._lock:
             if self._streams_each is not None and self._streams[name] >= self._streams_each:
-                raise _too_many("You have too many event streams open.", _STREAM_SECONDS)
+                raise _too_many("streams", "You have too many event streams open.", _STREAM_SECONDS)
             self._streams[name] += 1
 
         def closed() -> None:
@@ -102,7 +104,7 @@ class Limits:
 
         return closed
 
-    def _hit(self, limit: RateLimitItem, kind: str, message: str, cost: int = 1) -> None:
+    def _hit(self, limit: RateLimitItem, kind: Limit, message: str, cost: int = 1) -> None:
         name = client()
         try:
             if self._strategy.hit(limit, kind, name, cost=cost):
@@ -117,7 +119,7 @@ class Limits:
             # Nothing works without Redis anyway, and its return must not find clients locked out.
             logger.warning("Claims are not counted: %s", error)
             return
-        raise _too_many(message, max(1, math.ceil(seconds)))
+        raise _too_many(kind, message, max(1, math.ceil(seconds)))
 
 
 def _storage(settings: Settings) -> StorageTypes:
@@ -132,9 +134,10 @@ def _storage(settings: Settings) -> StorageTypes:
     )
 
 
-def _too_many(message: str, seconds: int) -> RequestRefused:
+def _too_many(limit: Limit, message: str, seconds: int) -> RequestRefused:
     return RequestRefused(
         HTTPStatus.TOO_MANY_REQUESTS,
         Problem("too_many", message, f"Try again in {counted(seconds, 'second')}."),
         {"Retry-After": str(seconds)},
+        limit,
     )

@@ -36,13 +36,13 @@ description = SpecTree(
 
 def document(recipes: Mapping[str, Recipe]) -> dict[str, Any]:
     """Return the description of all routes, with the names of the recipes that are known here."""
-    described: dict[str, Any] = deepcopy(description.spec)
-    submission = described["components"]["schemas"]["Submission"]
-    names = list(names_of(recipes))
-    submission["properties"]["recipe"]["enum"] = [*names, None]
-    compared = described["components"]["schemas"]["ComparisonForm"]
-    compared["properties"]["recipe"]["items"]["enum"] = list(recipes)
-    return described
+    described = description.spec
+    components = described["components"]
+    # A copy of all would take longer than the rest of the application's start.
+    own = {name: deepcopy(components["schemas"][name]) for name in ("Submission", "ComparisonForm")}
+    own["Submission"]["properties"]["recipe"]["enum"] = [*names_of(recipes), None]
+    own["ComparisonForm"]["properties"]["recipe"]["items"]["enum"] = list(recipes)
+    return {**described, "components": {**components, "schemas": components["schemas"] | own}}
 
 
 def describe(

@@ -25,6 +25,8 @@ SECONDS_TO_END = 5.0
 # A program that ends sooner than this after its start did not start properly.
 QUICK_DEATH_SECONDS = 10.0
 MOST_QUICK_DEATHS = 5
+# Doubled with each quick death.
+FIRST_PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 60.0
 
 
@@ -110,7 +112,8 @@ class Program:
         quick = now - self._started < QUICK_DEATH_SECONDS
         self._quick_deaths = self._quick_deaths + 1 if quick else 0
         # The power is limited, since it may end for days.
-        pause = min(LONGEST_PAUSE_SECONDS, 0.25 * 2.0 ** min(self._quick_deaths, 10))
+        longer = 2.0 ** min(self._quick_deaths, 10)
+        pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * longer)
         self._start_at = now + pause
         if self._quick_deaths < MOST_QUICK_DEATHS:
             say(f"The {self.name} {how} and is restarted. The log: {self._log_path}")

@@ -50,9 +50,12 @@ def _explainer(
     """Return the stage ``explain``, one per process, so that it remembers a failing server."""
     from retrieval.llm_judge.explainer import explainer
     from worker.answer_store import AnswerStore
+    from worker.counted_model import CountedModel
     from worker.database import Database
 
-    return explainer(choice, AnswerStore(Database(database_url)), models)
+    database = Database(database_url)
+    asked = explainer(choice, AnswerStore(database), models)
+    return None if asked is None else CountedModel(asked, database)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from settings import EMBEDDED_BROKER, Settings
 from worker.database import StoreUnavailable
 from worker.job_store import JobStore
 from worker.jobs import Job, Origin, QueueFull
+from worker.logs import about
 
 CHECK_CLAIM = "check_claim"
 QUEUE = "claims"
@@ -205,7 +206,8 @@ class Queue:
             return self._store.dispatched(job_id)
         except StoreUnavailable as error:
             # The job is stored and has its message, so it is checked.
-            logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
+            with about(claim=job_id):
+                logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
             return True
 
     def close(self) -> None:

@@ -48,6 +48,21 @@ class Database:
             return None  # the first session reports it
         return None if file is None else file.parent
 
+    def size_bytes(self) -> int | None:
+        """Return the size of the database, ``None`` where that is not known."""
+        try:
+            url = make_url(self._url)
+            file = sqlite.file_of(url)
+            if file is not None:
+                return file.stat().st_size
+            if url.get_backend_name() == "postgresql":
+                with self.reading() as session:
+                    size = text("SELECT pg_database_size(current_database())")
+                    return cast("int | None", session.scalar(size))
+        except (ArgumentError, OSError, StoreUnavailable):
+            return None
+        return None
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """Yield a session in a transaction that only reads.

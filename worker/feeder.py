@@ -15,6 +15,7 @@ from worker.database import Database, StoreUnavailable
 from worker.health import worker_health
 from worker.job_store import pending_claim
 from worker.list_store import PENDING
+from worker.logs import about
 from worker.schema import ClaimRow, EntryRow, ListRow
 from worker.worker_store import WorkerStore
 
@@ -64,11 +65,12 @@ class Feeder(Thread):
             return False
         workers = max(1, worker_health(self._workers).workers)
         for job_id in self._handed_over(MOST_PENDING_PER_WORKER * workers):
-            try:
-                self._queue.send(job_id)
-            except BrokerUnavailable as error:
-                # The claim counts as sent, so the reaper sends it again.
-                logger.warning("Claim %s of a list waits for the queue: %s", job_id, error)
+            with about(claim=job_id):
+                try:
+                    self._queue.send(job_id)
+                except BrokerUnavailable as error:
+                    # The claim counts as sent, so the reaper sends it again.
+                    logger.warning("Claim %s of a list waits for the queue: %s", job_id, error)
         return True
 
     def _handed_over(self, most: int) -> list[str]:

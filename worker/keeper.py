@@ -19,6 +19,7 @@ from types import FrameType
 from retrieval.system.parent_watch import end_this_process_when_closed
 from worker.database import Database, StoreUnavailable
 from worker.failures import CheckStalled
+from worker.logs import about
 from worker.run_store import Run, RunStore
 from worker.unchanged import Unchanged
 from worker.worker_store import WorkerStore
@@ -99,7 +100,8 @@ class Keeper:
                 next_look = time.monotonic() + LOOK_SECONDS
                 hung = self._hung(worker, unchanged)
                 if hung is not None:
-                    self._kill(worker, *hung)
+                    with about(claim=hung[0].job_id):
+                        self._kill(worker, *hung)
                     return None
             time.sleep(_POLL_SECONDS)
 

@@ -3,14 +3,21 @@
 A message is one line, whatever address or error it quotes. It names a claim by its id. Of an
 unexpected error only its kind and its places are written, since its message may quote what could
 not be read.
+
+As JSON, an event is one line with ``time``, ``level``, ``logger`` and ``message``, what it is
+about (``about``, such as the id of a claim), and ``error`` with the lines of an unexpected one.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import TypeAlias
 
@@ -21,6 +28,7 @@ _Raised: TypeAlias = (
 _MESSAGE_IS_SHOWN = (OSError, ImportError)
 _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+_about: ContextVar[dict[str, str] | None] = ContextVar("about", default=None)
 
 
 # What would end a line, or be a command to a terminal, is written as an escape.
@@ -28,6 +36,13 @@ _CONTROLS = {
     code: chr(code).encode("unicode_escape").decode()
     for code in (*range(32), *range(127, 160), 0x2028, 0x2029)
 }
+
+
+class Facts(dict[str, object]):
+    """A message that is facts alone; in a log of text it is JSON."""
+
+    def __str__(self) -> str:
+        return json.dumps(self)
 
 
 class _Formatter(logging.Formatter):
@@ -50,8 +65,49 @@ class _Formatter(logging.Formatter):
         return "\n".join(reversed(parts))
 
 
+class _JsonFormatter(_Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the event as one line of JSON, in ASCII."""
+        said = record.msg if isinstance(record.msg, Facts) else {"message": record.getMessage()}
+        event = {
+            "time": self.formatTime(record, _MOMENT),
+            "level": record.levelname,
+            "logger": record.name,
+            **(_about.get() or {}),
+            **said,
+        }
+        if record.exc_info:
+            event["error"] = self.formatException(record.exc_info).splitlines()
+        return json.dumps(event)
+
+
+@contextmanager
+def about(**named: str | None) -> Iterator[None]:
+    """Say of all that this thread logs in the block what it is about; ``None`` is left out."""
+    before = _about.set((_about.get() or {}) | _known(named))
+    try:
+        yield
+    finally:
+        _about.reset(before)
+
+
+def now_about(**named: str | None) -> None:
+    """Say what all is about that this thread logs from now on; forget what was said before."""
+    _about.set(_known(named))
+
+
+def _known(named: Mapping[str, str | None]) -> dict[str, str]:
+    return {key: value for key, value in named.items() if value}
+
+
+def log_as_json() -> None:
+    """Write one line of JSON for each event from now on."""
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_JsonFormatter())
+
+
 def start_logging() -> None:
-    """Write messages from level INFO on to standard error."""
+    """Write messages from level INFO on to standard error, as text."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(_LINE, _MOMENT))
     logging.basicConfig(level=logging.INFO, handlers=[handler])

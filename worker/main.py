@@ -27,7 +27,7 @@ from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.keeper import Keeper
-from worker.logs import start_logging
+from worker.logs import log_as_json, start_logging
 from worker.reaper import Reaper
 from worker.retriever import OpenRetriever, RetrieverSlot
 from worker.tasks import ClaimChecker
@@ -59,9 +59,11 @@ class WorkerApp:
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
         documents = CorpusStore(settings.documents, settings.folders)
-        self._builder = Builder(documents, self._stopping)
+        self._builder = Builder(documents, self._database, self._stopping)
         self._celery = make_celery(settings)
-        checker = ClaimChecker(self._database, self._slot, self._heartbeat, self._stopping)
+        checker = ClaimChecker(
+            *(self._database, self._slot, self._heartbeat, self._stopping), settings.log_claims
+        )
         checker.register(self._celery)
 
     def run(self) -> int:
@@ -124,6 +126,8 @@ def main(open_retriever: OpenRetriever) -> int:
     logging.getLogger("elastic_transport").setLevel(logging.ERROR)
     try:
         settings = Settings.from_environment()
+        if settings.log_json:
+            log_as_json()
         return Keeper(
             Database(settings.database_url),
             settings.stall_seconds,

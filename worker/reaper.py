@@ -12,6 +12,7 @@ from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
 from worker.list_store import ListStore
+from worker.logs import about
 from worker.run_store import RunStore
 from worker.unchanged import Unchanged
 
@@ -109,12 +110,13 @@ class Reaper(Thread):
         unchanged = self._leases.seconds({token: job.renewed for token, job in running.items()})
         for job in (running[token] for token in unchanged if unchanged[token] >= LEASE_SECONDS):
             run = job.run
-            if run.attempt >= MOST_ATTEMPTS:
-                if self._runs.give_up(job, WorkerLost()):
-                    logger.error("Claim %s lost its worker again and failed", run.job_id)
-            elif self._runs.take_back(job):
-                logger.warning("Claim %s lost its worker and is queued again", run.job_id)
-                queued.append(run.job_id)
+            with about(claim=run.job_id):
+                if run.attempt >= MOST_ATTEMPTS:
+                    if self._runs.give_up(job, WorkerLost()):
+                        logger.error("Claim %s lost its worker again and failed", run.job_id)
+                elif self._runs.take_back(job):
+                    logger.warning("Claim %s lost its worker and is queued again", run.job_id)
+                    queued.append(run.job_id)
         return queued
 
     def _mend_messages(self) -> None:
@@ -135,4 +137,5 @@ class Reaper(Thread):
     def _send(self, job_ids: list[str]) -> None:
         for job_id in job_ids:
             self._queue.send(job_id)
-            logger.info("Claim %s was sent again", job_id)
+            with about(claim=job_id):
+                logger.info("Claim %s was sent again", job_id)

@@ -13,18 +13,21 @@ from sqlalchemy.orm import Session
 from retrieval.errors import EsotericError
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
-from worker import clock
+from worker import clock, tallies
 from worker.database import Database
 from worker.job_store import queued
 from worker.jobs import State
-from worker.schema import AnswerRow, ClaimRow, EventRow, UtcDateTime
+from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
 from worker.turns import next_id, take
 
 
 @dataclass(frozen=True)
 class Run:
-    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt."""
+    """One worker's attempt at a job. ``token`` shows that the job still belongs to this attempt.
+
+    ``list_id``: a list that it is a row of, for the log of its worker.
+    """
 
     job_id: str
     token: str
@@ -32,6 +35,7 @@ class Run:
     claim: str
     recipe: str
     corpora: tuple[str, ...] | None
+    list_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class RunStore:
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
-            return end(session, _held_by(run), "done", **ClaimRow.outcome(result))
+            return end(session, _held_by(run), "done", *_times(result), **ClaimRow.outcome(result))
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""
@@ -211,7 +215,12 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         return None
     row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
     take(session, row)
-    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora)
+    if row.attempts == 1:
+        waited = max(0.0, (now - row.created_at).total_seconds())  # clocks of machines may differ
+        typed = "true" if row.typed else "false"
+        tallies.add(session, [tallies.Tally(tallies.WAITS, (typed,), waited)])
+    of_list = session.scalar(select(EntryRow.list_id).where(EntryRow.claim_id == job_id).limit(1))
+    run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora, of_list)
     if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
         again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
         _append(session, run, again)
@@ -232,6 +241,10 @@ def _append(session: Session, run: Run, progress: Progress) -> None:
             found=progress.found,
         )
     )
+
+
+def _times(result: ClaimResult) -> list[tallies.Tally]:
+    return [tallies.Tally(tallies.STAGES, (stage,), s) for stage, s in result.seconds.items()]
 
 
 def _held_by(run: Run) -> ColumnElement[bool]:

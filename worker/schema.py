@@ -29,7 +29,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "list_pages_0011"
+REVISION = "tallies_0012"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -240,6 +240,16 @@ class AnswerRow(Base):
     digest: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
     answer: Mapped[str]
     kept_at: Mapped[datetime]
+
+
+class TallyRow(Base):
+    """A number that only grows (worker/tallies.py); ``series``: its labels' values, as JSON."""
+
+    __tablename__ = "tallies"
+
+    name: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
+    series: Mapped[str] = mapped_column(StoredText(255), primary_key=True)
+    value: Mapped[float] = mapped_column(Float)
 
 
 class ListRow(Base):

@@ -19,6 +19,7 @@ from worker.broker import CHECK_CLAIM
 from worker.database import Database, StoreUnavailable
 from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
+from worker.logs import about
 from worker.reaper import MOST_ATTEMPTS
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
@@ -40,12 +41,19 @@ class ClaimChecker:
     """Checks queued claims, one at a time."""
 
     def __init__(
-        self, database: Database, slot: RetrieverSlot, heartbeat: Heartbeat, stopping: Event
+        self,
+        database: Database,
+        slot: RetrieverSlot,
+        heartbeat: Heartbeat,
+        stopping: Event,
+        log_claims: bool = False,
     ) -> None:
+        """``log_claims``: whether the text of a claim is logged too."""
         self._runs = RunStore(database)
         self._slot = slot
         self._heartbeat = heartbeat
         self._stopping = stopping
+        self._log_claims = log_claims
 
     def register(self, celery: Celery) -> None:
         """Register this as the task for the messages of the queue."""
@@ -61,8 +69,13 @@ class ClaimChecker:
         if run is None:
             self._log_why_not(sent_for)
             return
+        with about(claim=run.job_id, list=run.list_id):
+            self._check(run)
+
+    def _check(self, run: Run) -> None:
         job_id, began = run.job_id, datetime.now(UTC)
-        logger.info("Claim %s starts, attempt %d", job_id, run.attempt)
+        text = f": {run.claim}" if self._log_claims else ""
+        logger.info("Claim %s starts, attempt %d%s", job_id, run.attempt, text)
         with self._heartbeat.keeping(run):
             try:
                 kept = self._work(run)
@@ -108,16 +121,17 @@ class ClaimChecker:
 
     def _log_why_not(self, job_id: str) -> None:
         state = self._runs.state(job_id)
-        if state is None:
-            logger.warning(
-                "The queue names claim %s, which is not in this database, and no claim is queued"
-                " here. If it was not deleted,"
-                " set the same ESOTERIC_DATABASE_URL for every web server and worker that share a"
-                " queue.",
-                job_id,
-            )
-        else:
-            logger.info("Claim %s is not queued any more but %s", job_id, state)
+        with about(claim=job_id):
+            if state is None:
+                logger.warning(
+                    "The queue names claim %s, which is not in this database, and no claim is"
+                    " queued here. If it was not deleted,"
+                    " set the same ESOTERIC_DATABASE_URL for every web server and worker that share"
+                    " a queue.",
+                    job_id,
+                )
+            else:
+                logger.info("Claim %s is not queued any more but %s", job_id, state)
 
     def _work(self, run: Run) -> bool:
         """Check the claim and store its result. False: it no longer belongs to this run.

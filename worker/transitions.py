@@ -13,7 +13,8 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, CursorResult, update
 from sqlalchemy.orm import Session
 
-from worker import clock
+from retrieval.errors import Problem
+from worker import clock, tallies
 from worker.jobs import State
 from worker.schema import ClaimRow
 
@@ -26,9 +27,19 @@ def change(session: Session, allowed: ColumnElement[bool], **values: Any) -> boo
     return cast("CursorResult[Any]", changed).rowcount == 1
 
 
-def end(session: Session, allowed: ColumnElement[bool], state: State, **values: Any) -> bool:
-    """Give a job one of the states in which it stays. False: nothing was changed."""
-    return change(
+def end(
+    session: Session,
+    allowed: ColumnElement[bool],
+    state: State,
+    *more: tallies.Tally,
+    error: Problem | None = None,
+    **values: Any,
+) -> bool:
+    """Give a job one of the states in which it stays, and count that. False: nothing was changed.
+
+    ``more``: what is counted with it.
+    """
+    ended = change(
         session,
         allowed,
         state=state,
@@ -37,8 +48,13 @@ def end(session: Session, allowed: ColumnElement[bool], state: State, **values: 
         client=None,
         token=None,
         lease_until=None,
+        error=error,
         **values,
     )
+    if ended:
+        code = "" if error is None else error.code
+        tallies.add(session, (tallies.Tally(tallies.CLAIMS, (state, code)), *more))
+    return ended
 
 
 def requeue(session: Session, allowed: ColumnElement[bool], **values: Any) -> bool:

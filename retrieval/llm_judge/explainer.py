@@ -12,7 +12,7 @@ from retrieval.llm_judge.answer import AnswerInvalid, ModelAnswer, answer_schema
 from retrieval.llm_judge.chat_client import chat_client
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.confidence import confidence_of
-from retrieval.llm_judge.explaining import Explained, Explains
+from retrieval.llm_judge.explaining import Explained, Explains, Unanswered
 from retrieval.llm_judge.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
 from retrieval.llm_judge.language_model import (
     Deadline,
@@ -65,7 +65,7 @@ class Explainer:
                 answer, usage = self._answer(asked, schema, on_wait)
             except _Unanswered as unanswered:
                 notice = f"{unanswered.error.message} The verdict is the verifier's."
-                return Explained(verdict, unanswered.usage, (notice,))
+                return Explained(verdict, unanswered.usage, (notice,), unanswered.why)
             self._answers.store(digest, answer.model_dump_json())
         return Explained(self._judged(verdict, answer), usage, (CUT,) if asked.cut else ())
 
@@ -105,7 +105,7 @@ class Explainer:
             try:
                 reply = self.language_model.ask(messages, schema, deadline, on_wait)
             except LanguageModelUnavailable as error:
-                raise _Unanswered(error, usage) from None
+                raise _Unanswered(error, usage, "no_answer") from None
             usage = replace(
                 usage,
                 calls=usage.calls + 1,
@@ -120,7 +120,7 @@ class Explainer:
             else:
                 self.language_model.believed()
                 return answer, usage
-        raise _Unanswered(self.language_model.refused(reason), usage)
+        raise _Unanswered(self.language_model.refused(reason), usage, "bad_answer")
 
     def _stored_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
         """Return the stored answer, ``None`` if there is none or it fails the checks."""
@@ -139,9 +139,10 @@ class Explainer:
 class _Unanswered(Exception):
     """A claim without a usable answer, and the usage."""
 
-    def __init__(self, error: LanguageModelUnavailable, usage: Usage) -> None:
+    def __init__(self, error: LanguageModelUnavailable, usage: Usage, why: Unanswered) -> None:
         self.error = error
         self.usage = usage
+        self.why = why
 
 
 def explainer(

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.language_model import Waiting
 from retrieval.types import Evidence, Usage, Verdict
 
+Unanswered: TypeAlias = Literal["no_answer", "bad_answer"]
+
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The verdict with the model's opinion, the usage, and notices for the user."""
+    """The verdict with the model's opinion, the usage, and notices for the user.
+
+    ``unanswered``: why there is no opinion of the model: it gave no answer, or none that passed the
+    checks. ``None``: there is one.
+    """
 
     verdict: Verdict
     usage: Usage
     notices: tuple[str, ...] = ()
+    unanswered: Unanswered | None = None
 
 
 class Explains(Protocol):

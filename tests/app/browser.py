@@ -51,14 +51,14 @@ def text_of(browser: Chrome, selector: str) -> str:
     return browser.find_element(By.CSS_SELECTOR, selector).text
 
 
-def wait_for(browser: Chrome, script: str, seconds: float = 15) -> None:
+def wait_for(browser: Chrome, script: str, seconds: float = 60) -> None:
     """Wait until an expression is true on the page, reloads included."""
     WebDriverWait(browser, seconds, 0.05).until(
         lambda driver: driver.execute_script(f"return Boolean({script})"), script
     )
 
 
-def wait_for_element(browser: Chrome, selector: str, seconds: float = 15) -> WebElement:
+def wait_for_element(browser: Chrome, selector: str, seconds: float = 60) -> WebElement:
     """Wait for an element, also where the page runs no scripts."""
     return WebDriverWait(browser, seconds, 0.05).until(
         expected_conditions.presence_of_element_located((By.CSS_SELECTOR, selector)), selector

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 from selenium.webdriver import Chrome
 
 from app import create_app
@@ -17,12 +19,33 @@ from tests.app.browser import console_messages, open_chromium, resize
 from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
+from worker.database import Database
 from worker.job_store import JobStore
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let all applications of this process share the compiled templates."""
+    cache = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Flask, "jinja_options", {"bytecode_cache": cache})
+        yield
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables, which takes longer to make than most tests."""
+    file = tmp_path_factory.mktemp("database") / "esoteric.db"
+    database = Database(f"sqlite:///{file}")
+    database.reach()
+    database.close()
+    return file
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, empty_database: Path) -> Settings:
     describe_index(tmp_path)
+    shutil.copy(empty_database, tmp_path)
     return Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
 
 
@@ -39,8 +62,12 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def store(app: Flask) -> JobStore:
-    return services_of(app).store
+def store(request: pytest.FixtureRequest) -> JobStore:
+    """The store of the web server where a test has one, else of the application."""
+    if "web" in request.fixturenames:
+        web: WebProcess = request.getfixturevalue("web")
+        return web.store
+    return services_of(request.getfixturevalue("app")).store
 
 
 @pytest.fixture
@@ -49,10 +76,25 @@ def worker(store: JobStore) -> WorkerByHand:
 
 
 @pytest.fixture
-def web(tmp_path: Path) -> Iterator[WebProcess]:
+def own_web(tmp_path: Path) -> Iterator[WebProcess]:
+    """A web server for a test that ends it or gives it much to do."""
     web = WebProcess(tmp_path)
     yield web
     web.close()
+
+
+@pytest.fixture(scope="module")
+def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+    web = WebProcess(tmp_path_factory.mktemp("web"))
+    yield web
+    web.close()
+
+
+@pytest.fixture
+def web(web_of_module: WebProcess) -> WebProcess:
+    """The web server of the tests of a module, without any claim or corpus."""
+    web_of_module.forget_all()
+    return web_of_module
 
 
 @pytest.fixture(scope="module")

@@ -44,14 +44,8 @@ REFUSED = Problem("claim_link", "x" * 200, "")
 LONG = "Donaudampfschiff" * 12
 
 
-@pytest.fixture
-def store(web: WebProcess) -> JobStore:
-    """The store of the process, which the worker by hand uses too."""
-    return web.store
-
-
 def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
-    WebDriverWait(browser, 10, 0.05).until(lambda _: store.recent(1))
+    WebDriverWait(browser, 60, 0.05).until(lambda _: store.recent(1))
     return store.recent(1)[0]
 
 
@@ -251,24 +245,24 @@ def test_everything_works_without_scripts(
     browser.find_element(By.ID, "claim").send_keys(CLAIM)
     browser.find_element(By.CSS_SELECTOR, "button.primary").click()
     job = wait_for_the_job(browser, store)
-    WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.ID, "progress"))
+    WebDriverWait(browser, 60, 0.05).until(lambda driver: driver.find_elements(By.ID, "progress"))
     run = worker.start(job)
     done = worker.record(run, FIRST_HOP[:3])
     browser.find_element(By.LINK_TEXT, "Show the progress").click()
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "tr[data-stage=titles].done")
     )
     browser.find_element(By.PARTIAL_LINK_TEXT, "every two seconds").click()
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_elements(By.LINK_TEXT, "Stop reloading")
     )
     # From here on the page reloads itself.
     worker.record(run, FIRST_HOP[3:5], done)
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, "tr[data-stage=questions].done")
     )
     assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
     )
     assert "Supported" in text_of(browser, ".verdict h2")
@@ -276,7 +270,7 @@ def test_everything_works_without_scripts(
     assert not delete.is_displayed()
     browser.find_element(By.XPATH, "//summary[.='Delete this claim']").click()
     delete.click()
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: "You have not checked a claim" in driver.page_source
     )
     assert store.recent(1) == []
@@ -523,7 +517,7 @@ def test_without_scripts_a_part_is_a_link_to_its_evidence_in_the_list(
     browser.find_element(By.XPATH, "//summary[.='Part by part']").click()
     assert part(browser, 3).get_attribute("role") is None
     part(browser, 3).click()
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_element(By.ID, "part-3").is_displayed()
     )
     assert "“in 1874”" in text_of(browser, "#part-3")

@@ -138,7 +138,7 @@ def test_it_says_soon_that_the_database_is_locked_by_another_program(
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
         answer = client.get("/readyz")
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 8
     assert answer.status_code == 503
     assert "locked" in answer.text
 

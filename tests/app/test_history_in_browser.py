@@ -20,12 +20,6 @@ pytestmark = pytest.mark.browser
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
 
-@pytest.fixture
-def store(web: WebProcess) -> JobStore:
-    """The store of the process, which the worker by hand uses too."""
-    return web.store
-
-
 def test_times_are_those_of_the_reader(browser: Chrome, web: WebProcess, store: JobStore) -> None:
     store.submit(CLAIM, "esoteric")
     browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Pacific/Auckland"})
@@ -105,7 +99,7 @@ def test_a_claim_without_scripts_has_all_its_actions(
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     browser.get(f"{web.address}/claims/{job.id}")
     browser.find_element(By.CSS_SELECTOR, "button[aria-pressed]").click()
-    wait = WebDriverWait(browser, 10, 0.05)
+    wait = WebDriverWait(browser, 60, 0.05)
     wait.until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".given"))
     assert "You agree." in text_of(browser, ".given")
     browser.find_element(By.XPATH, "//button[starts-with(., 'Search on')]").click()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -17,6 +18,7 @@ from settings import CHECKOUT, Settings
 from tests.app.index import describe_index
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.schema import Base
 
 
 class WebProcess:
@@ -55,7 +57,7 @@ class WebProcess:
         path: str,
         body: bytes = b"",
         kind: str = "text/plain",
-        seconds: float = 10,
+        seconds: float = 30,
     ) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
@@ -64,6 +66,13 @@ class WebProcess:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+    def forget_all(self) -> None:
+        """Delete all that is in its database, and its corpora."""
+        rmtree(self.settings.documents, ignore_errors=True)
+        with self.store.database.writing() as session:
+            for table in reversed(Base.metadata.sorted_tables):
+                session.execute(table.delete())
 
     def resident_megabytes(self) -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -78,7 +87,7 @@ class WebProcess:
             self.process.wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             assert self.process.poll() is None, self.log.read_text()
             try:
@@ -87,4 +96,4 @@ class WebProcess:
                 time.sleep(0.05)
             else:
                 return
-        pytest.fail("the web server did not answer within 20 seconds")
+        pytest.fail("the web server did not answer within 60 seconds")

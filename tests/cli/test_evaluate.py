@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,8 @@ import pytest
 
 from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config, version_of
-from settings import CHECKOUT
 from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
+from tests.support.command import Ran, esoteric
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -58,20 +55,11 @@ PAIRS: list[dict[str, Any]] = [
 ]
 
 
-def evaluate(
-    home: Path, *arguments: object, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cli", "evaluate", *map(str, arguments)],
-        cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(home), "ESOTERIC_THREADS": "2", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def evaluate(home: Path, *arguments: object, **variables: str) -> Ran:
+    return esoteric(home, "evaluate", *arguments, **variables)
 
 
-def complaint(run: subprocess.CompletedProcess[str], status: int) -> str:
+def complaint(run: Ran, status: int) -> str:
     assert run.returncode == status, run.stderr
     assert run.stdout == ""
     (line,) = run.stderr.strip().splitlines()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,8 @@ import pytest
 
 from retrieval.models.cross_encoders.classifier_files import read_calibration, read_classifier
 from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
-from settings import CHECKOUT
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.support.command import esoteric
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -28,23 +25,6 @@ PAIRS = [
     }
     for n in range(40)
 ]
-
-
-def esoteric(home: Path, *arguments: object, **variables: object) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *map(str, arguments)],
-        cwd=CHECKOUT,
-        env={
-            **os.environ,
-            "ESOTERIC_HOME": str(home),
-            "ESOTERIC_THREADS": "2",
-            **{name: str(value) for name, value in variables.items()},
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cli import supervisor
 from cli.home_lock import running
 from cli.supervisor import GivenUp, LogFile, Program, end_all, run
 from settings import CHECKOUT
@@ -49,7 +50,7 @@ def alive(pid: int) -> bool:
     return bool(seen.stdout.strip()) and not seen.stdout.strip().startswith(b"Z")
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 15) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
@@ -96,7 +97,10 @@ def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
     assert not any(alive(pid) for pid in started(tmp_path))
 
 
-def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(tmp_path: Path) -> None:
+def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.02)
     kettle = program(tmp_path, "die")
     with pytest.raises(GivenUp, match="status 1 5 times") as caught:
         run([kettle], lambda: False, lambda _text: None)
@@ -107,8 +111,9 @@ def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(tmp_path: Pa
 
 
 def test_a_program_that_others_can_do_without_is_started_again_after_growing_pauses(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.05)
     kettle, said, starts = program(tmp_path, "die", essential=False), [], []
 
     def six() -> bool:
@@ -119,20 +124,22 @@ def test_a_program_that_others_can_do_without_is_started_again_after_growing_pau
     run([kettle], six, said.append)
     end_all([kettle])
     pauses = [later - earlier for earlier, later in pairwise(starts)]
-    assert pauses[4] > 8
-    assert pauses == sorted(pauses)
+    assert all(pause >= 0.05 * 2 ** (n + 1) for n, pause in enumerate(pauses))
     assert kettle.trouble.startswith("The kettle stopped with status 1 5 times right after its")
     assert "no luck today" in kettle.trouble
-    assert said[-1] == f"{kettle.trouble}. It is started again in 8 seconds."
+    assert said[-1] == f"{kettle.trouble}. It is started again in 2 seconds."
 
 
-def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:
+def test_a_program_that_does_not_end_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "SECONDS_TO_END", 1.0)
     kettle = program(tmp_path, "ignore SIGTERM")
     log = tmp_path / "kettle.log"
     run([kettle], lambda: log.exists() and "at work" in log.read_text(), print)
     asked = time.monotonic()
     end_all([kettle])
-    assert 4 < time.monotonic() - asked < 7
+    assert time.monotonic() - asked >= 1
     (pid,) = started(tmp_path)
     assert not alive(pid)
 
@@ -158,4 +165,4 @@ def test_programs_end_when_who_started_them_is_killed(tmp_path: Path, behaviour:
         pids = started(tmp_path)
         assert len(pids) == 2
         supervisor.kill()
-    wait_until(lambda: not any(alive(pid) for pid in pids), 8)
+    wait_until(lambda: not any(alive(pid) for pid in pids), 20)

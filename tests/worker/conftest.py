@@ -50,7 +50,7 @@ class Worker:
         """Send SIGTERM and return how many seconds the worker took to end."""
         asked = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        self.process.wait(60)
         return time.monotonic() - asked
 
 
@@ -111,7 +111,7 @@ class House:
             f"stage {stage}",
         )
 
-    def wait_for_state(self, job: Job, state: str, seconds: float = 20) -> Job:
+    def wait_for_state(self, job: Job, state: str, seconds: float = 60) -> Job:
         wait_until(lambda: self.store.get(job.id).state == state, f"state {state}", seconds)
         return self.store.get(job.id)
 
@@ -126,7 +126,7 @@ class House:
         self.store.database.close()
 
 
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 20) -> None:
+def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Wait for something that happens in another process."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -6,7 +6,7 @@ stage of that claim, reporting as a slow stage does, until the file is gone; so
 a test decides in which stage a worker is when something happens to it. A file
 ``hang`` that holds the same makes it hang there and report nothing; with "no thread runs" in
 the claim, also no other thread of the process runs. While there is a file ``cut-off``, it cannot
-ask for its index.
+ask for its index, and while there is a file ``no-model``, its language model gives no answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import time
 from pathlib import Path
 
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.interface import IndexInfo
 from retrieval.types import (
     SUPPORTS,
@@ -50,6 +50,13 @@ class FakeRetriever:
     def __init__(self, index: Path) -> None:
         self._index = index
         self._corpus = ""
+
+    @property
+    def language_model_problem(self) -> EsotericError | None:
+        """Why the language model gives no answer."""
+        if (self._index.parent / "no-model").exists():
+            return EsotericError("language_model_unavailable", "It is away.", "Start it.")
+        return None
 
     def warm_up(self) -> None:
         """Read the name of the corpus.

@@ -211,6 +211,7 @@ def test_a_deleted_list_is_gone_and_its_claims_stay(desk: Desk) -> None:
 
 @pytest.mark.server
 def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
+    house.environment["LEASE_SECONDS"] = "4"
     lists = ListStore(house.store.database)
     claims = [f"Tea {number} is hot." for number in range(6)]
     house.hold("spans", claims[3])
@@ -220,5 +221,5 @@ def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House)
     worker.kill()
     house.let_go()
     house.start_worker()
-    wait_until(lambda: lists.get(speech).state == "done", "the end of the list", 40)
+    wait_until(lambda: lists.get(speech).state == "done", "the end of the list")
     assert [entry.state for entry in lists.all_entries(speech)] == ["done"] * 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from sqlalchemy.exc import IntegrityError
 
 from tests.worker.conftest import House
 from worker.database import Database
-from worker.logs import start_logging
+from worker.list_store import ListStore
+from worker.lists import NewEntry
+from worker.logs import about, log_as_json, start_logging
 from worker.schema import EventRow
 
 CLAIM = "The kettle of Quillby is made of pewter."
@@ -99,3 +102,59 @@ def test_a_message_is_one_line_with_its_time_in_utc(
         root.setLevel(level)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == ("1970-01-01T00:00:00Z INFO a.module: /a\\nINFO audit: {}\\x1b[2J\\u2028")
+
+
+def test_as_json_an_event_is_one_line_with_what_it_is_about_and_its_error(
+    root: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        start_logging()
+        log_as_json()
+        with about(claim="c1a1", list=None):
+            try:
+                {}[CLAIM]
+            except KeyError:
+                logging.getLogger("a.module").exception("It\nfailed \x1b[2J")
+        logging.getLogger("a.module").warning("Another")
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)
+    failed, other = capsys.readouterr().err.splitlines()
+    assert "\x1b" not in failed
+    event = json.loads(failed)
+    error = event.pop("error")
+    assert event.pop("time").endswith("Z")
+    assert event == {
+        "level": "ERROR",
+        "logger": "a.module",
+        "message": "It\nfailed \x1b[2J",
+        "claim": "c1a1",
+    }
+    assert error[-1] == "KeyError"
+    assert "pewter" not in failed
+    assert "claim" not in json.loads(other)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("asked", [False, True])
+def test_each_line_about_a_claim_has_its_id_and_that_of_its_list(house: House, asked: bool) -> None:
+    house.environment |= {"ESOTERIC_LOG": "json", "ESOTERIC_LOG_CLAIMS": "yes" if asked else "no"}
+    listed = ListStore(house.store.database).create(
+        "kettles", "esoteric", [NewEntry("1", CLAIM, {}, None)], None
+    )
+    worker = house.start_worker()
+    failing = house.queue.submit(f"Divide by zero: {CLAIM}", "esoteric")
+    house.wait_for_state(failing, "failed")
+    of_list = next(job for job in house.store.recent(2) if job.id != failing.id)
+    house.wait_for_state(house.store.get(of_list.id), "done")
+    worker.stop()
+    log = worker.log.read_text()
+    events = [json.loads(line) for line in log.splitlines()]
+    about_failing = [one for one in events if one.get("claim") == failing.id]
+    assert [one["level"] for one in about_failing] == ["INFO", "ERROR"]
+    assert about_failing[1]["error"][-1] == "ZeroDivisionError"
+    assert {one["list"] for one in events if one.get("claim") == of_list.id} == {listed}
+    assert not [one for one in events if "Claim " in one["message"] and "claim" not in one]
+    assert ("pewter" in log) == asked

@@ -14,6 +14,7 @@ from redis import Redis
 from settings import EMBEDDED_BROKER
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import open_retriever
+from worker import reaper as reaper_module
 from worker.heartbeat import Heartbeat
 from worker.jobs import Job
 from worker.reaper import MOST_SENT_AT_ONCE, Reaper
@@ -86,8 +87,10 @@ def test_claims_that_wait_for_a_busy_worker_get_no_second_message(
 
 
 def test_lost_messages_are_sent_again_once_and_the_oldest_first(
-    any_house: House, reaper: Reaper
+    any_house: House, reaper: Reaper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("PATIENCE_WHEN_IDLE", "PATIENCE_WHEN_BUSY"):
+        monkeypatch.setattr(reaper_module, name, timedelta(minutes=10))
     jobs = submit(any_house, MOST_SENT_AT_ONCE + 5)
     lose_messages(any_house)
     reaper.look()
@@ -95,7 +98,7 @@ def test_lost_messages_are_sent_again_once_and_the_oldest_first(
     let_an_hour_pass(any_house)
     reaper.look()
     assert messages(any_house) == MOST_SENT_AT_ONCE
-    assert RunStore(any_house.store.database).take_unsent(timedelta(minutes=1), 10) == [
+    assert RunStore(any_house.store.database).take_unsent(timedelta(minutes=10), 10) == [
         job.id for job in jobs[-5:]
     ]
     let_an_hour_pass(any_house)
@@ -134,28 +137,27 @@ def test_messages_of_cancelled_claims_are_removed_and_the_others_are_sent_again(
 
 
 @pytest.mark.server
-def test_after_2500_queued_claims_are_cancelled_a_new_claim_starts_within_seconds(
+def test_after_300_queued_claims_are_cancelled_a_new_claim_starts_within_seconds(
     any_house: House,
 ) -> None:
     any_house.hold("texts", "The kettle is full.")
     any_house.start_worker()
     slow = any_house.queue.submit("The kettle is full.", "esoteric")
     any_house.wait_for_event(slow, "texts")
-    for job in submit(any_house, 2500):
+    for job in submit(any_house, 300):
         any_house.store.cancel(job.id)
     any_house.queue.cancel(slow.id)
     began = time.monotonic()
     new = any_house.queue.submit("The kettle is empty.", "esoteric")
-    any_house.wait_for_state(new, "done", seconds=60)
-    took = time.monotonic() - began
-    print(f"{took:.1f} s")
-    assert took < 8
+    any_house.wait_for_state(new, "done")
+    assert time.monotonic() - began < 8
 
 
 @pytest.mark.redis
 def test_a_redis_that_is_away_keeps_no_reaper_from_its_other_work(
-    redis_house: House, redis_server: RedisServer
+    redis_house: House, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reaper_module, "LEASE_SECONDS", 2.0)
     job = redis_house.queue.submit("The kettle is made of tin.", "esoteric")
     assert RunStore(redis_house.store.database).start(job.id, "lost") is not None
     slot = RetrieverSlot(open_retriever, redis_house.settings)

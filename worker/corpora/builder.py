@@ -6,9 +6,14 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from threading import Event, Thread
 
 from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
+from worker.corpora.records import FileReport
+from worker.database import Database
+from worker.logs import about
+from worker.tallies import INDEXED_FILES, INDEXING_SECONDS, INDEXINGS, Tally, count
 
 LOOK_SECONDS = 1.0
 _AFTER_FAILURE_SECONDS = 15.0  # a full disk has room again soon, or it takes an hour
@@ -25,9 +30,11 @@ logger = logging.getLogger(__name__)
 class Builder(Thread):
     """Starts a process for each corpus whose files are not indexed as they are now."""
 
-    def __init__(self, store: CorpusStore, stop: Event) -> None:
+    def __init__(self, store: CorpusStore, database: Database, stop: Event) -> None:
+        """``database``: where it is counted what was indexed."""
         super().__init__(name="builder", daemon=True)
         self._store = store
+        self._database = database
         self._halt = stop
 
     def run(self) -> None:
@@ -49,10 +56,12 @@ class Builder(Thread):
             self._store.sweep()
             for name in self._store.to_index():
                 if not self._halt.is_set():
-                    self._index(name)
+                    with about(corpus=name):
+                        self._index(name)
 
     def _index(self, name: str) -> None:
         logger.info("The corpus %s is indexed", name)
+        began = time.monotonic()
         arguments = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), name]
         # The end of its input tells the process that this one has ended.
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, start_new_session=True) as process:
@@ -63,6 +72,22 @@ class Builder(Thread):
         if process.returncode:
             logger.error("The indexing of %s ended with status %d", name, process.returncode)
             self._store.report_death(name)
+        self._count(name, time.monotonic() - began, died=bool(process.returncode))
+
+    def _count(self, name: str, seconds: float, died: bool) -> None:
+        report = self._store.indexing(name)
+        if report is None:
+            return  # it was removed
+        end = "died" if died else report.step
+        files = report.files.values() if end == "done" else ()
+        count(
+            self._database,
+            [
+                Tally(INDEXINGS, (end,)),
+                Tally(INDEXING_SECONDS, (), seconds),
+                *(Tally(INDEXED_FILES, (_end(file),)) for file in files),
+            ],
+        )
 
     def _is_there(self, name: str) -> bool:
         try:
@@ -70,3 +95,9 @@ class Builder(Thread):
         except UnknownCorpus:
             return False
         return True
+
+
+def _end(file: FileReport) -> str:
+    if not file.problems:
+        return "read"
+    return "partly" if file.passages else "unreadable"

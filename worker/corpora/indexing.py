@@ -34,7 +34,7 @@ from settings import Settings
 from worker.corpora.corpus_store import CorpusStore, UnknownCorpus
 from worker.corpora.records import FileReport, Indexing
 from worker.failures import InternalError
-from worker.logs import start_logging
+from worker.logs import log_as_json, now_about, start_logging
 
 _NICENESS = 10  # claims come first
 _WRITE_SECONDS = 0.3  # between two reports
@@ -48,6 +48,9 @@ def main(name: str) -> None:
     os.nice(_NICENESS)
     start_logging()
     settings = Settings.from_environment()
+    if settings.log_json:
+        log_as_json()
+    now_about(corpus=name)
     runtime.keep_in(settings.model_folders.networks)
     store = CorpusStore(settings.documents, settings.folders)
     index_corpus(store, name, lambda: default_encoder(settings))

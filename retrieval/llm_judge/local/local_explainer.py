@@ -71,7 +71,7 @@ class LocalExplainer:
                 )
             except LanguageModelUnavailable as error:
                 notice = f"{error.message} The verdict is the verifier's."
-                return Explained(verdict, usage, (notice,))
+                return Explained(verdict, usage, (notice,), "no_answer")
             probabilities = np.array([answer.probabilities for answer in answers])
             read = sum(answer.prompt_tokens for answer in answers)
             usage = Usage(self.model, len(answers), read, len(answers))

@@ -12,12 +12,8 @@ from research.benchmarks.hard import claims
 from research.benchmarks.hard.claims import write_claims
 from research.benchmarks.hard.pages import FEVER, NAMES, OTHERS, write_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
-
-
-def page(title: str, *sentences: str) -> dict[str, str]:
-    lines = "\n".join(f"{number}\t{text}" for number, text in enumerate(sentences))
-    return {"id": title, "text": " ".join(sentences), "lines": lines}
-
+from tests.research.training.pages import fever_page as page
+from tests.support.json_lines import write_json_lines
 
 # "Plato", "Aristotle" and "Mount Everest" are in the default corpus.
 PAGES = [
@@ -61,9 +57,7 @@ def data(tmp_path: Path) -> Path:
         "pairs/train/infotabs.jsonl": BOX,
         "pairs/train/creak-explanations.jsonl": [{"title": "Ann Lee", "evidence": "A guess."}],
     }.items():
-        path = tmp_path / "data" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+        write_json_lines(tmp_path / "data" / name, *records)
     return tmp_path / "data"
 
 
@@ -117,18 +111,13 @@ def test_claims_are_composed_once_for_each_pair_of_pages_that_fever_lacks(
     defined = page("Pavel Drozd", "Pavel Drozd ( born 3 March 1922 ) is a Czech novelist .")
     composers = page("Los Faroles", "Los Faroles are a Mexican rock band formed in Oaxaca .")
     directed = "{} is a 1994 film directed by Pavel Drozd ."
-    (tmp_path / "pages.jsonl").write_text(
-        "".join(
-            json.dumps(one) + "\n"
-            for one in (
-                defined,
-                composers,
-                page("Night Ferry", directed.format("Night Ferry")),
-                page("Plato", directed.format("Plato")),  # FEVER has a page of this title
-                page("Copper Moon", "Copper Moon is a song by Los Faroles ."),
-            )
-        ),
-        encoding="utf-8",
+    write_json_lines(
+        tmp_path / "pages.jsonl",
+        defined,
+        composers,
+        page("Night Ferry", directed.format("Night Ferry")),
+        page("Plato", directed.format("Plato")),  # FEVER has a page of this title
+        page("Copper Moon", "Copper Moon is a song by Los Faroles ."),
     )
     monkeypatch.setattr(claims, "VitalCorpus", lambda: FeverCorpus(tmp_path))
     write_claims("composed", data, tmp_path / "composed")

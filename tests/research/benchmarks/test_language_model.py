@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from research.benchmarks.language_model.prompts import WORDINGS
 from research.benchmarks.language_model.systems import Labelled
 from retrieval.llm_judge.local.wordings import EXAMPLES
 from retrieval.types import LABELS
+from tests.support.json_lines import write_json_lines
 
 TRUTH = np.arange(300) % 3
 
@@ -90,7 +90,7 @@ def test_the_same_prompt_is_not_asked_again(tmp_path: Path) -> None:
         "processor": 0.5,
         "memory": 1,
     }
-    (tmp_path / "answers.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    write_json_lines(tmp_path / "answers.jsonl", line)
     (answer,) = LanguageModel(tmp_path).answers(WORDINGS[0], [given])
     assert isinstance(answer, Answer)
     assert answer.probabilities == [0.5, 0.3, 0.2]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from research.benchmarks.make_corpus import main
 from research.benchmarks.synthetic_pages import Encyclopaedia
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
+from tests.support.json_lines import write_json_lines
 
 REAL = [
     {"id": "Skerrow_Light", "text": "Lamps burn lamps .", "lines": "0\tLamps burn lamps ."},
@@ -81,9 +81,7 @@ def test_the_same_options_write_the_same_files_and_another_seed_others(tmp_path:
 @pytest.mark.usefixtures("few_words")
 def test_what_is_written_reads_as_fevers_pages(tmp_path: Path) -> None:
     real = tmp_path / "real"
-    real.mkdir()
-    lines = "".join(json.dumps(page) + "\n" for page in REAL)
-    (real / "wiki-001.jsonl").write_text(lines, encoding="utf-8")
+    write_json_lines(real / "wiki-001.jsonl", *REAL)
     corpus = FeverCorpus(made(tmp_path, "out", "--pages", "60", "--around", str(real)))
     pages = list(readable_pages(corpus))
     assert len(pages) == 60

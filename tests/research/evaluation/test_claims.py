@@ -9,6 +9,7 @@ import pytest
 from research.evaluation.claims import read_fever_claims
 from retrieval.errors import BadSource
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
+from tests.support.json_lines import write_json_lines
 
 LAMP = {
     "id": 7,
@@ -19,12 +20,7 @@ LAMP = {
 
 
 def read(tmp_path: Path, *lines: dict[str, Any] | str) -> Any:
-    path = tmp_path / "claims.jsonl"
-    path.write_text(
-        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
-        encoding="utf-8",
-    )
-    return read_fever_claims(path)
+    return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
 def test_a_claim_keeps_its_sets_and_its_line(tmp_path: Path) -> None:

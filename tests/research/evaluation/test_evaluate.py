@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,8 +14,10 @@ import pytest
 from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
-from settings import CHECKOUT
+from tests.research.training.pages import fever_page
+from tests.support.command import Ran, esoteric
 from tests.support.islands import TEXTS
+from tests.support.json_lines import write_json_lines
 from tests.support.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
@@ -52,40 +51,28 @@ CLAIMS: list[dict[str, Any]] = [
 def data(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Path:
     """A folder with wiki pages, claims, and the home of finished indexes."""
     folder = tmp_path_factory.mktemp("fever")
-    (folder / "pages").mkdir()
     (folder / "home").mkdir()
     (folder / "home" / "models").symlink_to(unpacked)
-    pages = [
-        {
-            "id": title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-"),
-            "text": text,
-            "lines": "\n".join(f"{n}\t{s}." for n, s in enumerate(text.rstrip(".").split(". "))),
-        }
+    pages = (
+        fever_page(fever_name(title), *(f"{one}." for one in text.rstrip(".").split(". ")))
         for title, text in TEXTS.items()
-    ]
-    write(folder / "pages" / "wiki-001.jsonl", pages)
-    write(folder / "claims.jsonl", CLAIMS)
+    )
+    write_json_lines(folder / "pages" / "wiki-001.jsonl", *pages)
+    write_json_lines(folder / "claims.jsonl", *CLAIMS)
     return folder
 
 
-def write(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+def fever_name(title: str) -> str:
+    return title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def evaluate(data: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    arguments = {"--wiki-pages": data / "pages", "--claims": data / "claims.jsonl", "--out": out}
-    flat = [str(part) for pair in arguments.items() for part in pair]
-    return subprocess.run(
-        [sys.executable, "-m", "cli", "evaluate", *flat, *options],
-        cwd=CHECKOUT,
-        env={**os.environ, "ESOTERIC_HOME": str(data / "home")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def evaluate(data: Path, out: Path, *options: str) -> Ran:
+    """Evaluate; options that are given again replace those of the data."""
+    arguments = ("--wiki-pages", data / "pages", "--claims", data / "claims.jsonl", "--out", out)
+    return esoteric(data / "home", "evaluate", *arguments, *options)
 
 
-def error_line(run: subprocess.CompletedProcess[str]) -> str:
+def error_line(run: Ran) -> str:
     assert run.returncode in (1, 2)
     assert "Traceback" not in run.stderr
     return run.stderr.strip().splitlines()[-1]
@@ -109,10 +96,8 @@ def test_every_system_has_predictions_that_fevers_scorer_reads(out: Path) -> Non
             assert len(record["predicted_evidence"]) <= 5
             assert 0 <= record["confidence"] <= 1
             assert record["seconds"] > 0
-            assert {page for page, _ in record["predicted_evidence"]} <= {
-                title.replace(" ", "_").replace("(", "-LRB-").replace(")", "-RRB-")
-                for title in TEXTS
-            }
+            pages = {page for page, _ in record["predicted_evidence"]}
+            assert pages <= set(map(fever_name, TEXTS))
         assert "Skerrow_Light" in records[0]["predicted_pages"]
 
 
@@ -202,8 +187,7 @@ def test_a_run_of_one_system_leaves_the_others_in_the_report(data: Path, out: Pa
 def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
     data: Path, tmp_path: Path
 ) -> None:
-    claims = tmp_path / "claims.jsonl"
-    write(claims, CLAIMS[2:])
+    claims = write_json_lines(tmp_path / "claims.jsonl", *CLAIMS[2:])
     run = evaluate(data, tmp_path / "out", "--claims", str(claims))
     assert run.returncode == 0, run.stderr
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
@@ -215,7 +199,7 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     other = tmp_path / "data"
     shutil.copytree(data / "pages", other / "pages")
     shutil.copytree(data / "home", other / "home", symlinks=True)
-    write(other / "claims.jsonl", [*CLAIMS, CLAIMS[0] | {"id": 4, "claim": "word " * 120}])
+    write_json_lines(other / "claims.jsonl", *CLAIMS, CLAIMS[0] | {"id": 4, "claim": "word " * 120})
     run = evaluate(other, tmp_path / "out")
     assert "Some claims crashed" in error_line(run)
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
@@ -269,8 +253,8 @@ def test_a_folder_of_other_things_or_other_results_is_refused(
 def test_evidence_outside_the_pages_is_named_by_its_line(
     data: Path, tmp_path: Path, page: str, sentence: int, said: str
 ) -> None:
-    claims = tmp_path / "claims.jsonl"
-    write(claims, [CLAIMS[0], CLAIMS[1] | {"evidence": [[[1, 1, page, sentence]]]}])
+    elsewhere = CLAIMS[1] | {"evidence": [[[1, 1, page, sentence]]]}
+    claims = write_json_lines(tmp_path / "claims.jsonl", CLAIMS[0], elsewhere)
     line = error_line(evaluate(data, tmp_path / "out", "--claims", str(claims)))
     assert "claims.jsonl, line 2" in line
     assert said in line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from research.evaluation.measures.corpus import contradicted, corpus_results
 from retrieval.errors import BadSource
 from retrieval.result import ClaimResult, Evidence, Verdict
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusInfo, Label
+from tests.support.json_lines import write_json_lines
 
 LAMP = {
     "claim": "The lamp is red.",
@@ -26,12 +26,7 @@ HUM = {"claim": "The lamp hums.", "label": "NOT ENOUGH INFO", "kind": "open", "e
 
 
 def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[CorpusClaim]:
-    path = tmp_path / "claims.jsonl"
-    path.write_text(
-        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
-        encoding="utf-8",
-    )
-    return read_corpus_claims(path)
+    return read_corpus_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
 def test_a_claim_keeps_its_sets_and_its_kind(tmp_path: Path) -> None:

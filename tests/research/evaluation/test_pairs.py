@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from research.evaluation.pairs import Pair, read_pairs
 from research.evaluation.verifier_alone import (
@@ -20,9 +17,10 @@ from research.evaluation.verifier_alone import (
     with_arithmetic,
 )
 from retrieval.errors import BadSource
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
+from tests.support.json_lines import write_json_lines
+from tests.support.opinions import Says
 
 LAMP = {"claim": "The lamp is red.", "label": "SUPPORTS", "evidence": "It is painted red."}
 PIER = {"title": "Pier", "sentence": "It was built by Ida Holm."}
@@ -30,12 +28,7 @@ HOLM = {"title": "Ida Holm", "sentence": "She kept bees."}
 
 
 def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[Pair]:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text(
-        "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines),
-        encoding="utf-8",
-    )
-    return list(read_pairs(path))
+    return list(read_pairs(write_json_lines(tmp_path / "pairs.jsonl", *lines)))
 
 
 def test_evidence_is_a_text_that_is_read_as_it_is(tmp_path: Path) -> None:
@@ -187,13 +180,10 @@ def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
     assert "| kind |" not in plain
 
 
-class SupportsFilledHalves:
-    """Supports two claims, whatever it reads."""
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        known = ("The mill opened in 1901.", "the bridge fell in 1903.")
-        rows = [(0.9, 0.0, 0.1) if claim in known else (0.1, 0.0, 0.9) for claim, _ in pairs]
-        return np.array(rows, dtype=np.float32)
+def supports_filled_halves(claim: str, _: str) -> Opinion:
+    """Support two claims, whatever is read."""
+    filled = claim in ("The mill opened in 1901.", "the bridge fell in 1903.")
+    return (0.9, 0.0, 0.1) if filled else (0.1, 0.0, 0.9)
 
 
 def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
@@ -206,7 +196,7 @@ def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
     ]
     pairs = [Pair(claim, evidence_text(*text), REFUTES, None, None, None) for claim, text in claims]
     before = np.array([(0.75, 0.25, 0.0)] * 3, dtype=np.float32)
-    after, ruled = with_arithmetic(pairs, before, cast(EvidenceModel, SupportsFilledHalves()))
+    after, ruled = with_arithmetic(pairs, before, Says(supports_filled_halves).model)
     assert ruled == [0, 2]
     assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (REFUTES, SUPPORTS, REFUTES)]
     assert quantity_results(pairs, before, after, ruled) == {

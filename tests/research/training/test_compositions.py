@@ -14,11 +14,10 @@ from research.training.compositions.definitions import DefinitionReader
 from research.training.compositions.exchanges import Exchanges
 from research.training.compositions.statements import Statement, statements
 from research.training.compositions.tidying import tidied, with_article, with_pronoun
-from research.training.data import TrainingData
 from research.training.sentence_pool import SentencePool
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -57,7 +56,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
 def made_from(
     pool: SentencePool, *train: AnnotatedClaim, seed: int = 0, limit: int = 1000
 ) -> list[Composition]:
-    return compositions(TrainingData(list(train), [], [], [], pool, pool, 0, {}), seed, limit)
+    return compositions(data_of(pool, *train), seed, limit)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ from research.training.data import TrainingData, load_data
 from research.training.reading_examples import reading_examples
 from research.training.relevance_examples import relevance_examples
 from retrieval.errors import BadSource
+from tests.research.training.pages import fever_page
+from tests.support.json_lines import write_json_lines
 
 pytestmark = pytest.mark.models
 
@@ -41,33 +42,21 @@ ONE_PAGE = ["Fir Boat", "Elm Pier"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    write(
-        folder / "fever-dev/wiki-pages/wiki-001.jsonl",
-        [
-            {
-                "id": page,
-                "text": " ".join(told),
-                "lines": "\n".join(f"{number}\t{text}" for number, text in enumerate(told)),
-            }
-            for page, told in PAGES.items()
-        ],
-    )
+    pages = (fever_page(page, *told) for page, told in PAGES.items())
+    write_json_lines(folder / "fever-dev/wiki-pages/wiki-001.jsonl", *pages)
     for name, claims in (("dev", DEV), ("train", TRAIN)):
-        write(folder / f"fever-dev/{name}.jsonl", [fever(n, *c) for n, c in enumerate(claims)])
-    union = {"claim": "Fir Boat is a boat.", "label": "SUPPORTS"}
-    write(folder / "fever-dev/train-union.jsonl", [union | {"evidence_union": [["Fir_Boat", 0]]}])
-    write(folder / "fm2/train.jsonl", [of_one_page(title) for title in ONE_PAGE])
+        records = (fever(n, *claim) for n, claim in enumerate(claims))
+        write_json_lines(folder / f"fever-dev/{name}.jsonl", *records)
+    union: dict[str, Any] = {"claim": "Fir Boat is a boat.", "label": "SUPPORTS"}
+    union["evidence_union"] = [["Fir_Boat", 0]]
+    write_json_lines(folder / "fever-dev/train-union.jsonl", union)
+    write_json_lines(folder / "fm2/train.jsonl", *map(of_one_page, ONE_PAGE))
     return folder
 
 
 @pytest.fixture(scope="module")
 def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
     return load_data(folder, tmp_path_factory.mktemp("vectors"), seed=0)
-
-
-def write(path: Path, records: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def fever(number: int, claim: str, label: str, page: str | None) -> dict[str, Any]:

@@ -7,11 +7,10 @@ import pytest
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim
 from research.training.compositions import Composition
-from research.training.data import TrainingData
 from research.training.loop import Example
 from research.training.path_examples import path_examples
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from tests.research.training.pages import pool_of
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -37,13 +36,8 @@ def examples_of(
     seed: int = 0,
     limit: int = 100,
 ) -> list[Example]:
-    pool = pool_of(PAGES, WordEncoder(), folder)
-    data = TrainingData(list(train), [], [], [], pool, pool, 0, {})
+    data = data_of(pool_of(PAGES, WordEncoder(), folder), *train)
     return path_examples(data, composed, seed, limit)
-
-
-def label_of(example: Example) -> str:
-    return LABELS[example.target.index(1.0)]
 
 
 @pytest.mark.parametrize("seed", range(6))

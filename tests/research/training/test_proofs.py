@@ -37,7 +37,7 @@ from retrieval.types import (
     Label,
     Operator,
 )
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.research.training.wordnet_files import write_wordnet
 
 pytestmark = pytest.mark.models
@@ -305,7 +305,7 @@ def test_a_claim_of_one_page_is_read_with_its_gold_sentences_and_with_others() -
     assert less.missing == (("Elm Pier", "It is old."),)
 
 
-def data_of(pool: SentencePool) -> TrainingData:
+def training_data(pool: SentencePool) -> TrainingData:
     train = [
         fever("Elm Pier is a Norwegian pier.", SUPPORTS, (PIER,)),
         fever("Elm Pier was opened in 1941.", REFUTES, (OPENED,)),
@@ -314,13 +314,13 @@ def data_of(pool: SentencePool) -> TrainingData:
         fever("Fir Boat never carried wool.", REFUTES, (("Fir_Boat", 0),)),
     ]
     page_claim = PageClaim("The mole is old.", SUPPORTS, "Mole", ("It is very old.",), ())
-    return TrainingData(list(train), [CONTRAST], [page_claim], [], pool, pool, 0, {})
+    return data_of(pool, *train, contrasts=[CONTRAST], page_claims=[page_claim])
 
 
 def test_every_proof_has_the_label_of_its_evidence(
     pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
 ) -> None:
-    examples = proof_examples(data_of(pool), [COMPOSED], lexicon, encoder, seed=0, limit=100)
+    examples = proof_examples(training_data(pool), [COMPOSED], lexicon, encoder, seed=0, limit=100)
     assert len(examples) > 10
     labels = {label_of(OPERATORS[o] for o in example.operators) for example in examples}
     assert labels == {SUPPORTS, REFUTES, NOT_ENOUGH_INFO}
@@ -335,7 +335,7 @@ def test_a_few_of_the_proofs_are_drawn_and_the_same_ones_again(
     pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
 ) -> None:
     def drawn(seed: int, limit: int) -> list[ProofExample]:
-        return proof_examples(data_of(pool), [COMPOSED], lexicon, encoder, seed, limit)
+        return proof_examples(training_data(pool), [COMPOSED], lexicon, encoder, seed, limit)
 
     every, few = drawn(0, 100), drawn(0, 4)
     assert len(few) <= 4 < len(every)

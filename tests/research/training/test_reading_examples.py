@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.claims import PageClaim
 from research.training.contrast import Contrast
-from research.training.data import TrainingData
 from research.training.loop import Example
 from research.training.reading_examples import reading_examples
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from tests.research.training.pages import pool_of
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -34,18 +34,12 @@ BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0
 def examples_of(
     folder: Path,
     *train: AnnotatedClaim,
-    contrasts: tuple[Contrast, ...] = (),
-    page_claims: tuple[PageClaim, ...] = (),
     seed: int = 0,
     limit: int = 100,
+    **others: Any,
 ) -> list[Example]:
-    pool = pool_of(PAGES, WordEncoder(), folder)
-    data = TrainingData(list(train), list(contrasts), list(page_claims), [], pool, pool, 0, {})
+    data = data_of(pool_of(PAGES, WordEncoder(), folder), *train, **others)
     return reading_examples(data, seed, limit)
-
-
-def label_of(example: Example) -> str:
-    return LABELS[example.target.index(1.0)]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,11 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.data import TrainingData
 from research.training.selection_examples import SelectionExample, selection_examples
 from research.training.utility_feedback import evidence_classification, utility_divergence
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
 TELLING, MISLEADING, IDLE = (
@@ -126,7 +125,7 @@ PAGES = {
 
 def examples_of(folder: Path, *claims: AnnotatedClaim, candidates: int) -> list[SelectionExample]:
     pool = pool_of(PAGES, WordEncoder(), folder)
-    data = TrainingData(list(claims), [], [], [], pool, pool, 0, {})
+    data = data_of(pool, *claims)
 
     def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Find sentences with "oak" in them relevant, then those with "red"."""

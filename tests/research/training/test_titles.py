@@ -28,7 +28,7 @@ from retrieval.models.generators.title_generator import POSITIONS
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.types import SUPPORTS
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -46,7 +46,7 @@ SEARCH_GOLD = ((("Red_Lamp", 1), ("Ann_Lee", 0)),)
 def data(tmp_path: Path) -> TrainingData:
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
     dev = [FeverClaim(CLAIM, SUPPORTS, SEARCH_GOLD, 1, "dev, line 1")]
-    return TrainingData([], [], [], dev, pool, pool, 0, {})
+    return data_of(pool, dev=dev)
 
 
 def test_sentences_come_before_the_title_that_is_between_markup() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,13 @@ from research.training.loop import Example
 from research.training.verifier.pairs import LONGEST, pair_examples
 from research.training.verifier.retrieved import AGREES, SET_LIMIT, retrieved_examples
 from retrieval.errors import BadSource
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
-from tests.research.training.pages import pool_of
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
+from tests.research.training.pages import label_of, pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.json_lines import write_json_lines
 
 SEEDS = range(8)
 every_seed = pytest.mark.parametrize("seed", SEEDS)
-
-
-def label_of(example: Example) -> str:
-    return LABELS[example.target.index(1.0)]
 
 
 # Pairs
@@ -54,8 +50,7 @@ def pairs_of(
     seed: int,
 ) -> list[Example]:
     for source, lines in sources.items():
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (folder / f"{source}.jsonl").write_text(text, encoding="utf-8")
+        write_json_lines(folder / f"{source}.jsonl", *lines)
     return pair_examples(folder, seed, quotas)
 
 

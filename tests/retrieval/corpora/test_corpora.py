@@ -7,7 +7,6 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -20,11 +19,7 @@ from retrieval.corpora.records.records import Fields
 from retrieval.corpora.sources import KNOWN, open_corpus
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
-
-
-def lines(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+from tests.support.json_lines import write_json_lines
 
 
 def fever_page(page_id: str, sentences: str) -> dict[str, str]:
@@ -56,7 +51,7 @@ def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
 
 
 def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
-    lines(
+    write_json_lines(
         tmp_path / "wiki-001.jsonl",
         fever_page("", ""),
         fever_page(
@@ -70,7 +65,7 @@ def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
 
 
 def test_fever_sentences_have_the_pages_that_they_link_to(tmp_path: Path) -> None:
-    lines(
+    write_json_lines(
         tmp_path / "wiki-001.jsonl",
         fever_page(
             "Pier",
@@ -86,13 +81,15 @@ def test_fever_sentences_have_the_pages_that_they_link_to(tmp_path: Path) -> Non
 
 
 def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
-    lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red ."))
+    write_json_lines(
+        tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red .")
+    )
     (page,) = pages_of(f"fever:{tmp_path}")
     assert page.sentences == ("It is old.", "It is red.")
 
 
 def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Path) -> None:
-    path = lines(
+    path = write_json_lines(
         tmp_path / "notes.jsonl",
         {"id": "1", "title": "Zoe\u0308", "text": "A \n name.", "url": "https://example.org/z"},
         {"id": "2", "title": "", "text": "No\u0000thing.", "url": "javascript:alert(1)"},
@@ -102,20 +99,6 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
     assert (corpus.name, corpus.size()) == ("notes", path.stat().st_size)
     assert (first.title, first.text, first.url) == ("Zoë", "A name.", "https://example.org/z")
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
-
-
-@pytest.mark.server
-def test_a_folder_gives_its_text_and_markdown_files_in_order(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "note.md").write_text(
-        "# The *old* lamp\n\n- It is [red](http://example.org).\n\n```\ncode\n```\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "a.txt").write_text("A lamp\nis old.", encoding="utf-8")
-    (tmp_path / "c.pdf").write_bytes(b"%PDF")
-    first, second = pages_of(f"folder:{tmp_path}")
-    assert (first.id, first.title, first.text) == ("a.txt", "a", "A lamp is old.")
-    assert (second.id, second.title, second.text) == ("b/note.md", "The old lamp", "It is red.")
 
 
 def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
@@ -328,7 +311,9 @@ def test_an_item_that_never_ends_is_refused(
 
 
 def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
-    path = lines(tmp_path / "lamps.jsonl", {"_id": 7, "headline": 1984, "contents": "It is red."})
+    path = write_json_lines(
+        tmp_path / "lamps.jsonl", {"_id": 7, "headline": 1984, "contents": "It is red."}
+    )
     fields = Fields.read("id=_id, title=headline,text=contents")
     (page,) = readable_pages(open_corpus(f"jsonl:{path}", fields))
     assert (page.id, page.title, page.text) == ("7", "1984", "It is red.")
@@ -364,8 +349,7 @@ def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
         {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
         {"id": "Small", "text": "", "lines": "0\tIt is small ."},
     ]
-    lines = "\n".join(json.dumps(record) for record in records)
-    (tmp_path / "wiki-001.jsonl").write_text(lines, encoding="utf-8")
+    write_json_lines(tmp_path / "wiki-001.jsonl", *records)
     (complaint,) = complaints(f"fever:{tmp_path}")
     assert f"line 1: sentence id {number[:12]}." in complaint.message
     assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
@@ -410,7 +394,7 @@ def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = [{"id": str(n), "title": "a", "text": "b " * n} for n in range(200)]
-    path = lines(tmp_path / "notes.jsonl", *records)
+    path = write_json_lines(tmp_path / "notes.jsonl", *records)
     path.write_bytes(path.read_bytes() + b"nonsense")
     whole = pages_of(f"jsonl:{path}"), complaints(f"jsonl:{path}")
     monkeypatch.setattr(json_lines, "BLOCK", 100)
@@ -461,8 +445,8 @@ def test_a_zip_that_is_cut_off_or_damaged_is_refused(tmp_path: Path, kept: int) 
 
 
 def test_a_changed_source_has_another_fingerprint(tmp_path: Path) -> None:
-    path = lines(tmp_path / "notes.jsonl", {"id": "1", "title": "a", "text": "b"})
+    path = write_json_lines(tmp_path / "notes.jsonl", {"id": "1", "title": "a", "text": "b"})
     before = open_corpus(f"jsonl:{path}").fingerprint()
     assert open_corpus(f"jsonl:{path}").fingerprint() == before
-    lines(path, {"id": "1", "title": "a", "text": "c"})
+    write_json_lines(path, {"id": "1", "title": "a", "text": "c"})
     assert open_corpus(f"jsonl:{path}").fingerprint() != before

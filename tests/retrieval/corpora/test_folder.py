@@ -123,66 +123,60 @@ def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
     assert page.title == expected
 
 
-def test_what_is_printed_for_the_page_is_not_part_of_its_text(tmp_path: Path) -> None:
-    pages = [
-        "The Lamp Journal 11\nThe lamp of the old town was made for the har-\nbour of Rowan by",
-        "The Lamp Journal 12\nAnn Lee and her sister\n12",
-        "The Lamp Journal 13\nin the year of the great storm. It was taken to a house.\n13",
-    ]
-    (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages))
+MADE = "The lamp was made in the year of the great storm of Rowan."
+CONTENTS = [
+    "The old lamps of Rowan . . . . . . . . . 12",
+    "The new lamps . . . . . 15",
+    "The oil of the lamps . . . . . . . . 21",
+]
+HEADED = [
+    "Old lamps of Rowan",
+    MADE,
+    "These are the lamps of the town, in the order of their age:",
+    "- a red lamp",
+    "- a blue lamp",
+]
+
+
+@pytest.mark.parametrize(
+    ("printed", "sentences"),
+    [
+        (  # What is printed for the page is not part of its text, which goes on over pages.
+            [
+                "The Lamp Journal 11\nThe lamp of the old town was made for the har-\nbour by",
+                "The Lamp Journal 12\nAnn Lee and her sister\n12",
+                "The Lamp Journal 13\nin the year of the storm. It was taken to a house.\n13",
+            ],
+            [
+                ["The lamp of the old town was made for the harbour by"],
+                ["Ann Lee and her sister in the year of the storm."],
+                ["It was taken to a house."],
+            ],
+        ),
+        (  # A sentence that pages begin with is no running head.
+            [f"Lamp {n} is red.\nIt is old." for n in range(4)],
+            [[f"Lamp {n} is red.", "It is old."] for n in range(4)],
+        ),
+        (  # Items and headings are apart from the next sentence.
+            ["\n".join(HEADED)],
+            [HEADED],
+        ),
+        (  # Fragments and tables of contents are left out.
+            ["\n".join([MADE, "1 Introduction", *CONTENTS, "A", "the red lamp", "It burns."])],
+            [[MADE, "the red lamp", "It burns."]],
+        ),
+        (  # A value at the end of a dotted line is read.
+            ["The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"],
+            [["The lamps of Rowan were counted:", "Of oil: 31", "Of gas: 1,250"]],
+        ),
+    ],
+)
+def test_the_pages_of_a_pdf_have_its_sentences(
+    tmp_path: Path, printed: list[str], sentences: list[list[str]]
+) -> None:
+    (tmp_path / "lamps.pdf").write_bytes(pdf_of(printed))
     found, _ = read(tmp_path)
-    assert [page.sentences for page in found] == [
-        ("The lamp of the old town was made for the harbour of Rowan by",),
-        ("Ann Lee and her sister in the year of the great storm.",),
-        ("It was taken to a house.",),
-    ]
-
-
-def test_a_sentence_that_pages_begin_with_is_no_running_head(tmp_path: Path) -> None:
-    pages = [f"Lamp {n} is red.\nIt is old." for n in range(4)]
-    (tmp_path / "lamps.pdf").write_bytes(pdf_of(pages))
-    found, _ = read(tmp_path)
-    assert [page.sentences for page in found] == [
-        (f"Lamp {n} is red.", "It is old.") for n in range(4)
-    ]
-
-
-def test_items_and_headings_of_a_pdf_are_apart_from_the_next_sentence(tmp_path: Path) -> None:
-    page = (
-        "Old lamps of Rowan\nThe lamp was made in the year of the great storm of Rowan.\n"
-        "These are the lamps of the town, in the order of their age:\n- a red lamp\n- a blue lamp"
-    )
-    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
-    (found,), _ = read(tmp_path)
-    assert found.sentences == (
-        "Old lamps of Rowan",
-        "The lamp was made in the year of the great storm of Rowan.",
-        "These are the lamps of the town, in the order of their age:",
-        "- a red lamp",
-        "- a blue lamp",
-    )
-
-
-def test_fragments_of_a_pdf_are_left_out(tmp_path: Path) -> None:
-    page = (
-        "The lamp was made in the year of the great storm of Rowan.\n"
-        "1 Introduction\nThe old lamps of Rowan . . . . . . . . . 12\nThe new lamps . . . . . 15\n"
-        "The oil of the lamps . . . . . . . . 21\nA\nthe red lamp\nIt burns."
-    )
-    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
-    (found,), _ = read(tmp_path)
-    assert found.sentences == (
-        "The lamp was made in the year of the great storm of Rowan.",
-        "the red lamp",
-        "It burns.",
-    )
-
-
-def test_a_value_at_the_end_of_a_dotted_line_is_read(tmp_path: Path) -> None:
-    page = "The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"
-    (tmp_path / "lamps.pdf").write_bytes(pdf_of([page]))
-    (found,), _ = read(tmp_path)
-    assert found.sentences == ("The lamps of Rowan were counted:", "Of oil: 31", "Of gas: 1,250")
+    assert [list(page.sentences or ()) for page in found] == sentences
 
 
 def test_html_is_read_without_menus_in_the_sections_of_its_headings(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from retrieval.corpora.corpus import Page, Passage, readable_pages
 from retrieval.corpora.passages import LIMIT, WHOLE, Block, paragraphs, passages
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.vital import VitalCorpus
+from tests.support.json_lines import write_json_lines
 
 URL = "https://example.org/lamps"
 
@@ -178,12 +178,11 @@ def test_the_time_is_linear_in_the_length() -> None:
 
 def test_a_long_document_of_json_lines_is_read_in_passages(tmp_path: Path) -> None:
     text = " ".join(lamp(n) for n in range(100))
-    path = tmp_path / "notes.jsonl"
-    records = [
+    path = write_json_lines(
+        tmp_path / "notes.jsonl",
         {"id": "1", "title": "Lamps", "text": text, "url": URL},
         {"id": "2", "title": "Lamp", "text": "It is red."},
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    )
     *long, short = readable_pages(open_corpus(f"jsonl:{path}"))
     assert [page.id for page in long] == ["1#1", "1#2", "1#3", "1#4"]
     assert {page.url for page in long} == {URL}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,18 @@ from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
 from retrieval.words import BY_OCR, OCR_NOTE
 from tests.retrieval.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of, with_characters
+
+
+def grid(
+    columns: Sequence[float], rows: Sequence[Sequence[str]], top: float, height: float
+) -> list[tuple[float, float, float, str]]:
+    """Return the pieces of a table whose columns begin at these places; empty cells are none."""
+    return [
+        (x, top - height * number, 10, cell)
+        for number, row in enumerate(rows)
+        for x, cell in zip(columns, row, strict=True)
+        if cell
+    ]
 
 
 def paragraphs(folder: Path, *pages: bytes) -> list[str]:
@@ -106,11 +119,7 @@ def test_rows_of_a_table_are_read_with_their_years(tmp_path: Path) -> None:
     rows = [("House", "1901", "1902"), ("Mill", "3", "12"), ("Old inn of Rowan", "0", "5")]
     page = drawn(
         (50, 750, 10, "The table shows the lamps of the houses:"),
-        *(
-            (x, 720 - 14 * number, 10, cell)
-            for number, row in enumerate(rows)
-            for x, cell in zip((50, 200, 300), row, strict=True)
-        ),
+        *grid((50, 200, 300), rows, top=720, height=14),
         (50, 660, 10, "All of them burned oil in those years, and none of them burned gas."),
     )
     assert paragraphs(tmp_path, page) == [
@@ -131,11 +140,7 @@ COLUMNS = (50, 200, 260, 330, 390)  # where they begin
 
 def of_towns(*above: tuple[float, float, float, str]) -> bytes:
     """Return a table with texts above the names of its columns, which are at the height 686."""
-    rows = [
-        (x, 686 - 14 * number, 10, cell)
-        for number, row in enumerate(TOWNS)
-        for x, cell in zip(COLUMNS, row, strict=True)
-    ]
+    rows = grid(COLUMNS, TOWNS, top=686, height=14)
     end = (50, 600, 10, "All of them burned oil in those years, and none of them burned gas.")
     return drawn(*above, *rows, end)
 
@@ -175,10 +180,8 @@ def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
     (tmp_path / "a.pdf").write_bytes(pdf_of(["It is red."], more=[page]))
     (part,) = pdf.read(tmp_path / "a.pdf").unread
     assert part.where == "page 2"
-    assert part.message == (
-        "not read: 2 short lines or rows with numbers that are no sentences;"
-        ' the first is "12 14 15".'
-    )
+    assert part.message.startswith("not read: 2 short lines or rows with numbers")
+    assert '"12 14 15"' in part.message
 
 
 def test_names_of_columns_in_two_lines_are_one(tmp_path: Path) -> None:
@@ -230,14 +233,7 @@ def test_a_cell_whose_brackets_end_on_the_next_line_is_one(tmp_path: Path) -> No
         ("10 - 20)", "", ""),
         ("Inn", "4", "7"),
     ]
-    page = drawn(
-        *(
-            (x, 720 - 12 * number, 10, cell)
-            for number, row in enumerate(rows)
-            for x, cell in zip((50, 200, 300), row, strict=True)
-            if cell
-        ),
-    )
+    page = drawn(*grid((50, 200, 300), rows, top=720, height=12))
     assert paragraphs(tmp_path, page) == [
         "House: Mill (oil for 10 - 20), 1901: 3, 1902: 12.",
         "House: Inn, 1901: 4, 1902: 7.",
@@ -262,20 +258,22 @@ RIGHT = [
 def test_columns_are_read_one_after_the_other_however_they_are_drawn(
     tmp_path: Path, order: str
 ) -> None:
-    left = [(50, 700 - 12 * n, 10, line) for n, line in enumerate(LEFT)]
-    right = [(300, 700 - 12 * n, 10, line) for n, line in enumerate(RIGHT)]
+    left, right = (
+        grid([x], [[line] for line in lines], top=700, height=12)
+        for x, lines in ((50, LEFT), (300, RIGHT))
+    )
     pieces = left + right
     if order == "lines":
         pieces = [piece for both in zip(left, right, strict=True) for piece in both]
     if order == "reversed":
         pieces = pieces[::-1]
-    wide = (
-        50,
-        730,
-        10,
-        "This is the report of the council of Rowan on the lamp, for the year 1921, in two parts.",
+    above = (
+        "This is the report of the council of Rowan on the lamp, for the year 1921, in two parts."
     )
-    assert paragraphs(tmp_path, drawn(wide, *pieces))[-2:] == [" ".join(LEFT), " ".join(RIGHT)]
+    assert paragraphs(tmp_path, drawn((50, 730, 10, above), *pieces))[-2:] == [
+        " ".join(LEFT),
+        " ".join(RIGHT),
+    ]
 
 
 def test_words_in_the_margin_do_not_make_a_table_of_the_prose_beside_them(tmp_path: Path) -> None:
@@ -310,25 +308,12 @@ def test_the_mark_of_a_note_goes_as_a_whole_and_that_of_an_isotope_stays(
 
 
 def test_a_note_does_not_come_between_the_lines_of_a_sentence(tmp_path: Path) -> None:
-    first = drawn(
-        (
-            50,
-            140,
-            10,
-            "The lamp was lit by the keeper of the harbour, who was paid by the town, and",
-        ),
-        (50, 100, 7, "His name is in the book of the town."),
-    )
-    second = drawn(
-        (50, 700, 10, "he lit it on 212 days of that year, as the book of the town says.")
-    )
-    assert paragraphs(tmp_path, first, second) == [
-        (
-            "The lamp was lit by the keeper of the harbour, who was paid by the town, and"
-            " he lit it on 212 days of that year, as the book of the town says."
-        ),
-        "His name is in the book of the town.",
-    ]
+    begun = "The lamp was lit by the keeper of the harbour, who was paid by the town, and"
+    ended = "he lit it on 212 days of that year, as the book of the town says."
+    note = "His name is in the book of the town."
+    first = drawn((50, 140, 10, begun), (50, 100, 7, note))
+    second = drawn((50, 700, 10, ended))
+    assert paragraphs(tmp_path, first, second) == [f"{begun} {ended}", note]
 
 
 def test_letters_that_are_moved_apart_a_little_are_one_word(tmp_path: Path) -> None:

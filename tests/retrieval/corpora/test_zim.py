@@ -141,12 +141,8 @@ def test_nothing_is_left_of_pronunciation_marks_and_coordinates(
     ("html", "plain"),
     [
         ("10<sup>6</sup> km<sup>2</sup>", "10⁶ km²"),
-        ("6.0×10<sup>−23</sup> of <sup>14</sup>C, Fe<sup>2+</sup>", "6.0×10⁻²³ of ¹⁴C, Fe²⁺"),
         ("H<sub>2</sub>O", "H2O"),
-        ("the 19<sup>th</sup>, M<sup>c</sup>Lee and Lamp<sup>™</sup>", "the 19th, McLee and Lamp™"),
         ("2<sup><i>n</i></sup>, e<sup><i>x</i></sup>, 2<sup>0.5</sup>", "2ⁿ, e^x, 2^0.5"),
-        ("10<sup>10<sup>100</sup></sup>", "10^(10¹⁰⁰)"),
-        ("6 <sup>1</sup>&frasl;<sub>2</sub> m", "6 1\N{FRACTION SLASH}2 m"),
         ("It is old<sup>[3]</sup>.", "It is old."),
         ("a<sup><p>b", "a"),
     ],

@@ -36,7 +36,7 @@ from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
 from tests.retrieval.index.pages import PAGES, ListCorpus
-from tests.retrieval.index.phrases import holding
+from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
 # A build in a process of its own, over enough pages for several parts.
@@ -178,14 +178,6 @@ def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path
     build(tmp_path)
     EmbeddedStore.open(tmp_path, "words").verify()
     assert not begun.folder.exists()
-
-
-def test_vectors_that_were_begun_are_told_by_their_encoder(tmp_path: Path) -> None:
-    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
-    with pytest.raises(KeyboardInterrupt):
-        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
-    (begun,) = unfinished(tmp_path)
-    assert begun.what == "vectors of words"
 
 
 def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
@@ -362,11 +354,6 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
         finally:
             os.kill(process.pid, signal.SIGCONT)
         process.stdout.read()
-
-
-def test_no_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(IndexUnavailable, match="esoteric index build --source vital"):
-        EmbeddedStore.open(tmp_path, "words")
 
 
 @pytest.mark.parametrize("name", [*FILES, "versions/*/meta.json"])

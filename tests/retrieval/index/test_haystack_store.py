@@ -17,12 +17,11 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index import haystack_store
 from retrieval.index.haystack_store import HaystackStore
 from retrieval.index.interface import MOST_OF_A_NAME
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.types import PhraseSearch, SentenceKey, SentenceMatch
 from tests.retrieval.index.elastic.node import free_port, shared_url
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
-from tests.retrieval.index.phrases import holding
+from tests.retrieval.index.questions import documents_titled, holding
 from tests.support.encoders import WordEncoder
 
 if TYPE_CHECKING:
@@ -129,13 +128,7 @@ def test_all_titles_are_read_in_several_answers(
 ) -> None:
     monkeypatch.setattr(haystack_store, "_TITLES_AT_ONCE", 5)
     assert list(store.titled()) == sorted(ORACLE.titled())
-    trie = store.titles()
-    node = trie.root()
-    for token in TitleTokenizer().tokens(["Twin"])[0]:
-        step = trie.step(node, token)
-        assert step is not None
-        node = step
-    assert trie.ends(node) == ["Twin_1", "Twin_2"]
+    assert documents_titled(store, "Twin") == ["Twin_1", "Twin_2"]
 
 
 def test_documents_without_a_title_or_a_text_are_documents() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.open import open_index
 from settings import CHECKOUT
+from tests.support.command import printed
 
 # The product opens an index by ``open_index`` alone. The research also builds indexes that are not
 # the user's own, and names their kind.
@@ -39,14 +38,7 @@ print({"elasticsearch", "faiss", "numpy", "tantivy"} & set(sys.modules))
 
 @pytest.mark.server
 def test_nothing_is_imported_before_an_index_is_opened() -> None:
-    seen = subprocess.run(
-        [sys.executable, "-c", _IMPORT],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert seen.stdout == "set()\n"
+    assert printed(_IMPORT) == ["set()"]
 
 
 def test_which_kind_there_is_one_place_decides() -> None:

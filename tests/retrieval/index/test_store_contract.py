@@ -17,13 +17,11 @@ from retrieval.index.elastic.elastic_store import ElasticStore
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.interface import BadPages, BuildProgress, DocumentStore, Index
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.types import PhraseSearch, SentenceKey, SentenceMatch
 from tests.retrieval.index.elastic.node import store_url
-from tests.retrieval.index.in_memory_index import InMemoryIndex
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES, ListCorpus
-from tests.retrieval.index.phrases import holding
+from tests.retrieval.index.questions import documents_titled, holding
 from tests.support.encoders import WordEncoder
 
 HOSTILE = [
@@ -46,7 +44,6 @@ def elastic_index(folder: Path, version: str = "9.5") -> ElasticIndex:
 
 
 INDEXES: dict[str, Callable[[Path], Index]] = {
-    "in memory": lambda folder: InMemoryIndex(),
     "embedded": EmbeddedIndex,
     "elasticsearch": elastic_index,
     "elasticsearch 8": lambda folder: elastic_index(folder, "8.19"),
@@ -71,10 +68,13 @@ def built(name: str, folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentS
     return index.open(WordEncoder.name)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+# What looks at every page must answer as the indexes do: other tests take it for one.
+@pytest.fixture(scope="module", params=["in memory", *NAMES])
 def store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> DocumentStore:
+    if request.param == "in memory":
+        return InMemoryStore(PAGES, WordEncoder())
     return built(request.param, tmp_path_factory.mktemp("store"))
 
 
@@ -114,16 +114,27 @@ def test_an_unknown_id_is_an_error(store: DocumentStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["harbour", "The Harbour", "the harbour's", "a HARBOUR", "Harbour\u2019s", "  harbour "]
+    ("names", "found"),
+    [
+        # Case, article, possessive and accents do not matter.
+        (["harbour"], ["The Harbour"]),
+        (["a HARBOUR"], ["The Harbour"]),
+        (["the harbour's"], ["The Harbour"]),
+        (["Harbour\u2019s"], ["The Harbour"]),
+        (["  harbour "], ["The Harbour"]),
+        (["zoe"], ["Zoë"]),
+        (["ZOE\u0308"], ["Zoë"]),
+        # Titles full of brackets are titles; a part of one is another title.
+        (["(What) a title", "(everything)"], ["(What) a title", "(Everything)"]),
+        (["Harbour ligh", "Sav"], []),
+        # Names are answered in the order asked, each once, with all that have the title.
+        (["twin", "zoe", "twin"], ["Twin", "Twin", "Zoë"]),
+    ],
 )
-def test_case_article_and_possessive_do_not_matter_to_a_title(
-    store: DocumentStore, name: str
+def test_a_title_is_found_by_a_name(
+    store: DocumentStore, names: list[str], found: list[str]
 ) -> None:
-    assert titles(store, name) == ["The Harbour"]
-
-
-def test_accents_do_not_matter_to_a_title(store: DocumentStore) -> None:
-    assert titles(store, "zoe") == titles(store, "Zoë") == titles(store, "ZOE\u0308") == ["Zoë"]
+    assert titles(store, *names) == found
 
 
 def test_a_title_matches_exactly_first_and_then_without_its_words_in_parentheses(
@@ -134,38 +145,23 @@ def test_a_title_matches_exactly_first_and_then_without_its_words_in_parentheses
         ("Savage (band)", "band"),
         ("Savage (2012 film)", "2012 film"),
     ]
+    (band,) = store.title_matches(["savage (BAND)"])
+    assert (band.title, band.disambiguation) == ("Savage (band)", None)
 
 
-def test_a_title_with_its_words_in_parentheses_is_exact(store: DocumentStore) -> None:
-    assert [(m.title, m.disambiguation) for m in store.title_matches(["savage (BAND)"])] == [
-        ("Savage (band)", None)
-    ]
-
-
-def test_two_documents_of_one_title_are_both_found(store: DocumentStore) -> None:
-    assert [m.document_id for m in store.title_matches(["twin"])] == ["Twin_1", "Twin_2"]
-
-
-def test_titles_full_of_brackets_are_titles(store: DocumentStore) -> None:
-    assert titles(store, "(What) a title", "(everything)") == ["(What) a title", "(Everything)"]
-
-
-def test_a_prefix_of_a_title_is_another_title(store: DocumentStore) -> None:
-    assert titles(store, "Harbour ligh", "Sav") == []
-
-
-def test_names_are_answered_in_the_order_asked(store: DocumentStore) -> None:
-    assert titles(store, "twin", "zoe", "twin") == ["Twin", "Twin", "Zoë"]
-
-
-def test_a_phrase_is_its_words_in_order(store: DocumentStore) -> None:
-    found = [match.document_id for match in holding(store, "harbour light")]
-    assert found == ["Harbour_light"]
-
-
-def test_documents_with_any_of_the_phrases_are_found(store: DocumentStore) -> None:
-    found = {m.document_id for m in holding(store, "harbour light", "CAFE")}
-    assert found == {"Harbour_light", "Zoe"}
+@pytest.mark.parametrize(
+    ("phrases", "found"),
+    [
+        (["harbour light"], ["Harbour_light"]),  # its words in this order
+        (["light harbour"], []),
+        (["CAFE"], ["Zoe"]),
+        (["pages with one title"], ["Twin_1", "Twin_2"]),  # of equal scores
+    ],
+)
+def test_a_phrase_is_found_in_the_texts_that_hold_it(
+    store: DocumentStore, phrases: list[str], found: list[str]
+) -> None:
+    assert [match.document_id for match in holding(store, *phrases)] == found
 
 
 def test_more_of_a_rare_word_ranks_higher_and_the_limit_holds(store: DocumentStore) -> None:
@@ -187,11 +183,6 @@ def test_each_search_by_phrases_has_its_own_answer_and_none_has_none(store: Docu
     assert (first, none, set(others)) == (["The_Harbour"], [], {"Harbour_light", "Zoe"})
     assert again == ["The_Harbour", "Harbour_light"]
     assert store.phrase_matches([]) == []
-
-
-def test_equal_scores_are_in_order_of_ids(store: DocumentStore) -> None:
-    found = [m.document_id for m in holding(store, "pages with one title")]
-    assert found == ["Twin_1", "Twin_2"]
 
 
 @pytest.mark.parametrize("phrase", HOSTILE)
@@ -329,16 +320,9 @@ def test_equally_near_sentences_are_in_order_of_their_keys(name: str, tmp_path: 
 
 
 def test_the_titles_lead_to_their_documents(store: DocumentStore) -> None:
-    trie = store.titles()
-    tokens = TitleTokenizer().tokens([page.title for page in PAGES])
-    for page, title in zip(PAGES, tokens, strict=True):
-        node = trie.root()
-        for token in title:
-            assert token in trie.children(node)
-            step = trie.step(node, token)
-            assert step is not None
-            node = step
-        assert trie.ends(node) == (["Twin_1", "Twin_2"] if page.title == "Twin" else [page.id])
+    for page in PAGES:
+        ids = ["Twin_1", "Twin_2"] if page.title == "Twin" else [page.id]
+        assert documents_titled(store, page.title) == ids
 
 
 def test_every_document_is_named_once(store: DocumentStore) -> None:
@@ -447,18 +431,9 @@ def test_a_changed_index_answers_as_one_of_what_is_left_does(changed: DocumentSt
 
 
 def test_the_titles_of_a_changed_index_lead_to_what_is_left(changed: DocumentStore) -> None:
-    def ends(title: str) -> list[str]:
-        trie = changed.titles()
-        node = trie.root()
-        for token in TitleTokenizer().tokens([title])[0]:
-            following = trie.step(node, token)
-            assert following is not None
-            node = following
-        return trie.ends(node)
-
-    assert ends("Twin") == ["Twin_2"]
-    assert ends("Zoë") == ["Zoe"]
-    assert ends("Buoy") == ["Buoy"]
+    assert documents_titled(changed, "Twin") == ["Twin_2"]
+    assert documents_titled(changed, "Zoë") == ["Zoe"]
+    assert documents_titled(changed, "Buoy") == ["Buoy"]
 
 
 def test_the_last_of_several_pages_with_one_id_counts(index: Index) -> None:
@@ -628,10 +603,7 @@ def test_a_document_is_found_by_the_titles_of_redirects(index: Index) -> None:
         ("gb", "GB", None),
         ("uk", "GB (country)", "country"),
     ]
-    trie, node = store.titles(), store.titles().root()
-    for token in TitleTokenizer().tokens(["Britain"])[0]:
-        node = trie.step(node, token) or node
-    assert trie.ends(node) == ["uk"]
+    assert documents_titled(store, "Britain") == ["uk"]
 
 
 def test_a_long_document_is_replaced_and_removed_with_all_its_passages(index: Index) -> None:

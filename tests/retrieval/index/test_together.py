@@ -10,9 +10,9 @@ from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.together import Part, TogetherStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.types import PhraseSearch
 from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.questions import documents_titled
 from tests.support.encoders import WordEncoder
 
 NOTES = (
@@ -96,14 +96,7 @@ def test_vectors_of_both_are_compared_alike(store: TogetherStore) -> None:
 
 
 def test_a_title_leads_to_the_documents_of_both(store: TogetherStore) -> None:
-    trie = store.titles()
-    (tokens,) = TitleTokenizer().tokens(["Zoë"])
-    node = trie.root()
-    for token in tokens:
-        step = trie.step(node, token)
-        assert step is not None
-        node = step
-    assert trie.ends(node) == ["Zoe", "notes:zoe.md"]
+    assert documents_titled(store, "Zoë") == ["Zoe", "notes:zoe.md"]
     assert len(list(store.titled())) == 15
 
 

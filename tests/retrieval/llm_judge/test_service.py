@@ -29,6 +29,7 @@ from tests.retrieval.llm_judge.chat_server import (
     says,
     verdict,
 )
+from tests.support.command import in_a_process
 from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -46,13 +47,12 @@ class Service:
     def __init__(self, home: Path, chat: ChatServer) -> None:
         self.home = home
         self.log = home / "worker.log"
-        environment = {
-            **os.environ,
-            "ESOTERIC_HOME": str(home),
+        self.variables = {
             "ESOTERIC_LLM": "openai:small",
             "ESOTERIC_LLM_URL": chat.url,
             "ESOTERIC_LLM_KEY": KEY,
         }
+        environment = {**os.environ, "ESOTERIC_HOME": str(home), **self.variables}
         settings = Settings.from_environment(environment)
         # The pages need no language model's setting: the worker reports it.
         without = Settings.from_environment({"ESOTERIC_HOME": str(home)})
@@ -198,20 +198,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     assert problem["code"] == "language_model_unavailable"
     assert "status 401" in problem["message"]
     assert "At the moment its answers cannot be used" in service.client.get("/").text
-    doctor = subprocess.run(
-        [sys.executable, "-m", "cli", "doctor"],
-        cwd=CHECKOUT,
-        env={
-            **os.environ,
-            "ESOTERIC_HOME": str(service.home),
-            "ESOTERIC_LLM": "openai:small",
-            "ESOTERIC_LLM_URL": server.url,
-            "ESOTERIC_LLM_KEY": KEY,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    doctor = in_a_process(service.home, "doctor", **service.variables)
     assert doctor.returncode == 1
     assert "broken  language model (verdict)" in doctor.stdout
     assert KEY not in doctor.stdout + doctor.stderr

@@ -8,12 +8,9 @@ import pytest
 
 from cli.claim_text import as_text
 from retrieval.corpora.sources import open_corpus
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import Retriever
 from retrieval.result import ClaimResult, claim_result
-from retrieval.types import Progress
+from tests.support.retrievers import check, retriever_over
 
 pytestmark = pytest.mark.models
 
@@ -37,15 +34,11 @@ def town(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Retriever:
     folder, home = tmp_path_factory.mktemp("town"), tmp_path_factory.mktemp("home")
     for name, text in {"market.html": FACT_CHECK, "bridge.md": BRIDGE, "tower.md": TOWER}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    EmbeddedIndex(home / "index").build(open_corpus(f"folder:{folder}"), MiniLMEncoder())
-    return Retriever(home / "index", home, threads=2, folders=ModelFolders(unpacked))
+    return retriever_over(open_corpus(f"folder:{folder}"), home, unpacked)
 
 
 def checked(town: Retriever, claim: str) -> ClaimResult:
-    def ignore(progress: Progress) -> None:
-        pass
-
-    return claim_result(town.check(claim, "combined", ignore))
+    return claim_result(check(town, claim))
 
 
 def texts(result: ClaimResult) -> dict[str, str]:

@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from retrieval.corpora.sources import open_corpus
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.folders import ModelFolders
-from retrieval.pipeline.assembly import Retriever
 from retrieval.result import ClaimResult, claim_result
-from retrieval.types import NOT_ENOUGH_INFO, Progress
+from retrieval.types import NOT_ENOUGH_INFO
+from tests.support.retrievers import check, retriever_over
 
 pytestmark = pytest.mark.models
 
@@ -26,13 +23,8 @@ def checked(claim: str, texts: dict[str, str], folder: Path, unpacked: Path) -> 
     source.mkdir()
     for number, (title, text) in enumerate(texts.items()):
         (source / f"text{number}.txt").write_text(f"{title}\n\n{text}\n", encoding="utf-8")
-    EmbeddedIndex(folder / "index").build(open_corpus(f"folder:{source}"), MiniLMEncoder())
-    retriever = Retriever(folder / "index", folder, threads=2, folders=ModelFolders(unpacked))
-
-    def ignore(progress: Progress) -> None:
-        pass
-
-    return claim_result(retriever.check(claim, "combined", ignore))
+    retriever = retriever_over(open_corpus(f"folder:{source}"), folder, unpacked)
+    return claim_result(check(retriever, claim))
 
 
 def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(

@@ -132,54 +132,56 @@ def endings(report: Report) -> list[str | None]:
     return [hop.stopped for hop in report.hops]
 
 
-def test_a_verdict_that_decides_ends_the_search_at_once() -> None:
+@pytest.mark.parametrize(
+    ("by", "selected", "labels", "new", "stopped"),
+    [
+        # A verdict that decides ends it at once, or as soon as there is one.
+        (recipe(), [[PIER]], [SUPPORTS], [], ["decided"]),
+        (recipe(), [[PIER], [PIER, BOAT]], [NOT_ENOUGH_INFO, SUPPORTS], [1], [None, "decided"]),
+        # All hops are used.
+        (recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, [1], [None, "hops"]),
+        # No document is left to open, with and without evidence, or the same is selected again.
+        (recipe(), [[PIER]], [NOT_ENOUGH_INFO], [0], ["nothing new"]),
+        (recipe(), [[]], [NOT_ENOUGH_INFO], [0], ["nothing new"]),
+        (recipe(), [[PIER], [PIER]], [NOT_ENOUGH_INFO] * 2, [1], [None, "nothing new"]),
+        # The best sentences stay the same, where the recipe waits for that.
+        (
+            recipe("unchanged"),
+            [[PIER], [BOAT], [BOAT]],
+            [SUPPORTS] * 3,
+            [1, 1],
+            [None, None, "unchanged"],
+        ),
+        # Without an ending all hops are used, whatever is decided.
+        (recipe("never"), [[PIER]] * 3, [SUPPORTS] * 3, [1, 1], [None, None, "hops"]),
+    ],
+)
+def test_a_search_ends_as_its_recipe_says(
+    by: Recipe,
+    selected: list[list[Evidence]],
+    labels: list[Label],
+    new: list[int],
+    stopped: list[str | None],
+) -> None:
+    report = check(by, selected, labels, found=new)
+    assert endings(report) == stopped
+    assert [hop.sufficient for hop in report.hops] == [
+        *[False] * (len(stopped) - 1),
+        stopped[-1] in ("decided", "unchanged"),
+    ]
+    assert report.verdict.label == labels[-1]
+    assert [item.key for item in report.evidence] == [item.key for item in selected[-1]]
+
+
+def test_the_verdict_cites_the_selected_sentences() -> None:
     report = check(recipe(), [[PIER]], [SUPPORTS])
-    assert endings(report) == ["decided"]
-    assert report.verdict.label == SUPPORTS
     assert report.verdict.opinions[0].cites == (1,)
-
-
-def test_an_undecided_claim_is_searched_again_until_it_is_decided() -> None:
-    report = check(recipe(), [[PIER], [PIER, BOAT]], [NOT_ENOUGH_INFO, SUPPORTS])
-    assert endings(report) == [None, "decided"]
-    assert [hop.sufficient for hop in report.hops] == [False, True]
-
-
-def test_the_search_ends_when_all_hops_are_used() -> None:
-    report = check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2)
-    assert endings(report) == [None, "hops"]
-    assert report.verdict.label == NOT_ENOUGH_INFO
-
-
-def test_the_search_ends_when_no_document_is_left_to_open() -> None:
-    assert endings(check(recipe(), [[PIER]], [NOT_ENOUGH_INFO], found=[0])) == ["nothing new"]
-
-
-def test_the_search_ends_when_nothing_was_found_at_all() -> None:
-    report = check(recipe(), [[]], [NOT_ENOUGH_INFO], found=[0])
-    assert endings(report) == ["nothing new"]
-    assert report.evidence == ()
-
-
-def test_the_same_selection_twice_ends_the_search_before_documents_are_looked_for() -> None:
-    report = check(recipe(), [[PIER], [PIER]], [NOT_ENOUGH_INFO] * 2, found=[1])
-    assert endings(report) == [None, "nothing new"]
 
 
 def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
     report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
     assert endings(report) == [None, "proved"]
     assert [hop.missing for hop in report.hops] == [((0, 8),), ()]
-
-
-def test_the_same_best_sentences_twice_end_a_search_that_waits_for_that() -> None:
-    report = check(recipe("unchanged"), [[PIER], [BOAT], [BOAT]], [SUPPORTS] * 3)
-    assert endings(report) == [None, None, "unchanged"]
-
-
-def test_a_search_without_an_ending_uses_all_hops() -> None:
-    report = check(recipe("never"), [[PIER]] * 3, [SUPPORTS] * 3, sufficient=1)
-    assert endings(report) == [None, None, "hops"]
 
 
 def test_a_search_that_takes_too_long_ends_and_says_so() -> None:

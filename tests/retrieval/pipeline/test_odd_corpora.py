@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,12 +11,12 @@ import pytest
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.sources import open_corpus
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import Retriever
 from retrieval.result import claim_result
-from retrieval.types import Progress, Report
 from tests.retrieval.index.pages import ListCorpus
+from tests.support.json_lines import write_json_lines
+from tests.support.retrievers import check, retriever_over
 from tests.support.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
@@ -54,19 +53,9 @@ def odd(
 
 
 def opened(pages: Iterable[tuple[str, str]], folder: Path, unpacked: Path) -> Retriever:
-    source = folder / "pages.jsonl"
     records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in enumerate(pages))
-    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    corpus = open_corpus(f"jsonl:{source}")
-    EmbeddedIndex(folder / "index").build(corpus, MiniLMEncoder())
-    return Retriever(folder / "index", folder, threads=2, folders=ModelFolders(unpacked))
-
-
-def check(retriever: Retriever, claim: str, recipe: str) -> Report:
-    def ignore(progress: Progress) -> None:
-        pass
-
-    return retriever.check(claim, recipe, ignore)
+    source = write_json_lines(folder / "pages.jsonl", *records)
+    return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 
 @pytest.mark.parametrize("recipe", SHIPPED)

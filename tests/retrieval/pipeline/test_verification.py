@@ -15,7 +15,8 @@ from retrieval.recipes.recipes import RECIPES
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import path_text
 from retrieval.text.subject import subject_of
-from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Progress, Report
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
+from tests.support.retrievers import check
 from tests.support.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
@@ -25,13 +26,6 @@ CLAIMS = [
     "Skerrow Light was first lit in 1790.",
     "Ann Lee collected stamps from France.",
 ]
-
-
-def check(retriever: Retriever, claim: str, recipe: str) -> Report:
-    def ignore(progress: Progress) -> None:
-        pass
-
-    return retriever.check(claim, recipe, ignore)
 
 
 @pytest.mark.parametrize("recipe", SHIPPED)
@@ -70,29 +64,6 @@ def test_what_shares_no_word_with_any_sentence_is_not_decided(
     report = check(retriever, claim, recipe)
     assert report.verdict.label == NOT_ENOUGH_INFO
     assert not any(item.selected for item in report.evidence)
-
-
-@pytest.mark.parametrize("recipe", ["combined", "esoteric"])
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_only_so_many_sentences_of_each_hop_are_verified_and_shown(
-    retriever: Retriever, claim: str, recipe: str
-) -> None:
-    config = RetrievalConfig()
-    limit = config.verified_sentences + config.verified_paths
-    report = check(retriever, claim, recipe)
-    led = {key for item in report.evidence for key in item.path}
-    alone = [item for item in report.evidence if item.key not in led]
-    assert len(alone) <= limit * len(report.hops)
-
-
-@pytest.mark.parametrize(
-    "recipe", [name for name, recipe in SHIPPED.items() if "paths" not in recipe.hop]
-)
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_recipes_that_read_sentences_alone_read_no_paths(
-    retriever: Retriever, claim: str, recipe: str
-) -> None:
-    assert {item.path for item in check(retriever, claim, recipe).evidence} == {()}
 
 
 def test_a_sentence_that_is_not_among_the_best_is_read_with_one_that_it_completes(

@@ -9,7 +9,8 @@ from retrieval.quantities.comparison import Comparison, Half, comparison
 from retrieval.quantities.quantity import COUNT, DATE
 from retrieval.quantities.relation import Ruling
 from retrieval.text.english import EnglishParser
-from retrieval.types import REFUTES, SUPPORTS, Label
+from retrieval.types import SUPPORTS, Label
+from tests.support.rows import rows
 
 
 def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
@@ -31,62 +32,28 @@ def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling 
 
 @pytest.mark.parametrize(
     ("claim", "first", "second", "label"),
-    [
-        (
-            "The Torve is longer than the Wenlow.",
-            "It is 320 miles long.",
-            "It is 120 km long.",
-            SUPPORTS,
-        ),
-        (
-            "The Torve is shorter than the Wenlow.",
-            "It is 320 miles long.",
-            "It is 120 km long.",
-            REFUTES,
-        ),
-        (
-            "Selm has more people than Orn.",
-            "Selm has 3,400 people.",
-            "Over 9,000 people live in Orn.",
-            REFUTES,
-        ),
-        (
-            "Ada's reign lasted longer than Bo's.",
-            "Her reign of three decades.",
-            "He ruled for 12 years.",
-            SUPPORTS,
-        ),
-        (
-            "The mill opened before the bridge fell.",
-            "It opened in May 1901.",
-            "It fell in 1903.",
-            SUPPORTS,
-        ),
-        (
-            "The mill opened after the bridge fell.",
-            "It opened in May 1901.",
-            "It fell in 1903.",
-            REFUTES,
-        ),
-        (
-            "The mill opened two years before the bridge fell.",
-            "It opened in 1901.",
-            "It fell in 1903.",
-            SUPPORTS,
-        ),
-        (
-            "The mill opened nine years before the bridge fell.",
-            "It opened in 1901.",
-            "It fell in 1903.",
-            REFUTES,
-        ),
-        (
-            "The mill opened over a year before the bridge fell.",
-            "It opened in 1901.",
-            "It fell in 1903.",
-            SUPPORTS,
-        ),
-    ],
+    rows(
+        """
+        The Torve is longer than the Wenlow.
+            It is 320 miles long. | It is 120 km long. | SUPPORTS
+        The Torve is shorter than the Wenlow.
+            It is 320 miles long. | It is 120 km long. | REFUTES
+        Selm has more people than Orn.
+            Selm has 3,400 people. | Over 9,000 people live in Orn. | REFUTES
+        Ada's reign lasted longer than Bo's.
+            Her reign of three decades. | He ruled for 12 years. | SUPPORTS
+        The mill opened before the bridge fell.
+            It opened in May 1901. | It fell in 1903. | SUPPORTS
+        The mill opened after the bridge fell.
+            It opened in May 1901. | It fell in 1903. | REFUTES
+        The mill opened two years before the bridge fell.
+            It opened in 1901. | It fell in 1903. | SUPPORTS
+        The mill opened nine years before the bridge fell.
+            It opened in 1901. | It fell in 1903. | REFUTES
+        The mill opened over a year before the bridge fell.
+            It opened in 1901. | It fell in 1903. | SUPPORTS
+        """
+    ),
 )
 def test_arithmetic_decides_by_the_quantities_of_both_halves(
     parser: EnglishParser, claim: str, first: str, second: str, label: Label

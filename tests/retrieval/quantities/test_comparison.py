@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.quantities.comparison import Comparison, Half, comparison
 from retrieval.text.english import EnglishParser
+from tests.support.rows import rows
 
 
 def cut(parser: EnglishParser, claim: str) -> Comparison:
@@ -16,93 +17,58 @@ def cut(parser: EnglishParser, claim: str) -> Comparison:
 
 @pytest.mark.parametrize(
     ("claim", "first", "second", "more"),
-    [
-        (
-            "The Torve is longer than the Wenlow.",
-            "The Torve is {} long",
-            "the Wenlow is {} long",
-            True,
-        ),
-        (
-            "Lake Selm is shallower than Lake Orn.",
-            "Lake Selm is {} deep",
-            "Lake Orn is {} deep",
-            False,
-        ),
-        (
-            "Selm is a bigger city than Orn.",
-            "Selm has a population of {}",
-            "Orn has a population of {}",
-            True,
-        ),
-        (
-            "Selm has more inhabitants than Orn.",
-            "Selm has {} inhabitants",
-            "Orn has {} inhabitants",
-            True,
-        ),
-        (
-            "Ada Vale won fewer medals than Bo Lund did.",
-            "Ada Vale won {} medals",
-            "Bo Lund won {} medals",
-            False,
-        ),
-        (
-            "Ada's reign lasted longer than Bo's.",
-            "Ada's reign lasted for {}",
-            "Bo's reign lasted for {}",
-            True,
-        ),
-        ("Selm is closer to Orn than to Arl.", "Selm is {} from Orn", "Selm is {} from Arl", False),
-    ],
+    rows(
+        """
+        The Torve is longer than the Wenlow.
+            The Torve is {} long | the Wenlow is {} long | more
+        Lake Selm is shallower than Lake Orn.
+            Lake Selm is {} deep | Lake Orn is {} deep | less
+        Selm is a bigger city than Orn.
+            Selm has a population of {} | Orn has a population of {} | more
+        Selm has more inhabitants than Orn.
+            Selm has {} inhabitants | Orn has {} inhabitants | more
+        Ada Vale won fewer medals than Bo Lund did.
+            Ada Vale won {} medals | Bo Lund won {} medals | less
+        Ada's reign lasted longer than Bo's.
+            Ada's reign lasted for {} | Bo's reign lasted for {} | more
+        Selm is closer to Orn than to Arl.
+            Selm is {} from Orn | Selm is {} from Arl | less
+        """
+    ),
 )
 def test_a_claim_that_compares_measures_has_a_half_for_each_thing(
-    parser: EnglishParser, claim: str, first: str, second: str, more: bool
+    parser: EnglishParser, claim: str, first: str, second: str, more: str
 ) -> None:
     found = cut(parser, claim)
     assert ([half.text for half in found.first], [half.text for half in found.second]) == (
         [first],
         [second],
     )
-    assert found.more == more
+    assert found.more == (more == "more")
 
 
 @pytest.mark.parametrize(
     ("claim", "first", "second", "later"),
-    [
-        (
-            "Ada Vale wrote Orn before she moved to Selm.",
-            "Ada Vale wrote Orn",
-            "Ada Vale moved to Selm",
-            False,
-        ),
-        (
-            "Ada Vale had already moved to Selm when Bo Lund died.",
-            "Ada Vale had moved to Selm",
-            "Bo Lund died",
-            False,
-        ),
-        (
-            "After the bridge fell, Ada Vale left Selm.",
-            "Ada Vale left Selm",
-            "the bridge fell",
-            True,
-        ),
-        (
-            "The mill opened three years after the bridge fell.",
-            "The mill opened",
-            "the bridge fell",
-            True,
-        ),
-    ],
+    rows(
+        """
+        Ada Vale wrote Orn before she moved to Selm.
+            Ada Vale wrote Orn | Ada Vale moved to Selm | earlier
+        Ada Vale had already moved to Selm when Bo Lund died.
+            Ada Vale had moved to Selm | Bo Lund died | earlier
+        After the bridge fell, Ada Vale left Selm.
+            Ada Vale left Selm | the bridge fell | later
+        The mill opened three years after the bridge fell.
+            The mill opened | the bridge fell | later
+        """
+    ),
 )
 def test_a_claim_about_the_order_of_events_has_a_half_for_each_event(
-    parser: EnglishParser, claim: str, first: str, second: str, later: bool
+    parser: EnglishParser, claim: str, first: str, second: str, later: str
 ) -> None:
     found = cut(parser, claim)
     assert found.first == (Half(f"{first} {{}}", "date"),)
     assert found.second == (Half(f"{second} {{}}", "date"),)
-    assert found.more == later
+    assert found.more == (later == "later")
 
 
 def test_a_name_stands_for_a_statement_like_the_first_one(parser: EnglishParser) -> None:

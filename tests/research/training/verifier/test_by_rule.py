@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from research.training.verifier.by_rule import framed, made_by_rule
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.research.training.pages import pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.json_lines import write_json_lines
 
 PAGES = {
     "Marrick": ["Marrick is the capital of Ostland, on the river Ense."],
@@ -43,8 +43,7 @@ def readings(tmp_path: Path) -> list[Example]:
     }
     for source, rows in pairs.items():
         lines = [{"claim": c, "evidence": e, "label": SUPPORTS} for c, e in rows]
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (tmp_path / f"{source}.jsonl").write_text(text, encoding="utf-8")
+        write_json_lines(tmp_path / f"{source}.jsonl", *lines)
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
     return made_by_rule(EverydayData([LONG], [], pool, {}), FRAMES, tmp_path, 0, 100)
 

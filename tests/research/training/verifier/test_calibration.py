@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from research.training.verifier.calibration import (
 )
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.support.evidence import evidence
+from tests.support.json_lines import write_json_lines
 
 
 def search(label: Label, opinion: Opinion) -> Search:
@@ -32,13 +32,11 @@ def search(label: Label, opinion: Opinion) -> Search:
 def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
     # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
     for part in ("vital", "fever-dev"):
-        (tmp_path / part).mkdir()
         lines = (
             {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
             for n in (1, 2, 3, 5)
         )
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (tmp_path / part / "dev.jsonl").write_text(text, encoding="utf-8")
+        write_json_lines(tmp_path / part / "dev.jsonl", *lines)
     everyday, fever = claims_to_fit(tmp_path)
     assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."]
     assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.pairs import Pair
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from tests.support.json_lines import write_json_lines
 
 OPINIONS: Mapping[str, tuple[float, float, float]] = {
     "yes": (1.0, 0.0, 0.0),
@@ -74,20 +74,16 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     )
 
 
-def write(path: Path, records: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-
-
 def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
     def line(source: str, evidence: str) -> dict[str, Any]:
         return {"claim": "C.", "label": SUPPORTS, "evidence": evidence, "source": source}
 
     for source in DEV_PAIRS:
-        write(tmp_path / "train" / f"{source}.jsonl", [line(source, "Known.")])
+        write_json_lines(tmp_path / "train" / f"{source}.jsonl", line(source, "Known."))
         # Two claims about each of many sentences, and one about a sentence that is trained on.
         texts = [f"Sentence {n}." for n in range(60) for _ in range(2)]
-        write(tmp_path / "dev" / f"{source}.jsonl", [line(source, t) for t in [*texts, "Known."]])
+        dev = (line(source, text) for text in [*texts, "Known."])
+        write_json_lines(tmp_path / "dev" / f"{source}.jsonl", *dev)
     measured, fitted = dev_pairs(tmp_path)
     assert {pair.source for pair in measured} == {pair.source for pair in fitted} == set(DEV_PAIRS)
     for source in DEV_PAIRS:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,15 +9,15 @@ from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.corpus_claims import CorpusClaim
-from research.training.data import TrainingData
 from research.training.everyday import EverydayData
 from research.training.loop import Example, labelled
 from research.training.verifier import misread
 from research.training.verifier.assertions import AssertionData
 from research.training.verifier.mixes import Mix, Sources, mixed_examples
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
-from tests.research.training.pages import pool_of
+from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.json_lines import write_json_lines
 
 PAGES = {
     "Pier": ["The pier is long.", "It was opened in 1931.", "The pier is made of oak."],
@@ -44,13 +43,12 @@ def not_to_be_asked(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 def sources_in(folder: Path) -> Sources:
-    lines = "".join(json.dumps(pair) + "\n" for pair in (BOAT, SHIP))
-    (folder / "boats.jsonl").write_text(lines, encoding="utf-8")
+    write_json_lines(folder / "boats.jsonl", BOAT, SHIP)
     pool = pool_of(PAGES, WordEncoder(), folder)
     return Sources(
         pairs=folder,
         everyday=EverydayData([OAK], [], pool, {}),
-        fever=TrainingData([LONG], [], [], [], pool, pool, 0, {}),
+        fever=data_of(pool, LONG),
         assertions=AssertionData([RUMOUR], [], [], {}),
         composed=[],
     )
@@ -85,19 +83,10 @@ def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(
 
 
 def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
-    alone = Mix({"boats": 5}).described
-    assert "everyday" not in alone
-    assert "FEVER" not in alone
-    assert "misread" not in alone
-    assert "by rule" not in alone
-    assert "composed" not in alone
     kinds = {"everyday": 20, "fever": 10, "misread": 30, "by_rule": 40, "composed": 50}
-    whole = Mix({"boats": 5}, **kinds, assertions=2).described
-    assert "readings of at most 20 everyday claims" in whole
-    assert "60% of the decided claims" in whole
-    assert "10 readings of FEVER's claims" in whole
-    assert "at most 30 everyday claims and as many of FEVER's" in whole
-    assert "at most 40 readings of each kind" in whole
-    assert "at most 50 claims composed of two pages" in whole
-    assert "2 times each" in whole
+    whole, alone = Mix({"boats": 5}, **kinds, assertions=2).described, Mix({"boats": 5}).described
+    assert all(str(number) in whole for number in kinds.values())
     assert "boats (5)" in whole
+    assert "boats (5)" in alone
+    for word in ("everyday", "FEVER", "composed"):
+        assert (word in whole, word in alone) == (True, False)

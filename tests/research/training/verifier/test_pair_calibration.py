@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifi
 from retrieval.models.folders import ModelFolders
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.support.json_lines import write_json_lines
 
 WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")
 
@@ -43,9 +43,7 @@ def written(path: Path, count: int) -> Path:
         {"claim": f"claim {n} of {path.stem}", "label": "SUPPORTS", "evidence": "It is."}
         for n in range(count)
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+    return write_json_lines(path, *lines)
 
 
 def test_of_a_file_all_pairs_are_fitted_to_and_of_a_large_one_some_at_equal_distances(
@@ -71,15 +69,10 @@ def test_of_the_training_data_the_pairs_are_those_of_the_shipped_verifiers_fit(
 ) -> None:
     for source in ("vitaminc", "feverous", "infotabs", "wiki-nli"):
         folder = tmp_path / "pairs"
-        written(folder / "train" / f"{source}.jsonl", 1).write_text(
-            '{"claim": "c", "label": "SUPPORTS", "evidence": "other"}\n'
-        )
-        lines = [
-            {"claim": f"c {n}", "label": "SUPPORTS", "evidence": f"{source} {n}"}
-            for n in range(100)
-        ]
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        written(folder / "dev" / f"{source}.jsonl", 1).write_text(text)
+        trained = {"claim": "c", "label": "SUPPORTS", "evidence": "other"}
+        dev = (trained | {"claim": f"c {n}", "evidence": f"{source} {n}"} for n in range(100))
+        write_json_lines(folder / "train" / f"{source}.jsonl", trained)
+        write_json_lines(folder / "dev" / f"{source}.jsonl", *dev)
     found = pairs_to_fit(tmp_path)
     assert 60 < len(found) < 200  # shares of 1 / 3, 1 / 2, 1 / 7 and 1 / 3 of a hundred each
 

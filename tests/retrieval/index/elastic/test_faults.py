@@ -23,7 +23,7 @@ from tests.retrieval.index.elastic.building import MANY
 from tests.retrieval.index.elastic.conftest import index_at
 from tests.retrieval.index.elastic.node import Node, store_url
 from tests.retrieval.index.pages import PAGES, ListCorpus
-from tests.retrieval.index.phrases import holding
+from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
 pytestmark = pytest.mark.elasticsearch

@@ -63,6 +63,12 @@ def own_logits(folder: Path, premise: str, hypothesis: str) -> NDArray[np.float3
     return logits
 
 
+def own_opinion(folder: Path, claim: str, evidence: str) -> NDArray[np.float32]:
+    """What the library's own forward pass makes of a claim, with the evidence first."""
+    contradiction, neutral, entailment = softmax(own_logits(folder, evidence, claim))
+    return np.array([entailment, contradiction, neutral])
+
+
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     odds = np.exp(logits - logits.max())
     return odds / odds.sum()
@@ -74,12 +80,9 @@ def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_f
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "nli", architecture)
     said = model_in(folder).probabilities(PAIRS)
-    for (claim, evidence), row in zip(PAIRS, said, strict=True):
-        contradiction, neutral, entailment = softmax(own_logits(folder, evidence, claim))
-        assert row == pytest.approx([entailment, contradiction, neutral], abs=1e-5)
-    contradiction, neutral, entailment = softmax(own_logits(folder, CLAIM, ONE))
-    swapped = [entailment, contradiction, neutral]
-    assert said[0] != pytest.approx(swapped, abs=1e-3)
+    for pair, row in zip(PAIRS, said, strict=True):
+        assert row == pytest.approx(own_opinion(folder, *pair), abs=1e-5)
+    assert said[0] != pytest.approx(own_opinion(folder, ONE, CLAIM), abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +105,8 @@ def test_labels_are_recognised_by_name_in_any_order_and_case(
     said = dict(zip(LABELS, model_in(folder).probabilities([(CLAIM, ONE)])[0], strict=True))
     own = softmax(own_logits(folder, ONE, CLAIM))
     assert [said[label] for label in read_classifier(folder).labels] == pytest.approx(own, abs=1e-5)
-
-
-def test_a_model_with_two_labels_never_refutes(tmp_path: Path) -> None:
-    folder = write_tiny_classifier(tmp_path, labels=("not_entailment", "entailment"))
-    said = model_in(folder).probabilities(PAIRS)
-    assert said[:, LABELS.index(REFUTES)].tolist() == [0.0] * len(PAIRS)
-    assert said.sum(axis=1) == pytest.approx(np.ones(len(PAIRS)), abs=1e-6)
+    # A model with two labels never refutes.
+    assert [said[label] for label in LABELS if label not in meant] == [0.0] * (3 - len(meant))
 
 
 @pytest.mark.parametrize(
@@ -308,8 +306,7 @@ def test_sentences_that_are_read_together_are_read_as_one_plain_text(tmp_path: P
     assert "[SEP]" in SEVERAL
     said = model_in(folder).probabilities([(CLAIM, SEVERAL)])[0]
     plain = "Skerrow Light : It was designed by Ann Lee. Dundee : It is."
-    contradiction, neutral, entailment = softmax(own_logits(folder, plain, CLAIM))
-    assert said == pytest.approx([entailment, contradiction, neutral], abs=1e-5)
+    assert said == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "bart"])
@@ -441,14 +438,11 @@ def test_a_temperature_of_two_halves_the_logits_and_a_bias_is_added(tmp_path: Pa
     folder = write_tiny_classifier(tmp_path)
     files = read_classifier(folder)
     assert read_calibration(files) == UNCALIBRATED
-    contradiction, neutral, entailment = own_logits(folder, ONE, CLAIM)
-    in_order = np.array([entailment, contradiction, neutral])
-    write_calibration(files, {"temperature": 2.0})
-    said = model_in(folder).probabilities([(CLAIM, ONE)])[0]
-    assert said == pytest.approx(softmax(in_order / 2), abs=1e-5)
-    write_calibration(files, {"temperature": 2.0, "bias": [0.0, 0.0, -0.7]})
-    said = model_in(folder).probabilities([(CLAIM, ONE)])[0]
-    assert said == pytest.approx(softmax(in_order / 2 + [0, 0, -0.7]), abs=1e-5)
+    logits = np.log(own_opinion(folder, CLAIM, ONE))
+    for bias in ([0.0, 0.0, 0.0], [0.0, 0.0, -0.7]):
+        write_calibration(files, {"temperature": 2.0, "bias": bias})
+        said = model_in(folder).probabilities([(CLAIM, ONE)])[0]
+        assert said == pytest.approx(softmax(logits / 2 + bias), abs=1e-5)
 
 
 def test_in_a_search_the_calibration_for_searches_is_used_where_there_is_one(

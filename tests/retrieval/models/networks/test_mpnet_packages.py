@@ -5,6 +5,7 @@ import io
 import zipfile
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,15 +34,14 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     content = archive.getvalue()
     size = len(content) // 5 + 1
 
-    class Installed:
-        def __init__(self, package: str) -> None:
-            number = PACKAGES.index(package)
-            name = f"all-mpnet-base-v2.zip.{number + 1:03}"
-            (tmp_path / name).write_bytes(content[number * size : (number + 1) * size])
-            _File.root_folder = tmp_path
-            self.files = [_File("METADATA"), _File(name)]
+    def installed(package: str) -> SimpleNamespace:
+        number = PACKAGES.index(package)
+        name = f"all-mpnet-base-v2.zip.{number + 1:03}"
+        (tmp_path / name).write_bytes(content[number * size : (number + 1) * size])
+        return SimpleNamespace(files=[_File("METADATA"), _File(name)])
 
-    monkeypatch.setattr(weights, "distribution", Installed)
+    monkeypatch.setattr(_File, "root_folder", tmp_path, raising=False)
+    monkeypatch.setattr(weights, "distribution", installed)
     return tmp_path
 
 
@@ -89,13 +89,9 @@ def test_what_a_killed_process_left_is_cleared_away(
 def test_pieces_that_are_no_archive_are_refused_with_the_mend(
     packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Damaged:
-        def __init__(self, package: str) -> None:
-            (tmp_path / "all-mpnet-base-v2.zip.001").write_bytes(b"nothing")
-            self.files = [_File("all-mpnet-base-v2.zip.001")]
-
-    _File.root_folder = tmp_path
-    monkeypatch.setattr(weights, "distribution", Damaged)
+    (tmp_path / "all-mpnet-base-v2.zip.001").write_bytes(b"nothing")
+    files = [_File("all-mpnet-base-v2.zip.001")]
+    monkeypatch.setattr(weights, "distribution", lambda package: SimpleNamespace(files=files))
     with pytest.raises(ModelUnavailable, match="no whole archive") as refusal:
         mpnet_folder(tmp_path / "home")
     assert "requirements-weights.txt" in refusal.value.hint
@@ -104,11 +100,7 @@ def test_pieces_that_are_no_archive_are_refused_with_the_mend(
 def test_a_package_without_its_piece_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Empty:
-        def __init__(self, package: str) -> None:
-            self.files: list[_File] = []
-
-    monkeypatch.setattr(weights, "distribution", Empty)
+    monkeypatch.setattr(weights, "distribution", lambda package: SimpleNamespace(files=[]))
     with pytest.raises(ModelUnavailable, match=r"part-001 contains no all-mpnet-base-v2\.zip"):
         mpnet_folder(tmp_path)
 

@@ -1,20 +1,10 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from settings import CHECKOUT
-
-_READ = """
-import sys
-from retrieval.models.shipped import relevance_model
-model = relevance_model()
-print(model.probabilities([("The pier is long.", "Pier : It is long.")]).shape)
-print({"torch", "transformers"} & set(sys.modules))
-"""
+from tests.support.command import printed
 
 _CHECK = """
 import sys
@@ -32,15 +22,5 @@ from transformers import AutoModel
 
 
 @pytest.mark.models
-def test_a_model_reads_without_pytorch_and_transformers() -> None:
-    read = subprocess.run(
-        [sys.executable, "-c", _READ], cwd=CHECKOUT, capture_output=True, text=True, check=True
-    )
-    assert read.stdout.splitlines() == ["(1, 3)", "set()"]
-
-
-@pytest.mark.models
 def test_a_claim_is_checked_without_pytorch_and_transformers(index: Path, unpacked: Path) -> None:
-    command = [sys.executable, "-c", _CHECK, str(index), str(unpacked)]
-    check = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    assert check.stdout.splitlines() == ["SUPPORTS", "set()"]
+    assert printed(_CHECK, index, unpacked) == ["SUPPORTS", "set()"]

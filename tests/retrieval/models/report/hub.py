@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote
 
-from settings import CHECKOUT
+from tests.support.command import Ran, in_a_process
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -130,17 +127,13 @@ def running(folder: Path) -> Iterator[Hub]:
             thread.join()
 
 
-def esoteric(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def with_models(models: Path, hub: Hub | str, *arguments: str) -> Ran:
     """Run the command with these models of the report; ``hub``: where it may fetch models."""
-    url = hub if isinstance(hub, str) else hub.url
-    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(models.parent / "hf")}
-    environment |= {"ESOTERIC_HOME": str(models.parent / "home"), "NO_PROXY": "127.0.0.1"}
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments],
-        cwd=CHECKOUT,
-        env={**environment, "ESOTERIC_REPORT_MODELS": str(models)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    return in_a_process(
+        models.parent / "home",
+        *arguments,
+        HF_ENDPOINT=hub if isinstance(hub, str) else hub.url,
+        HF_HOME=models.parent / "hf",
+        ESOTERIC_REPORT_MODELS=models,
+        NO_PROXY="127.0.0.1",
     )

@@ -21,7 +21,7 @@ from retrieval.models.report.models import (
     REPORT_MODELS,
 )
 from retrieval.models.report.pinned_files import LOCK
-from tests.retrieval.models.report.hub import COMMIT, Hub, esoteric, running
+from tests.retrieval.models.report.hub import COMMIT, Hub, running, with_models
 
 pytestmark = pytest.mark.server
 
@@ -47,7 +47,7 @@ def models(tmp_path: Path) -> Path:
 
 
 def fetch(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return esoteric(models, hub, "models", "fetch", "report", *arguments)
+    return with_models(models, hub, "models", "fetch", "report", *arguments)
 
 
 def complaint(run: subprocess.CompletedProcess[str]) -> str:
@@ -206,7 +206,7 @@ def test_the_doctor_looks_at_the_models_only_where_the_setting_names_a_folder(
     models: Path, tiny_models: Path
 ) -> None:
     def finding(folder: str) -> dict[str, object] | None:
-        run = esoteric(Path(folder), "http://127.0.0.1:9", "doctor", "--json")
+        run = with_models(Path(folder), "http://127.0.0.1:9", "doctor", "--json")
         findings = json.loads(run.stdout)["findings"]
         return next((f for f in findings if f["subject"] == "models of the report"), None)
 

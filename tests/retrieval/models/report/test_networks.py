@@ -96,6 +96,13 @@ def test_a_file_that_was_added_is_refused(models: Path, name: str) -> None:
         TokenLabels(models, NAMES).warm_up()
 
 
+def test_a_file_that_was_changed_is_refused(models: Path) -> None:
+    weights = models / NAMES.name / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
+    with pytest.raises(ModelUnavailable, match=r"names: model\.safetensors"):
+        TokenLabels(models, NAMES).warm_up()
+
+
 def test_hidden_files_and_folders_are_no_part_of_a_model(models: Path) -> None:
     (models / NAMES.name / ".DS_Store").write_text("")
     (models / NAMES.name / "onnx").mkdir()

@@ -16,7 +16,7 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.report.models import NAMES, RELEVANCE, REPORT_MODELS, SIMILARITY
+from retrieval.models.report.models import NAMES, REPORT_MODELS
 from retrieval.models.report.pinned_files import LOCK
 from retrieval.models.shipped import judge_name, models_digest
 from retrieval.pipeline.assembly import Retriever
@@ -106,52 +106,6 @@ def test_both_kinds_of_recipe_serve_from_one_retriever(
         retriever.check(CLAIM, "report", ignore)
     assert retriever.check(CLAIM, "esoteric", ignore).verdict.label == SUPPORTS
     assert retriever.info().encoder == MiniLMEncoder.name
-
-
-def test_without_the_setting_one_error_says_how_to_get_the_models(
-    index: Path, unpacked: Path
-) -> None:
-    with pytest.raises(ModelUnavailable, match="ESOTERIC_REPORT_MODELS names no folder") as refused:
-        opened(index, unpacked, None).check(CLAIM, "report", ignore)
-    assert refused.value.hint.endswith("esoteric models fetch report")
-    with pytest.raises(ModelUnavailable, match="ESOTERIC_REPORT_MODELS names no folder"):
-        DOCUMENT_ENCODERS["dpr"](ModelFolders(unpacked))
-
-
-def test_all_missing_models_are_named_at_once(
-    dpr_index: Path, tmp_path: Path, unpacked: Path, tiny_models: Path
-) -> None:
-    models = tmp_path / "models"
-    shutil.copytree(tiny_models, models)
-    shutil.rmtree(models / RELEVANCE.name)
-    shutil.rmtree(models / SIMILARITY.name)
-    with pytest.raises(ModelUnavailable) as refused:
-        opened(dpr_index, unpacked, models).check(CLAIM, "report", ignore)
-    assert f"lacks models of the report: {RELEVANCE.name}, {SIMILARITY.name}." in str(refused.value)
-    assert "esoteric models fetch report, or place the folders by hand" in refused.value.hint
-
-
-def test_models_that_no_lock_lists_are_refused(
-    dpr_index: Path, tmp_path: Path, unpacked: Path, tiny_models: Path
-) -> None:
-    models = tmp_path / "models"
-    shutil.copytree(tiny_models, models)
-    (models / LOCK).unlink()
-    with pytest.raises(ModelUnavailable, match="does not list the files of wikineural"):
-        opened(dpr_index, unpacked, models).check(CLAIM, "report", ignore)
-
-
-def test_a_file_that_differs_from_the_lock_is_refused(
-    dpr_index: Path, tmp_path: Path, unpacked: Path, tiny_models: Path
-) -> None:
-    models = tmp_path / "models"
-    shutil.copytree(tiny_models, models)
-    weights = models / NAMES.name / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-1] ^= 1
-    weights.write_bytes(content)
-    with pytest.raises(ModelUnavailable, match=r"is not the one that .* names: model.safetensors"):
-        opened(dpr_index, unpacked, models).check(CLAIM, "report", ignore)
 
 
 def test_an_index_of_dpr_is_added_to_with_the_same_encoder(

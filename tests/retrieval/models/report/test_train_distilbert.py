@@ -12,7 +12,9 @@ import pytest
 from retrieval.models.report.models import BASE, RELEVANCE
 from retrieval.models.report.networks import PairClassifier
 from retrieval.models.report.pinned_files import LOCK, verify
-from tests.retrieval.models.report.hub import esoteric
+from tests.research.training.pages import fever_page
+from tests.retrieval.models.report.hub import with_models
+from tests.support.json_lines import write_json_lines
 
 pytestmark = pytest.mark.server
 
@@ -30,17 +32,10 @@ def models(tmp_path: Path, tiny_models: Path) -> Path:
 def data(tmp_path: Path) -> Path:
     """Ten claims, each with a page of four sentences."""
     folder = tmp_path / "fever"
-    (folder / "wiki-pages").mkdir(parents=True)
     claims, pages = [], []
     for number in range(10):
         sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
-        pages.append(
-            {
-                "id": f"Light_{number}",
-                "text": " ".join(sentences),
-                "lines": "\n".join(f"{n}\t{text}" for n, text in enumerate(sentences)),
-            }
-        )
+        pages.append(fever_page(f"Light_{number}", *sentences))
         claims.append(
             {
                 "id": number,
@@ -49,14 +44,14 @@ def data(tmp_path: Path) -> Path:
                 "evidence": [[[number, number, f"Light_{number}", 0]]],
             }
         )
-    (folder / "train.jsonl").write_text("".join(json.dumps(c) + "\n" for c in claims))
-    (folder / "wiki-pages/wiki-001.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pages))
+    write_json_lines(folder / "train.jsonl", *claims)
+    write_json_lines(folder / "wiki-pages/wiki-001.jsonl", *pages)
     return folder
 
 
 def train(models: Path, data: Path) -> subprocess.CompletedProcess[str]:
     run = str(models.parent / "run")
-    return esoteric(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
+    return with_models(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
 
 
 def test_what_it_trains_is_locked_and_read_by_the_recipe_and_is_not_replaced(

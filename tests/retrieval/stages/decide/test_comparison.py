@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.shipped import verifier
 from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Opinion
 from tests.support.evidence import evidence
+from tests.support.opinions import Says
 
 CLAIM = "Ober is higher than Lund."
 OBER = evidence("Mount Ober", "It rises to 4,212 metres.", 0.6, NOT_ENOUGH_INFO)
@@ -25,17 +22,14 @@ INN = evidence("Ober Inn", "Ober has an inn below the pass to Lund.", 0.9, NOT_E
 BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
 
 
-class Supports:
-    """Supports some claims, whatever it reads, and no others."""
+def supporting(supported: Mapping[str, float]) -> Says:
+    """A model that supports some claims, whatever it reads, and no others."""
 
-    def __init__(self, supported: Mapping[str, float]) -> None:
-        self._supported = supported
-        self.asked: list[str] = []
+    def say(claim: str, _: str) -> Opinion:
+        share = supported.get(claim, 0.1)
+        return share, 0.0, 1 - share
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        self.asked += [claim for claim, _ in pairs]
-        rows = [(p := self._supported.get(claim, 0.1), 0.0, 1 - p) for claim, _ in pairs]
-        return np.array(rows, dtype=np.float32)
+    return Says(say)
 
 
 def compared(
@@ -43,9 +37,9 @@ def compared(
 ) -> tuple[ClaimState, ClaimState, list[str]]:
     """Return the state before and after the stage, and the claims that the model was asked."""
     before = ClaimState(CLAIM, parser.parse(CLAIM), **found)
-    model = Supports(supported)
-    stage = ComparisonReader(parser, cast(CrossEncoder, model), sentences=4)
-    return before, stage.run(before).state, model.asked
+    says = supporting(supported)
+    stage = ComparisonReader(parser, says.model, sentences=4)
+    return before, stage.run(before).state, [claim for claim, _ in says.asked]
 
 
 def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
@@ -91,11 +85,11 @@ def test_what_the_verifier_guessed_from_both_sentences_is_dropped(parser: Englis
 
 def test_other_claims_are_left_to_the_verifier(parser: EnglishParser) -> None:
     claim = "Ober is a mountain."
-    model = Supports({})
+    says = supporting({})
     before = ClaimState(claim, parser.parse(claim), read=(OBER,), evidence=(OBER,))
-    after = ComparisonReader(parser, cast(CrossEncoder, model), sentences=4).run(before).state
+    after = ComparisonReader(parser, says.model, sentences=4).run(before).state
     assert after == before
-    assert model.asked == []
+    assert says.asked == []
 
 
 def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: Path) -> None:

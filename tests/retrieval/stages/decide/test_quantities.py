@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.stages.decide.verdict import CrossEncoderJudge
@@ -13,6 +12,7 @@ from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Evidence
 from tests.support.evidence import evidence
+from tests.support.opinions import Says
 
 BECAUSE = "80 kilometres is 49.71 mi, which does not fit “80 miles”."
 ROAD = evidence("Arl", "The road from Arl to Benn is 80 kilometres long.", 0.9, SUPPORTS)
@@ -60,20 +60,15 @@ def test_rulings_of_the_hop_before_do_not_stay(parser: EnglishParser) -> None:
     assert (later.evidence, later.rulings) == ((INN,), {})
 
 
-class Unasked:
-    verdict_scale = 1.0
-
-    def fits(self, claim: str, evidence: str) -> bool:
-        return True
-
-
 def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
     parser: EnglishParser,
 ) -> None:
     road: Evidence = replace(ROAD, selected=True)
     before = state_of(parser, "The road from Arl to Benn is 80 miles long.", evidence=(road,))
-    judge = CrossEncoderJudge(cast(CrossEncoder, Unasked()), "verifier 1", RetrievalConfig())
+    unasked = Says(lambda *_: (0, 0, 1))
+    judge = CrossEncoderJudge(unasked.model, "verifier 1", RetrievalConfig())
     verdict = judge.run(QuantityRuler(parser).run(before).state).state.verdict
     assert verdict is not None
+    assert unasked.asked == []
     assert (verdict.label, verdict.judge) == (REFUTES, "verifier 1 + quantities")
     assert verdict.rationale == f"“Arl” contradicts it: “{ROAD.sentence.text}” {BECAUSE}"

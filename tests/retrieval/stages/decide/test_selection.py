@@ -2,31 +2,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, Evidence
 from tests.support.evidence import evidence
 
 
-def selected(share: float, limit: int, *scores: float) -> list[bool]:
+@pytest.mark.parametrize(
+    ("limit", "scores", "selected"),
+    [
+        (5, [0.8, 0.41, 0.39], [True, True, False]),  # half of the best score is the bar
+        (5, [0.2, 0.11, 0.09], [True, True, False]),
+        (2, [0.9, 0.8, 0.7], [True, True, False]),  # there are no more places
+        # What hybrid ranking puts too low to be selected raises no bar.
+        (2, [0.3, 0.2, 0.9], [True, True, False]),
+        (5, [], []),
+    ],
+)
+def test_what_comes_near_the_best_sentence_is_selected(
+    limit: int, scores: list[float], selected: list[bool]
+) -> None:
     items = [evidence(f"Page {n}", "a pier", score) for n, score in enumerate(scores)]
-    return [item.selected for item in RelativeSelector(share, limit).select(items)]
-
-
-def test_what_comes_near_the_best_sentence_is_selected() -> None:
-    assert selected(0.5, 5, 0.8, 0.41, 0.39) == [True, True, False]
-
-
-def test_more_sentences_are_selected_if_all_scores_are_similar() -> None:
-    assert selected(0.5, 5, 0.2, 0.11, 0.09) == [True, True, False]
-
-
-def test_no_more_than_the_limit_is_selected() -> None:
-    assert selected(0.5, 2, 0.9, 0.8, 0.7) == [True, True, False]
-
-
-def test_what_is_ranked_too_low_to_be_selected_raises_no_bar() -> None:
-    # Hybrid ranking may put a confident sentence after others that are not.
-    assert selected(0.5, 2, 0.3, 0.2, 0.9) == [True, True, False]
+    assert [item.selected for item in RelativeSelector(0.5, limit).select(items)] == selected
 
 
 def test_a_later_hop_selects_anew() -> None:
@@ -53,10 +51,6 @@ def test_a_sentence_whose_path_finds_no_room_is_left_out() -> None:
     ]
     found = RelativeSelector(0.5, 5).select([*ends, *leads])
     assert [item.title for item in found if item.selected] == ["End 0", "End 1", "Lead 0", "Lead 1"]
-
-
-def test_without_evidence_nothing_is_selected() -> None:
-    assert RelativeSelector(0.5, 5).select([]) == []
 
 
 def supporting(count: int) -> list[Evidence]:

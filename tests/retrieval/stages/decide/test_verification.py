@@ -2,13 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.verification import EvidenceVerifier
 from retrieval.state import ClaimState
@@ -16,6 +12,7 @@ from retrieval.text.english import EnglishParser
 from retrieval.text.subject import subject_of
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
 from tests.support.evidence import evidence, ranked
+from tests.support.opinions import Says
 
 CLAIM = "The builder of the pier kept bees."
 # What the relevance model found, best first: all of them bear on the claim, it thinks.
@@ -31,24 +28,19 @@ BOAT_ALONE = "Boat : It is blue."
 HOLM_BEHIND = f"{HOLM_ALONE} [SEP] {PIER_ALONE}"
 
 
-class Listed:
-    """Says what it is told of some texts, and fails for others."""
+def listed(opinions: Mapping[str, Opinion]) -> Says:
+    """A model that says what it is told of some texts, and fails for others."""
 
-    def __init__(self, opinions: Mapping[str, Opinion]) -> None:
-        self._opinions = opinions
-        self.asked: list[str] = []
+    def say(claim: str, text: str) -> Opinion:
+        assert claim == CLAIM
+        return opinions[text]
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        assert {claim for claim, _ in pairs} <= {CLAIM}
-        self.asked += [text for _, text in pairs]
-        said = [self._opinions[text] for _, text in pairs]
-        return np.array(said, dtype=np.float32).reshape(-1, 3)
+    return Says(say)
 
 
-def verifier(model: Listed, limit: int = 8) -> EvidenceVerifier:
-    return EvidenceVerifier(
-        cast(CrossEncoder, model), RetrievalConfig(verified_sentences=limit, path_gain=0.1)
-    )
+def verifier(says: Says, limit: int = 8) -> EvidenceVerifier:
+    config = RetrievalConfig(verified_sentences=limit, path_gain=0.1)
+    return EvidenceVerifier(says.model, config)
 
 
 def verified(
@@ -58,10 +50,10 @@ def verified(
     paths: Sequence[Evidence] = (),
 ) -> tuple[list[Evidence], list[str]]:
     """Return what is made of the evidence, and the texts that the model was asked for."""
-    model = Listed(opinions)
+    model = listed(opinions)
     verify = verifier(model, limit)
     result: list[Evidence] = verify.verify(CLAIM, list(found), {}, paths)[0]
-    return result, model.asked
+    return result, model.read
 
 
 def after(item: Evidence, *path: Evidence) -> Evidence:
@@ -193,13 +185,13 @@ def test_a_path_over_a_sentence_that_is_not_there_is_cut() -> None:
 
 
 def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
-    first = Listed({PIER_ALONE: (0.25, 0.0, 0.75), HOLM_ALONE: (0.125, 0.0, 0.875)})
+    first = listed({PIER_ALONE: (0.25, 0.0, 0.75), HOLM_ALONE: (0.125, 0.0, 0.875)})
     before = verifier(first).verify(CLAIM, [PIER, HOLM], {})[1]
     assert before == {((), PIER.key): (0.25, 0.0, 0.75), ((), HOLM.key): (0.125, 0.0, 0.875)}
 
-    second = Listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
+    second = listed({HOLM_BEHIND: (0.75, 0.0, 0.25), BOAT_ALONE: (0.0, 0.0, 1.0)})
     labelled, readings = verifier(second).verify(CLAIM, [PIER, after(HOLM, PIER), BOAT], before)
-    assert second.asked == [HOLM_BEHIND, BOAT_ALONE]
+    assert second.read == [HOLM_BEHIND, BOAT_ALONE]
     assert keys(labelled) == keys([PIER, HOLM, BOAT])
     assert [item.score for item in labelled] == [0.25, 0.75, 0.0]
     assert readings == {
@@ -211,25 +203,25 @@ def test_what_was_read_in_an_earlier_hop_is_not_asked_for_again() -> None:
 
 def test_opinions_of_sentences_that_are_no_longer_among_the_best_are_kept() -> None:
     before = {((), QUAY.key): (0.0, 1.0, 0.0)}
-    said = Listed({BOAT_ALONE: (0.0, 0.0, 1.0)})
+    said = listed({BOAT_ALONE: (0.0, 0.0, 1.0)})
     labelled, readings = verifier(said).verify(CLAIM, [BOAT], before)
     assert keys(labelled) == [BOAT.key]
     assert readings == {**before, ((), BOAT.key): (0.0, 0.0, 1.0)}
 
 
 def test_without_evidence_nothing_is_read() -> None:
-    model = Listed({})
+    model = listed({})
     assert verifier(model).verify(CLAIM, [], {}) == ([], {})
     assert model.asked == []
 
 
 def test_what_an_earlier_hop_read_stays_where_new_sentences_take_the_first_places() -> None:
-    first = Listed({PIER_ALONE: (0.9, 0.0, 0.1)})
+    first = listed({PIER_ALONE: (0.9, 0.0, 0.1)})
     readings = verifier(first, 1).verify(CLAIM, [PIER], {})[1]
-    second = Listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
+    second = listed({QUAY_ALONE: (0.0, 0.2, 0.8)})
     found = verifier(second, 1).verify(CLAIM, [QUAY, BOAT, after(PIER, QUAY)], readings)[0]
     # The boat is too far down to be read, and the pier's path was not read either.
-    assert second.asked == [QUAY_ALONE]
+    assert second.read == [QUAY_ALONE]
     assert keys(found) == keys([PIER, QUAY])
     assert (found[0].opinion, found[0].path) == (pytest.approx((0.9, 0.0, 0.1)), ())
 
@@ -264,11 +256,11 @@ def test_of_several_paths_to_a_sentence_all_are_read_and_the_surest_counts() -> 
 
 
 def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
-    first = Listed({PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.0, 0.8, 0.2)})
+    first = listed({PIER_ALONE: UNDECIDED, HOLM_ALONE: UNDECIDED, HOLM_BEHIND: (0.0, 0.8, 0.2)})
     before = verifier(first).verify(CLAIM, [PIER, HOLM], {}, [after(HOLM, PIER)])[1]
-    second = Listed({BOAT_ALONE: UNDECIDED})
+    second = listed({BOAT_ALONE: UNDECIDED})
     found = verifier(second).verify(CLAIM, [BOAT, PIER, HOLM], before)[0]
-    assert second.asked == [BOAT_ALONE]
+    assert second.read == [BOAT_ALONE]
     assert keys(found) == keys([PIER, HOLM, BOAT])
     assert found[1].path == (PIER.key,)
 
@@ -279,7 +271,7 @@ BERG_ALONE = "Eva Berg : She kept no bees."
 
 
 def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list() -> None:
-    model = Listed({BERG_ALONE: (0.1, 0.8, 0.1), HOLM_ALONE: (0.0, 0.3, 0.7)})
+    model = listed({BERG_ALONE: (0.1, 0.8, 0.1), HOLM_ALONE: (0.0, 0.3, 0.7)})
     found, readings = verifier(model).verify(CLAIM, [BERG, HOLM], {}, (), SUBJECT)
     assert keys(found) == keys([HOLM, BERG])
     # A tenth of its 0.1 and 0.8 remains.
@@ -292,7 +284,7 @@ def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list() -
 def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
     pier = evidence("Pier", "It was built by him.", 0.9, SUPPORTS)
     pier_alone = "Pier : It was built by him."
-    model = Listed(
+    model = listed(
         {
             pier_alone: (0.0, 0.6, 0.4),
             HOLM_ALONE: (0.2, 0.0, 0.8),
@@ -309,7 +301,7 @@ def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
 def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:
     pages = tuple(ranked(f"Copy {n}", "Ida Holm kept bees.") for n in range(3))
     one = evidence("Copy 0", "Ida Holm kept bees.")
-    model = Listed({"Copy 0 : Ida Holm kept bees.": (0.9, 0.0, 0.1)})
+    model = listed({"Copy 0 : Ida Holm kept bees.": (0.9, 0.0, 0.1)})
     state = ClaimState(CLAIM, EnglishParser().parse(CLAIM), documents=pages, evidence=(one,))
     found = verifier(model).run(state).state.evidence
     assert [item.copies for item in found] == [3]

@@ -7,7 +7,7 @@ from retrieval.text.english import EnglishParser
 from retrieval.types import Candidate, PhraseMatch, PhraseSearch, Span, SpanKind
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
-from tests.retrieval.index.phrases import holding
+from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
 STORE = InMemoryStore(PAGES, WordEncoder())

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from retrieval.stages.read.fusion import PathFusion
+import pytest
+
+from retrieval.stages.read.fusion import PathFusion, hybrid_scores
 from retrieval.types import Evidence, SentenceKey
 from tests.support.evidence import evidence
 from tests.support.states import state_of
@@ -92,3 +94,45 @@ def test_passages_keep_what_earlier_hops_ranked_and_the_verifier_dropped() -> No
     found = PathFusion(0.1, hybrid_weight=None).run(replace(state, evidence=(B,))).state
     assert found.passages == (B.key, A.key, C.key)
     assert [item.title for item in found.evidence] == ["B", "A"]
+
+
+PIER, LAMP, ISLE, BELL, WELL = (
+    SentenceKey(page, 0) for page in ("Pier", "Lamp", "Isle", "Bell", "Well")
+)
+
+
+@pytest.mark.parametrize(
+    ("single", "paths", "weight", "scores"),
+    [
+        (  # Scores alone are 1, 0.5 and 0 of their range; the paths have 0.72 and 0.2: 1 and 0.
+            {PIER: 0.9, LAMP: 0.5, ISLE: 0.1},
+            [[(PIER, 0.9), (BELL, 0.8)], [(LAMP, 0.5), (ISLE, 0.4)]],
+            0.5,
+            {PIER: 1.5, BELL: 0.5, LAMP: 0.5, ISLE: 0},
+        ),
+        (  # A sentence counts with the best of its paths: 0.2, 0.6 and 0.4, so 0, 1 and 0.5.
+            {},
+            [[(PIER, 1), (LAMP, 0.2)], [(PIER, 1), (ISLE, 0.6)], [(PIER, 1), (BELL, 0.4)]],
+            0.8,
+            {ISLE: 0.8, PIER: 0.8, BELL: 0.4, LAMP: 0},
+        ),
+        (  # Three steps are multiplied: 0.125, 0.1 and 0.15.
+            {},
+            [[(PIER, 0.5), (LAMP, 0.5), (ISLE, 0.5)], [(PIER, 0.5), (BELL, 0.2)], [(WELL, 0.15)]],
+            1,
+            {PIER: 0.5, LAMP: 0.5, ISLE: 0.5, BELL: 0, WELL: 1},
+        ),
+        # Without paths the scores are those of the claim; one path alone changes no order.
+        ({PIER: 0.2, LAMP: 0.6, ISLE: 0.4}, [], 0.5, {LAMP: 1, ISLE: 0.5, PIER: 0}),
+        ({PIER: 0.2, LAMP: 0.6}, [[(PIER, 0.9), (BELL, 0.9)]], 0.5, {LAMP: 1, BELL: 0, PIER: 0}),
+        ({PIER: 0.7}, [], 0.5, {PIER: 0}),
+        ({}, [], 0.5, {}),
+    ],
+)
+def test_hybrid_scores_are_those_of_m3s_algorithm_1(
+    single: dict[SentenceKey, float],
+    paths: list[list[tuple[SentenceKey, float]]],
+    weight: float,
+    scores: dict[SentenceKey, float],
+) -> None:
+    assert hybrid_scores(single, paths, weight) == pytest.approx(scores)

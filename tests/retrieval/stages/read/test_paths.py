@@ -4,27 +4,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from retrieval.models.encoders.query_encoder import Query
 from retrieval.stages.read.paths import PathReader
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
 from tests.support.evidence import document, evidence
+from tests.support.opinions import Says
 
 
-class EchoReader:
-    """Remembers what it was asked; finds everything fully supporting."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-
-    def warm_up(self) -> None:
-        pass
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        self.asked += pairs
-        return np.tile(np.array([1.0, 0.0, 0.0], dtype=np.float32), (len(pairs), 1))
+def echo() -> Says:
+    """A model that finds everything fully supporting."""
+    return Says(lambda *_: (1, 0, 0))
 
 
 class Places:
@@ -58,7 +47,7 @@ def opened(title: str, led_by: SentenceKey | None) -> RankedDocument:
 
 
 def read(
-    model: EchoReader,
+    model: Says,
     found: list[Evidence],
     everything: list[Evidence],
     documents: list[RankedDocument],
@@ -68,13 +57,12 @@ def read(
     places: Places | None = None,
 ) -> list[Evidence]:
     nearness: Any = places or Places()
-    classifier: Any = model
-    reader = PathReader(classifier, nearness, leads, neighbours)
+    reader = PathReader(model.model, nearness, leads, neighbours)
     return reader.read(CLAIM, found, everything, documents, list(before))
 
 
 def test_a_sentence_is_read_with_the_one_that_led_to_its_document() -> None:
-    model = EchoReader()
+    model = echo()
     documents = [opened("Pier", None), opened("Ann Lee", PIER.key)]
     paths = read(model, [PIER], [PIER, BEES], documents, neighbours=1)
     assert model.asked == [
@@ -85,7 +73,7 @@ def test_a_sentence_is_read_with_the_one_that_led_to_its_document() -> None:
 
 def test_known_sentences_are_read_after_the_best_sentence_too_nearest_first() -> None:
     documents = [opened(title, None) for title in ("Pier", "Ann Lee", "Lamp")]
-    paths = read(EchoReader(), [PIER], [PIER, BEES, LAMP], documents)
+    paths = read(echo(), [PIER], [PIER, BEES, LAMP], documents)
     assert [p.key for p in paths] == [LAMP.key, BEES.key]
 
 
@@ -94,7 +82,7 @@ def test_sentences_near_to_claim_and_lead_are_read_before_those_with_higher_scor
     oslo = evidence("Oslo", "It is a city.", 0.2)
     places = Places([BEES.key, PIER.key])
     everything = [PIER, BEES, LAMP, oslo]
-    paths = read(EchoReader(), [PIER], everything, documents, neighbours=2, places=places)
+    paths = read(echo(), [PIER], everything, documents, neighbours=2, places=places)
     # Alone PIER, LAMP, Oslo and Ann Lee say the most in this order; near are Ann Lee, PIER.
     assert [p.key for p in paths] == [BEES.key, LAMP.key]
     assert places.asked == [(CLAIM, [("Pier", "It was built by Ann Lee.")])]
@@ -102,12 +90,12 @@ def test_sentences_near_to_claim_and_lead_are_read_before_those_with_higher_scor
 
 def test_of_the_documents_that_a_lead_led_to_no_more_is_read_than_of_the_others() -> None:
     documents = [opened("Ann Lee", PIER.key), opened("Lamp", PIER.key)]
-    paths = read(EchoReader(), [PIER], [PIER, BEES, LAMP], documents, neighbours=1)
+    paths = read(echo(), [PIER], [PIER, BEES, LAMP], documents, neighbours=1)
     assert [p.key for p in paths] == [LAMP.key]
 
 
 def test_a_third_hop_reads_the_whole_path_from_its_end() -> None:
-    model = EchoReader()
+    model = echo()
     bees = replace(BEES, path=(PIER.key,))
     documents = [opened("Lamp", BEES.key)]
     everything = [PIER, BEES, LAMP]
@@ -119,7 +107,7 @@ def test_a_third_hop_reads_the_whole_path_from_its_end() -> None:
 
 
 def test_a_lead_whose_path_only_the_verifier_read_leads_on_without_it() -> None:
-    model = EchoReader()
+    model = echo()
     bees = replace(BEES, path=(PIER.key,))
     documents = [opened("Lamp", BEES.key)]
     paths = read(model, [bees, PIER], [BEES, LAMP], documents)
@@ -129,11 +117,11 @@ def test_a_lead_whose_path_only_the_verifier_read_leads_on_without_it() -> None:
 
 def test_no_path_leads_back_to_its_own_sentences() -> None:
     bees = replace(BEES, path=(PIER.key,))
-    assert read(EchoReader(), [bees], [PIER, BEES], [], before=[bees]) == []
+    assert read(echo(), [bees], [PIER, BEES], [], before=[bees]) == []
 
 
 def test_every_lead_has_candidates_of_its_own() -> None:
-    paths = read(EchoReader(), [PIER, LAMP], [PIER, BEES, LAMP], [], leads=2)
+    paths = read(echo(), [PIER, LAMP], [PIER, BEES, LAMP], [], leads=2)
     assert sorted((p.path[0].document_id, p.key.document_id) for p in paths) == [
         ("Lamp", "Ann Lee"),
         ("Lamp", "Pier"),
@@ -146,16 +134,16 @@ def test_what_a_lead_led_to_takes_no_place_from_what_is_near() -> None:
     oslo, bell = evidence("Oslo", "It is a city.", 0.2), evidence("Bell", "It rings.", 0.4)
     documents = [opened("Ann Lee", PIER.key), opened("Oslo", PIER.key)]
     everything = [PIER, BEES, oslo, LAMP, bell]
-    paths = read(EchoReader(), [PIER], everything, documents, neighbours=1)
+    paths = read(echo(), [PIER], everything, documents, neighbours=1)
     assert [p.key for p in paths] == [oslo.key, bell.key]
 
 
 def test_a_path_that_was_read_before_is_not_read_again() -> None:
-    model = EchoReader()
+    model = echo()
     first = read(model, [PIER], [PIER, BEES, LAMP], [], neighbours=1)
     second = read(model, [PIER], [PIER, BEES, LAMP], [], neighbours=1, before=first)
     assert [p.key for p in (*first, *second)] == [LAMP.key, BEES.key]
 
 
 def test_without_evidence_there_is_no_path() -> None:
-    assert read(EchoReader(), [], [BEES], []) == []
+    assert read(echo(), [], [BEES], []) == []
