@@ -109,12 +109,17 @@ class Limits:
         try:
             if self._strategy.hit(limit, kind, name, cost=cost):
                 return
-            reset = self._strategy.get_window_stats(limit, kind, name).reset_time
+            seconds = self._strategy.get_window_stats(limit, kind, name).reset_time - time.time()
+            if seconds > limit.get_expiry() + 1:
+                # The clock was set back: what was counted lies in the future.
+                self._strategy.clear(limit, kind, name)
+                self._strategy.hit(limit, kind, name, cost=cost)
+                return
         except StorageError as error:
             # Nothing works without Redis anyway, and its return must not find clients locked out.
             logger.warning("Claims are not counted: %s", error)
             return
-        raise _too_many(kind, message, max(1, math.ceil(reset - time.time())))
+        raise _too_many(kind, message, max(1, math.ceil(seconds)))
 
 
 def _storage(settings: Settings) -> StorageTypes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError
@@ -155,6 +155,7 @@ class RunStore:
     def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
         """Return queued jobs whose last message is at least this old, oldest first.
 
+        So is one of the future, for this machine's clock: it was set back, or is behind another's.
         They count as sent now, so that no two processes send the same one.
         """
         sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)
@@ -162,7 +163,8 @@ class RunStore:
         unsent = queued_ids.order_by(ClaimRow.number).limit(limit).with_for_update(skip_locked=True)
         with self._database.writing() as session:
             now = clock.shared(session)
-            ids = list(session.scalars(unsent.where(sent <= now - for_at_least)))
+            due = or_(sent <= now - for_at_least, sent > now + for_at_least)
+            ids = list(session.scalars(unsent.where(due)))
             session.execute(update(ClaimRow).where(ClaimRow.id.in_(ids)).values(dispatched_at=now))
         return ids
 

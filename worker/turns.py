@@ -1,6 +1,7 @@
 """Whose claim is next: clients take turns, so that many claims of one do not hold up another's.
 
-* A claim that a person typed into the page comes before those of lists and programs.
+* A claim that a person typed into the page comes before those of lists and programs; after a few of
+  these in a row, one of the others comes, as people may type without end.
 * Then the client comes first whose last turn is the longest ago; a client is an address, or a user
   who has logged in. Behind one address the same holds for its visitors. What comes without an
   address, such as the rows of a list, takes turns by its owners.
@@ -15,7 +16,7 @@ import time
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, case, delete, func, literal, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
@@ -24,24 +25,39 @@ from worker.schema import ClaimRow, TurnRow
 
 # Who had no turn among so many counts as one who never had one.
 MOST_REMEMBERED = 1000
+MOST_TYPED_IN_A_ROW = 4
+# Before the owners of what comes without an address: a turn that an owner has with a claim of her
+# address is none of theirs. With it a name has at most 64 characters.
+_NO_ADDRESS = "rows of "
+# Has a turn with each claim that was not typed; no user has a name with a space.
+_NOT_TYPED = "not typed"
 # For how long the order of the queue is kept: many pages ask for their places at once.
 ORDER_SECONDS = 1.0
 
 _of_client, _of_owner = aliased(TurnRow), aliased(TurnRow)
 _owner = func.coalesce(ClaimRow.owner, "")
-_client = func.coalesce(ClaimRow.client, _owner)
+_client = func.coalesce(ClaimRow.client, literal(_NO_ADDRESS).concat(func.substr(_owner, 1, 55)))
 _client_turn = func.coalesce(_of_client.number, 0)
 _owner_turn = func.coalesce(_of_owner.number, 0)
+_LAST_TURNS = select(
+    func.max(TurnRow.number), func.max(case((TurnRow.who == _NOT_TYPED, TurnRow.number)))
+)
 
 
 def next_id(session: Session) -> str | None:
     """Return the id of the queued job whose turn it is, locked where the database can do that."""
+    last, not_typed = session.execute(_LAST_TURNS).one()
+    typed_in_a_row = (last or 0) - (not_typed or 0)
+    typed_first = typed_in_a_row < MOST_TYPED_IN_A_ROW
     wanted = (
         select(ClaimRow.id)
         .outerjoin(_of_client, _of_client.who == _client)
         .outerjoin(_of_owner, _of_owner.who == _owner)
         .where(ClaimRow.state == "queued")
-        .order_by(ClaimRow.typed.desc(), _client_turn, _owner_turn, ClaimRow.number)
+        .order_by(
+            ClaimRow.typed.desc() if typed_first else ClaimRow.typed,
+            *(_client_turn, _owner_turn, ClaimRow.number),
+        )
         .limit(1)
         .with_for_update(of=ClaimRow, skip_locked=True)
     )
@@ -51,8 +67,10 @@ def next_id(session: Session) -> str | None:
 def take(session: Session, row: ClaimRow) -> None:
     """Record that the client and the owner of this job have had their turn."""
     number = (session.scalar(select(func.max(TurnRow.number))) or 0) + 1
-    # In one order, so that two workers never wait for each other.
-    for who in sorted({row.client or row.owner or "", row.owner or ""}):
+    kind = set() if row.typed else {_NOT_TYPED}
+    owner = row.owner or ""
+    whose = {row.client or f"{_NO_ADDRESS}{owner[:55]}", owner} | kind
+    for who in sorted(whose):  # in one order, so that two workers never wait for each other
         known = update(TurnRow).where(TurnRow.who == who).values(number=number)
         if session.scalar(known.returning(TurnRow.number)) is None:
             try:
@@ -77,7 +95,8 @@ class Places:
     def of(self, job_id: str) -> int | None:
         """Return how many jobs come before this one, as it was a second ago at most.
 
-        The number may grow, as clients take turns. ``None``: the job is not queued.
+        The number may grow, as clients take turns; those that were typed are counted as if all of
+        them came before the others. ``None``: the job is not queued.
 
         Raises:
             StoreUnavailable: the database cannot be read.
@@ -93,7 +112,7 @@ class Places:
 
 
 def _in_order() -> Select[Any]:
-    """Return all queued jobs, in the order in which ``next_id`` would return them."""
+    """Return all queued jobs, in the order of ``next_id`` while few of them are typed."""
     rows = (
         select(
             ClaimRow.id,

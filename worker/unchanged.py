@@ -1,9 +1,10 @@
-"""For how long things have stayed as they are."""
+"""For how long things have stayed as they are, and when they last changed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from threading import Lock
 
 # More time than this between two looks does not count: this process or its machine slept, and
 # with it perhaps what it looks at.
@@ -32,3 +33,29 @@ class Unchanged:
             for name, value in values.items()
         }
         return {name: seconds for name, (_, seconds) in self._seen.items()}
+
+
+class LastChanges:
+    """Measures, by the clock of this process alone, how long ago values changed at most.
+
+    Safe to share between threads.
+    """
+
+    def __init__(self) -> None:
+        self._looked_at = float("-inf")
+        self._seen: dict[str, tuple[object, float]] = {}
+        self._lock = Lock()
+
+    def seconds(self, values: Mapping[str, object]) -> dict[str, float]:
+        """Return how long ago each value changed at most; infinite if no change was seen.
+
+        One that is new may be old.
+        """
+        with self._lock:
+            now, before = time.monotonic(), self._looked_at
+            seen = {}
+            for name, value in values.items():
+                known, since = self._seen.get(name, (value, float("-inf")))
+                seen[name] = (value, since if known == value else before)
+            self._seen, self._looked_at = seen, now
+            return {name: now - since for name, (_, since) in seen.items()}

@@ -12,6 +12,7 @@ from worker import clock
 from worker.database import Database
 from worker.reports import AskedModel, SearchedCorpus, WorkerState
 from worker.schema import WorkerRow
+from worker.unchanged import LastChanges
 
 
 class WorkerStore:
@@ -19,6 +20,7 @@ class WorkerStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._changes = LastChanges()
 
     def beat(
         self,
@@ -50,11 +52,21 @@ class WorkerStore:
                 session.add(WorkerRow(id=worker, **values))
 
     def alive(self, seen_within: timedelta) -> list[WorkerRow]:
-        """Return the workers with a heartbeat within this time, newest heartbeat first."""
+        """Return the workers with a heartbeat within this time, newest heartbeat first.
+
+        The heartbeat says so by the clock, or it was seen to change: the clock of a worker on
+        another machine may differ, and may be set.
+        """
         wanted = select(WorkerRow).order_by(WorkerRow.seen_at.desc(), WorkerRow.id)
         with self._database.reading() as session:
-            seen = WorkerRow.seen_at >= clock.shared(session) - seen_within
-            return list(session.scalars(wanted.where(seen)))
+            rows, now = list(session.scalars(wanted)), clock.shared(session)
+        within = seen_within.total_seconds()
+        changed = self._changes.seconds({row.id: row.seen_at for row in rows})
+        return [
+            row
+            for row in rows
+            if min(abs((now - row.seen_at).total_seconds()), changed[row.id]) <= within
+        ]
 
     def state(self, worker: str) -> WorkerState | None:
         """Return the state of a worker as it was last reported; ``None``: there is none."""

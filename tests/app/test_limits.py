@@ -59,6 +59,20 @@ def test_too_many_claims_are_answered_with_the_time_to_come_back(app: Flask) -> 
     assert client.post("/api/v1/claims", json=body, environ_base=other).status_code == 202
 
 
+def test_a_clock_that_is_set_back_locks_nobody_out(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, now = app.test_client(), time.time
+
+    def statuses(claims: str) -> list[int]:
+        bodies = [{"claim": f"{claim} is a drink."} for claim in claims.split()]
+        return [client.post("/api/v1/claims", json=body).status_code for body in bodies]
+
+    assert statuses("Tea Milk Water Beer") == [202, 202, 202, 429]
+    monkeypatch.setattr("time.time", lambda: now() - 3600)
+    assert statuses("Beer Wine Rum Gin") == [202, 202, 202, 429]
+
+
 def test_a_household_of_ipv6_is_one_client(app: Flask) -> None:
     client = app.test_client()
     statuses = [

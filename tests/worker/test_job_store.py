@@ -335,6 +335,21 @@ def test_workers_are_known_by_their_heartbeats(workers: WorkerStore) -> None:
     assert workers.alive(MINUTE) == []
 
 
+def test_a_worker_whose_clock_differs_is_known_once_its_heartbeat_changes(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web, worker = WorkerStore(store.database), WorkerStore(store.database)
+    started = real = datetime.now(UTC)
+    for ahead in (timedelta(hours=1), timedelta(hours=-1)):
+        for number in range(2):
+            with monkeypatch.context() as patch:
+                shown = real + ahead + timedelta(seconds=number)
+                patch.setattr("worker.clock.shared", lambda _, shown=shown: shown)
+                worker.beat(f"far {ahead}", started, "ready")
+            known = [one.id for one in web.alive(MINUTE)]
+            assert (f"far {ahead}" in known) is bool(number)
+
+
 def test_stored_jobs_remain_after_the_store_is_closed(url: str) -> None:
     first = JobStore(Database(url))
     job = submit(first)

@@ -40,12 +40,17 @@ def lose_messages(house: House) -> None:
         message.unlink()
 
 
-def let_an_hour_pass(house: House) -> None:
-    """Make every queued claim look as if it was submitted and sent an hour ago."""
+def let_an_hour_pass(house: House, times: int = 1) -> None:
+    """Make every queued claim look as if it was submitted and sent an hour ago.
+
+    ``times``: -1 for an hour from now, as if the clock was set back.
+    """
+    moved = f"{-times} hour"
     with closing(sqlite3.connect(house.home / "esoteric.db", timeout=10)) as database, database:
         database.execute(
-            "UPDATE claims SET created_at = datetime(created_at, '-1 hour') || '.000000',"
-            " dispatched_at = datetime(dispatched_at, '-1 hour') || '.000000'"
+            "UPDATE claims SET created_at = datetime(created_at, ?) || '.000000',"
+            " dispatched_at = datetime(dispatched_at, ?) || '.000000'",
+            (moved, moved),
         )
 
 
@@ -100,6 +105,16 @@ def test_lost_messages_are_sent_again_once_and_the_oldest_first(
     for _ in range(3):
         reaper.look()
     assert messages(any_house) == MOST_SENT_AT_ONCE + 5
+
+
+def test_lost_messages_are_sent_again_after_the_clock_was_set_back(
+    any_house: House, reaper: Reaper
+) -> None:
+    submit(any_house, 3)
+    lose_messages(any_house)
+    let_an_hour_pass(any_house, -1)
+    reaper.look()
+    assert messages(any_house) == 3
 
 
 def test_messages_of_cancelled_claims_are_removed_and_the_others_are_sent_again(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 
 import pytest
 
 from retrieval.errors import IndexAway
-from retrieval.types import ProgressListener, Report
+from retrieval.types import Progress, ProgressListener, Report
 from tests.worker.conftest import House, wait_until
-from tests.worker.fake_retriever import FakeRetriever, open_retriever
+from tests.worker.fake_retriever import STAGES, FakeRetriever, open_retriever
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
+from worker.jobs import Job
 from worker.retriever import RetrieverSlot
 from worker.tasks import ClaimChecker
 
@@ -43,6 +45,54 @@ def test_a_worker_that_stops_does_not_wait_for_the_database(house: House) -> Non
     with pytest.raises(StoreUnavailable):
         checker.check(job.id)
     database.close()
+
+
+class BreakingRetriever(FakeRetriever):
+    """Something breaks once while it reads sentences."""
+
+    def __init__(self, index: Path, break_it: Callable[[], None]) -> None:
+        super().__init__(index)
+        self._break: Callable[[], None] | None = break_it
+
+    def check(
+        self,
+        claim: str,
+        recipe: str,
+        listen: ProgressListener,
+        corpora: tuple[str, ...] | None,
+    ) -> Report:
+        def heard(progress: Progress) -> None:
+            if progress.stage == "sentences" and self._break is not None:
+                break_it, self._break = self._break, None
+                break_it()
+            listen(progress)
+
+        return super().check(claim, recipe, heard, corpora)
+
+
+def check_while_the_database_breaks(house: House, seconds: float) -> Job:
+    """Submit and check a claim whose database cannot be used for so long in the middle."""
+
+    def break_it() -> None:
+        database.close()  # what has it open would not notice
+        file = damage(house)
+        Timer(seconds, lambda: file.with_name("aside").replace(file)).start()
+
+    stopping, database = Event(), Database(house.settings.database_url)
+    retriever = BreakingRetriever(house.home / "index", break_it)
+    slot = RetrieverSlot(lambda _: retriever, house.settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    checker.check(job.id)
+    database.close()
+    return house.store.get(job.id)
+
+
+def test_a_claim_in_work_waits_for_the_database_and_goes_on(house: House) -> None:
+    checked = check_while_the_database_breaks(house, seconds=1)
+    assert (checked.state, checked.attempts) == ("done", 1)
+    stages = [event.stage for event in house.store.events(checked.id, 0)]
+    assert stages == ["start", *STAGES]  # the models are loaded first
 
 
 class AwayRetriever(FakeRetriever):

@@ -15,7 +15,9 @@ from worker.run_store import RunStore
 from worker.turns import Places
 
 
-def submit(store: JobStore, names: str, client: str, owner: str = "", typed: bool = False) -> None:
+def submit(
+    store: JobStore, names: str, client: str | None, owner: str = "", typed: bool = False
+) -> None:
     for name in names.split():
         store.submit(name, "esoteric", owner or None, client=client, typed=typed)
 
@@ -65,6 +67,21 @@ def test_a_claim_typed_into_the_page_comes_before_lists_of_all_clients(store: Jo
     submit(store, "d1", "D", typed=True)
     assert expected(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
     assert started(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
+
+
+def test_rows_of_a_list_have_their_turn_although_programs_go_on(store: JobStore) -> None:
+    submit(store, "r1 r2", None)
+    submit(store, "a1 a2 a3", "A")
+    submit(store, "b1 b2 b3", "B")
+    in_turn = ["r1", "a1", "b1", "r2", "a2", "b2", "a3", "b3"]
+    assert expected(store) == in_turn
+    assert started(store) == in_turn
+
+
+def test_people_who_type_without_end_let_others_have_a_turn(store: JobStore) -> None:
+    submit(store, "a1 a2", "A")
+    submit(store, "t1 t2 t3 t4 t5 t6 t7 t8 t9", "T", typed=True)
+    assert started(store) == ["t1", "t2", "t3", "t4", "a1", "t5", "t6", "t7", "t8", "a2", "t9"]
 
 
 def test_visitors_behind_one_address_take_its_turns_in_turn(store: JobStore) -> None:

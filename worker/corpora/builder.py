@@ -16,7 +16,7 @@ from worker.logs import about
 from worker.tallies import INDEXED_FILES, INDEXING_SECONDS, INDEXINGS, Tally, count
 
 LOOK_SECONDS = 1.0
-_AFTER_FAILURE_SECONDS = 60.0  # when the disk is full, it may take longer until it is not
+_AFTER_FAILURE_SECONDS = 15.0  # a full disk has room again soon, or it takes an hour
 _POLL_SECONDS = 0.2
 # Not ``-m``, so that the process finds the same modules as this one.
 _PROGRAM = (

@@ -1,135 +1,202 @@
-"""Clients that submit claims without end, ask for their results, and look at pages."""
+"""Clients that submit claims, lists and documents without end, and look at pages."""
 
 from __future__ import annotations
 
-import http.client
 import json
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
-from threading import Event, Lock, Thread
-from typing import Protocol
+from random import Random
+from threading import Event
 from urllib.parse import urlencode
 
+from research.benchmarks.faults.client import FORM, JSON, PAGE, Asked, Client
 from research.benchmarks.faults.corpus import RECIPE, claim
+from research.benchmarks.faults.documents import document, form_of
+from research.benchmarks.faults.ledger import Ledger
 
-CLIENTS = 3
-MOST_OPEN = 3
-PAUSE_SECONDS = 0.3
+# A person types one claim after the other; programs submit more at once.
+_MOST_OPEN_OF_A_PERSON, _MOST_OPEN_OF_A_PROGRAM = 1, 2
+PROGRAMS = 2
+PAUSE_SECONDS = 0.5
 _ENDED = ("done", "failed", "cancelled")
 _PAGES = ("/", "/claims", "/api/v1/claims/{}/progress", "/claims/{}", "/metrics", "/healthz")
-_JSON = {"Content-Type": "application/json"}
-_FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
+_ROWS = (20, 50)
+_PAUSED_SHARE, _CANCELLED_SHARE = 0.4, 0.15
+_UPLOADS_OF_A_CORPUS = 3
+_REST_SECONDS = 3.0
 
 
-class Asked(Protocol):
-    """A service that clients ask."""
-
-    def ask(
-        self, method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
-    ) -> tuple[int, str, str]:
-        """Return status, Location and body of an answer."""
-        ...
-
-
-@dataclass
-class Ledger:
-    """What the clients know; the lists hold claims, the dictionaries begin with ids."""
-
-    round: int = 0
-    accepted: dict[str, int] = field(default_factory=dict)
-    """The round in which a claim was accepted."""
-    ended: set[str] = field(default_factory=set)
-    refused: list[str] = field(default_factory=list)
-    """Claims that were answered with 503."""
-    wrong_pages: list[tuple[int, str]] = field(default_factory=list)
-    """Rounds, and answers that were no good answer and no error with a reason."""
-    lock: Lock = field(default_factory=Lock)
-    numbers: Iterator[int] = field(default_factory=count)
-
-    def open(self) -> set[str]:
-        """Return the accepted claims that have not ended, as far as the clients know."""
-        with self.lock:
-            return set(self.accepted) - self.ended
+def clients(service: Asked, ledger: Ledger, stop: Event) -> list[Client]:
+    """Return the clients of a campaign, which have not started."""
+    person = ClaimClient(service, ledger, stop, by_form=True)
+    programs = [ClaimClient(service, ledger, stop, by_form=False) for _ in range(PROGRAMS)]
+    return [
+        person,
+        *programs,
+        ListClient(service, ledger, stop),
+        UploadClient(service, ledger, stop),
+    ]
 
 
-class Client(Thread):
-    """One client; it has at most ``MOST_OPEN`` open claims and does not give up on any."""
-
-    pages: Sequence[str] = _PAGES
+class ClaimClient(Client):
+    """Submits claims, of which only a few are open at once."""
 
     def __init__(self, service: Asked, ledger: Ledger, stop: Event, by_form: bool) -> None:
         """``by_form``: claims are submitted as on the first page, otherwise to the API."""
-        super().__init__(name="client", daemon=True)
-        self._service = service
-        self._ledger = ledger
-        self._halt = stop
+        super().__init__(service, ledger, stop)
         self._by_form = by_form
+        self._most_open = _MOST_OPEN_OF_A_PERSON if by_form else _MOST_OPEN_OF_A_PROGRAM
         self._open: list[str] = []
 
     def run(self) -> None:
         """Submit and ask until ``stop`` is set; then only ask for what is open."""
         for turn in count():
-            if self._halt.is_set() and not self._open:
+            if self.halt.is_set() and not self._open:
                 return
-            if not self._halt.is_set() and len(self._open) < MOST_OPEN:
+            if not self.halt.is_set() and len(self._open) < self._most_open:
                 self._submit()
-            for job_id in list(self._open):
-                self._look_after(job_id)
+            self._open = [job_id for job_id in self._open if not has_ended(self, job_id)]
             if self._open:
-                page = self.pages[turn % len(self.pages)].format(self._open[0])
-                self._ask("GET", page, headers={"Accept": "text/html"})
-            time.sleep(PAUSE_SECONDS)
+                self.ask("GET", _PAGES[turn % len(_PAGES)].format(self._open[0]), headers=PAGE)
+            self.pause(PAUSE_SECONDS)
 
     def _submit(self) -> None:
-        with self._ledger.lock:
-            text = claim(next(self._ledger.numbers))
-        asked = {"claim": text, "recipe": RECIPE}
-        if self._by_form:
-            status, location, _ = self._ask("POST", "/claims", urlencode(asked), _FORM)
+        job_id = submitted(self, None, self._by_form)
+        if job_id is not None:
+            self._open.append(job_id)
+
+
+class ListClient(Client):
+    """Submits one list after the other: pasted into the page, or to the API.
+
+    Some of the latter are paused for a while, and some are cancelled.
+    """
+
+    def run(self) -> None:
+        """Submit lists until ``stop`` is set, and wait for the end of the last one."""
+        for number in count():
+            if self.halt.is_set():
+                return
+            random = Random(number)
+            list_id = self._submit(random, pasted=number % 2 == 0)
+            if list_id is None:
+                self.rest(PAUSE_SECONDS)
+                continue
+            if number % 2:
+                self._disturb(list_id, random)
+            while not self._has_ended(list_id):
+                self.pause(PAUSE_SECONDS)
+            self.rest(_REST_SECONDS)
+
+    def _submit(self, random: Random, pasted: bool) -> str | None:
+        rows = [claim(self.ledger.number()) for _ in range(random.randint(*_ROWS))]
+        if pasted:
+            form = urlencode({"claims": "\n".join(rows), "recipe": RECIPE})
+            status, location, _ = self.ask("POST", "/lists", form, FORM)
         else:
-            status, location, _ = self._ask("POST", "/api/v1/claims", json.dumps(asked), _JSON)
-        with self._ledger.lock:
-            if status in (202, 303):
-                job_id = location.rpartition("/")[2]
-                self._ledger.accepted[job_id] = self._ledger.round
-                self._open.append(job_id)
-            elif status == 503:
-                self._ledger.refused.append(text)
+            asked = json.dumps({"claims": rows, "recipe": RECIPE})
+            status, location, _ = self.ask("POST", "/api/v1/lists", asked, JSON)
+        if status not in (202, 303):
+            return None
+        list_id = location.rpartition("/")[2]
+        self.ledger.accept(list_id, "rows", rows=len(rows))
+        return list_id
 
-    def _look_after(self, job_id: str) -> None:
-        status, _, body = self._ask("GET", f"/api/v1/claims/{job_id}")
-        if status == 404 or (status == 200 and json.loads(body)["state"] in _ENDED):
-            self._open.remove(job_id)
-            with self._ledger.lock:
-                self._ledger.ended.add(job_id)
+    def _disturb(self, list_id: str, random: Random) -> None:
+        address, what = f"/api/v1/lists/{list_id}", random.random()
+        self.pause(random.uniform(0.5, 5))
+        if what < _PAUSED_SHARE:
+            self._insist("POST", f"{address}/pause")
+            self.ledger.see(list_id, "paused")
+            self.pause(random.uniform(0.5, 5))
+            self._insist("POST", f"{address}/go-on")
+        elif what < _PAUSED_SHARE + _CANCELLED_SHARE:
+            self.ledger.cancel(list_id)
+            self._insist("DELETE", address)
 
-    def _ask(
-        self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None
-    ) -> tuple[int, str, str]:
-        """Return status (0: no answer), Location and body."""
-        try:
-            status, location, text = self._service.ask(method, path, body, headers)
-        except (OSError, http.client.HTTPException):
-            return 0, "", ""
-        if not is_explained(status, text):
-            with self._ledger.lock:
-                what = f"{method} {path}: {status} {text[:300]}"
-                self._ledger.wrong_pages.append((self._ledger.round, what))
-        return status, location, text
+    def _insist(self, method: str, path: str) -> None:
+        while self.ask(method, path)[0] not in (200, 404):
+            self.pause(PAUSE_SECONDS)
+
+    def _has_ended(self, list_id: str) -> bool:
+        found = self.found(f"/api/v1/lists/{list_id}")
+        if found is None:
+            return False
+        self.ledger.see(list_id, (found.get("state"), found.get("finished")))
+        # After "cancelled", rows that are in the queue are still checked.
+        ended = not found or (found["state"] != "running" and not found["counts"]["unfinished"])
+        if ended:
+            self.ledger.end(list_id)
+        return ended
 
 
-def is_explained(status: int, body: str) -> bool:
-    """Return whether an answer is a good one, or a 503 that says why and what to do."""
-    if "Traceback (most recent call last)" in body:
+class UploadClient(Client):
+    """Uploads documents, waits until they are indexed, and checks a claim against them."""
+
+    def run(self) -> None:
+        """Upload until ``stop`` is set, and wait for the end of the last upload."""
+        while not self.halt.is_set():
+            corpus = self._make()
+            if corpus is None:
+                self.rest(PAUSE_SECONDS)
+                continue
+            for number in range(_UPLOADS_OF_A_CORPUS):
+                if self.halt.is_set():
+                    return
+                self._upload(corpus, number)
+                self.rest(_REST_SECONDS)
+
+    def _make(self) -> str | None:
+        asked = json.dumps({"title": f"Reports {self.ledger.number()}"})
+        status, location, _ = self.ask("POST", "/api/v1/corpora", asked, JSON)
+        return location.rpartition("/")[2] if status == 201 else None
+
+    def _upload(self, corpus: str, number: int) -> None:
+        # One to three files, the first of them a PDF.
+        files = [document(self.ledger.number(), as_pdf=n == 0) for n in range(1 + number % 3)]
+        address, body = f"/api/v1/corpora/{corpus}", form_of(files)
+        status, _, _ = self.ask("POST", f"{address}/files", body.content, body.headers)
+        if status != 202:
+            return
+        name = f"{corpus}/{number}"
+        self.ledger.accept(name, "uploads", files=[file for file, _ in files])
+        while (state := self._state(name, address)) not in ("ready", "failed", "gone"):
+            self.pause(PAUSE_SECONDS)
+        self.ledger.end(name)
+        if state == "ready" and not self.halt.is_set():
+            job_id = submitted(self, corpus)
+            while job_id is not None and not has_ended(self, job_id):
+                self.pause(PAUSE_SECONDS)
+
+    def _state(self, name: str, address: str) -> str:
+        found = self.found(address)
+        if found is None:
+            return "not known"
+        self.ledger.see(name, tuple(found.get(key) for key in ("state", "step", "done")))
+        return str(found.get("state", "gone"))
+
+
+def submitted(client: Client, corpus: str | None, by_form: bool = False) -> str | None:
+    """Submit a new claim, to be checked against a corpus if one is named; return its id."""
+    text = claim(client.ledger.number())
+    if by_form:
+        form = urlencode({"claim": text, "recipe": RECIPE})
+        status, location, _ = client.ask("POST", "/claims", form, FORM)
+    else:
+        asked = {"claim": text, "recipe": RECIPE} | ({"corpora": [corpus]} if corpus else {})
+        status, location, _ = client.ask("POST", "/api/v1/claims", json.dumps(asked), JSON)
+    if status == 503:
+        client.ledger.refuse(text)
+    if status not in (202, 303):
+        return None
+    job_id = location.rpartition("/")[2]
+    client.ledger.accept(job_id, "claims")
+    return job_id
+
+
+def has_ended(client: Client, job_id: str) -> bool:
+    """Return whether a claim has ended; the ledger then knows."""
+    found = client.found(f"/api/v1/claims/{job_id}")
+    if found is None or (found and found["state"] not in _ENDED):
         return False
-    if status < 400:
-        return True
-    if status != 503:
-        return False
-    try:
-        error = json.loads(body)["error"]
-    except (ValueError, LookupError, TypeError):
-        return "Code: <code>" in body  # templates/error.html
-    return all(error.get(key) for key in ("code", "message", "hint"))
+    client.ledger.end(job_id)
+    return True

@@ -212,16 +212,28 @@ class Cluster:
         """Return whether ``/readyz`` says within this time that claims are checked."""
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return True
+            if self.is_ready():
+                return True
             time.sleep(0.2)
         return False
 
+    def is_ready(self) -> bool:
+        """Return whether ``/readyz`` says now that claims are checked."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.ask("GET", "/readyz")[0] == 200
+        return False
+
     def ask(
-        self, method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: str | bytes = "",
+        headers: Mapping[str, str] | None = None,
+        _address: str = "",
     ) -> tuple[int, str, str]:
         """Return status, Location and body of an answer of the web server.
+
+        All clients have the address of this machine.
 
         Raises:
             OSError, HTTPException: there is none within ten seconds.

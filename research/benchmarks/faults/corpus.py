@@ -24,9 +24,9 @@ _CLAIMS = (
 # One hop of a few stages: a claim takes a fraction of a second.
 _RECIPE = f"""\
 name: {RECIPE}
-summary: titles, relevance and a verdict, for the campaign of faults
-first: [spans, titles]
-hop: [sentences, relevance, verification, selection, verdict]
+summary: text, relevance and a verdict, for the campaign of faults
+first: [spans, texts, questions, ranking]
+hop: [sentences, relevance, semantic, verification, selection, verdict]
 next: []
 ending: never
 max_hops: 1

@@ -14,10 +14,16 @@ from functools import partial
 from random import Random
 from typing import TypeAlias
 
-from research.benchmarks.faults.service import Service
+from research.benchmarks.faults.clocks import OTHERS, WORKER
+from research.benchmarks.faults.language_model import Mode, set_mode
+from research.benchmarks.faults.service import LANGUAGE_MODEL, Service
 
+# Most faults are short, as few things in the service wait for longer than five seconds.
+_SHORT_SECONDS = (1.0, 5.0)
 LONGEST_SECONDS = 30.0
-_SHORTEST_SECONDS = 2.0
+_LONG_SHARE = 0.15
+_MOVED_BY = (-3600, -20, 20, 3600)
+_LONGEST_LOOK_SECONDS = 10.0
 _BLOCK = bytes(1 << 16)
 
 Fault: TypeAlias = Callable[[Service, Random], None]
@@ -35,7 +41,15 @@ def kinds(service: Service) -> dict[str, Fault]:
         "database locked": _lock_database,
         "database read-only": _read_only,
         "disk full": _fill_disk,
+        "indexing killed": _kill_indexing,
+        f"{LANGUAGE_MODEL} answers 500": partial(_answer_badly, "500"),
+        f"{LANGUAGE_MODEL} answers nonsense": partial(_answer_badly, "nonsense"),
+        f"{LANGUAGE_MODEL} stops in its answers": partial(_answer_badly, "half"),
     }
+    if service.clocks is not None:
+        found["clock of all moved"] = partial(_move_clocks, (WORKER, OTHERS))
+        for name in (WORKER, OTHERS):
+            found[f"clock of the {name} moved"] = partial(_move_clocks, (name,))
     for name in service.servers:
         found[f"{name} killed"] = partial(_kill_server, name, False)
         found[f"{name} paused"] = partial(_pause_server, name)
@@ -53,7 +67,8 @@ def drawn(service: Service, random: Random) -> str:
 
 
 def _wait(random: Random) -> None:
-    time.sleep(random.uniform(_SHORTEST_SECONDS, LONGEST_SECONDS))
+    long = random.random() < _LONG_SHARE
+    time.sleep(LONGEST_SECONDS if long else random.uniform(*_SHORT_SECONDS))
 
 
 def _kill(name: str, service: Service, _random: Random) -> None:
@@ -71,6 +86,28 @@ def _paused(pid: int, random: Random) -> None:
     _wait(random)
     with contextlib.suppress(ProcessLookupError):  # its keeper may have replaced it
         os.kill(pid, signal.SIGCONT)
+
+
+def _kill_indexing(service: Service, _random: Random) -> None:
+    """Kill the process that indexes documents, as soon as one runs."""
+    give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
+    while "indexing" not in service.processes() and time.monotonic() < give_up:
+        time.sleep(0.1)
+    service.signal("indexing", signal.SIGKILL)
+
+
+def _answer_badly(mode: Mode, service: Service, random: Random) -> None:
+    folder = service.servers[LANGUAGE_MODEL].folder
+    set_mode(folder, mode)
+    _wait(random)
+    set_mode(folder, "well")
+
+
+def _move_clocks(names: tuple[str, ...], service: Service, random: Random) -> None:
+    assert service.clocks is not None, "this fault is offered only where clocks can be moved"
+    service.clocks.move(names, random.choice(_MOVED_BY))
+    _wait(random)
+    service.clocks.move((), 0)
 
 
 def _kill_all(service: Service, _random: Random) -> None:

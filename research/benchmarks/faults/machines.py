@@ -3,14 +3,13 @@
 python -m research.benchmarks.faults.machines --out FOLDER [--rounds N] [--only TEXT]
 
 Two workers, a web server, PostgreSQL, Redis and three nodes of Elasticsearch, each with a home and,
-where that is allowed, an address of its own. FOLDER gets machines.md, machines.json and the logs.
+where that is allowed, an address of its own. FOLDER gets machines.md, faults.json and the logs.
 PostgreSQL is Debian's; Elasticsearch is started from the folder that ESOTERIC_TEST_ELASTICSEARCH
 names, by the Java of ES_JAVA_HOME; models are those of ESOTERIC_HOME.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sqlite3
@@ -28,45 +27,17 @@ import psycopg
 
 from research.benchmarks import processor
 from research.benchmarks.faults import report
-from research.benchmarks.faults.campaign import LATEST_END_SECONDS, Campaign, Round
-from research.benchmarks.faults.clients import CLIENTS, Client, Ledger
+from research.benchmarks.faults.campaign import Played, results_of, stuck_after, wait_for_all
+from research.benchmarks.faults.clients import PROGRAMS, ClaimClient, ListClient
 from research.benchmarks.faults.cluster import NAMES, NODES, WORKERS, Cluster
-from research.benchmarks.faults.corpus import RECIPE, claim
-from research.benchmarks.faults.counting import Outcome, count
+from research.benchmarks.faults.counting import count
+from research.benchmarks.faults.ledger import Ledger
+from research.benchmarks.faults.results import Results
 
 _AWAY_SECONDS = 15.0
 _QUIET_SECONDS = 5.0
-_LAST_END_SECONDS = 120.0
-_ROWS = 8
-_JSON = {"Content-Type": "application/json"}
 
 Fault: TypeAlias = Callable[[Cluster], None]
-
-
-class ListClient(Client):
-    """A client that submits lists, one after the other; the ledger holds ids of lists."""
-
-    pages = ("/lists", "/lists/{}", "/api/v1/lists/{}/results")
-
-    def _submit(self) -> None:
-        if self._open:
-            return
-        with self._ledger.lock:
-            claims = [claim(next(self._ledger.numbers)) for _ in range(_ROWS)]
-        body = json.dumps({"claims": claims, "recipe": RECIPE})
-        status, location, _ = self._ask("POST", "/api/v1/lists", body, _JSON)
-        if status == 202:
-            list_id = location.rpartition("/")[2]
-            with self._ledger.lock:
-                self._ledger.accepted[list_id] = self._ledger.round
-            self._open.append(list_id)
-
-    def _look_after(self, list_id: str) -> None:
-        status, _, body = self._ask("GET", f"/api/v1/lists/{list_id}")
-        if status == 200 and json.loads(body)["state"] == "done":
-            self._open.remove(list_id)
-            with self._ledger.lock:
-                self._ledger.ended.add(list_id)
 
 
 def faults(cluster: Cluster) -> dict[str, Fault]:
@@ -102,67 +73,65 @@ def _unplugged(name: str, cluster: Cluster) -> None:
     cluster.machines[name].pull_cable(False)
 
 
-def _round(cluster: Cluster, ledgers: Sequence[Ledger], number: int, name: str) -> Round:
+def _round(cluster: Cluster, ledger: Ledger, name: str) -> Played:
     time.sleep(_QUIET_SECONDS)
     began = time.monotonic()
     faults(cluster)[name](cluster)
     over = time.monotonic()
     ready = cluster.wait_until_ready()
-    waiting = {job_id for ledger in ledgers for job_id in ledger.open()}
-    give_up = time.monotonic() + LATEST_END_SECONDS
-    while waiting and time.monotonic() < give_up:
-        time.sleep(0.2)
-        waiting &= {job_id for ledger in ledgers for job_id in ledger.open()}
+    stuck = stuck_after(cluster, ledger)
     back = time.monotonic() - over
-    return Round(number, name, over - began, ready, back, tuple(sorted(waiting)))
+    return Played(ledger.round, name, over - began, ready, back, tuple(sorted(stuck)))
 
 
-def _played(cluster: Cluster, names: Sequence[str]) -> Campaign:
-    """Run a round for each of these faults, and count the claims, those of lists too.
+def _played(cluster: Cluster, names: Sequence[str]) -> Results:
+    """Run a round for each of these faults, and count what was accepted.
 
     SIGINT or SIGTERM ends it after the current round.
     """
-    stop, enough, singles = Event(), Event(), Ledger()
-    lists = Ledger(lock=singles.lock, numbers=singles.numbers, wrong_pages=singles.wrong_pages)
-    clients = [Client(cluster, singles, stop, by_form=number == 0) for number in range(CLIENTS)]
-    clients.append(ListClient(cluster, lists, stop, by_form=False))
+    stop, enough, ledger = Event(), Event(), Ledger()
+    person = ClaimClient(cluster, ledger, stop, by_form=True)
+    programs = [ClaimClient(cluster, ledger, stop, by_form=False) for _ in range(PROGRAMS)]
+    clients = [person, *programs, ListClient(cluster, ledger, stop)]
     for client in clients:
         client.start()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: enough.set())
-    rounds: list[Round] = []
+    played: list[Played] = []
     for number, name in enumerate(names):
         if enough.is_set():
             break
-        singles.round = lists.round = number
-        rounds.append(_round(cluster, (singles, lists), number, name))
-        click.echo(f"{number + 1}/{len(names)} {rounds[-1]}")
+        ledger.round = number
+        played.append(_round(cluster, ledger, name))
+        click.echo(f"{number + 1}/{len(names)} {played[-1]}")
     stop.set()
-    for client in clients:
-        client.join(_LAST_END_SECONDS)
+    wait_for_all(clients)
     with tempfile.TemporaryDirectory() as folder:
-        copied = Path(folder) / "claims.db"
-        singles.accepted |= _copied(cluster.database, copied, lists.accepted)
-        logs = list(cluster.worker_logs())
-        outcome: Outcome = count(copied, logs, singles.accepted, singles.refused)
-    return Campaign(tuple(rounds), singles, outcome)
+        _copy_home(cluster, Path(folder))
+        return results_of(played, ledger, count(Path(folder), ledger))
 
 
-def _copied(database: str, file: Path, lists: dict[str, int]) -> dict[str, int]:
-    """Copy what is counted into a file of SQLite; return the claims of these lists' rows."""
-    tables = {"claims": "id, claim, state, error", "events": "claim_id, stage, done, n"}
-    with closing(psycopg.connect(database)) as server, closing(sqlite3.connect(file)) as copy, copy:
+def _copy_home(cluster: Cluster, home: Path) -> None:
+    """Write what is counted as one machine has it: a file of SQLite, and the logs of workers."""
+    tables = {
+        "claims": "id, claim, state, error, result",
+        "events": "claim_id, stage, done, n",
+        "list_rows": "list_id, state, claim_id",
+    }
+    file = home / "esoteric.db"
+    with (
+        closing(psycopg.connect(cluster.database)) as server,
+        closing(sqlite3.connect(file)) as copy,
+        copy,
+    ):
         for table, columns in tables.items():
             copy.execute(f"CREATE TABLE {table} ({columns})")
+            marks = ", ".join("?" * len(columns.split(", ")))
             for row in server.execute(f"SELECT {columns} FROM {table}".encode()):
-                copy.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", row)
-        rows = server.execute("SELECT list_id, number, claim_id FROM list_rows").fetchall()
-    # A row without a claim counts as lost.
-    return {
-        claim_id or f"row {number} of {list_id}": lists[list_id]
-        for list_id, number, claim_id in rows
-        if list_id in lists
-    }
+                copy.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+    (home / "logs").mkdir()
+    for number, log in enumerate(cluster.worker_logs()):
+        shutil.copy(log, home / "logs" / f"worker.log.{number}")
 
 
 def _chosen(cluster: Cluster, only: str, rounds: int) -> Iterator[str]:
@@ -188,13 +157,11 @@ def main(out: Path, rounds: int, only: str) -> None:
             cluster.end()
             for log in Path(folder).glob("*.log"):
                 shutil.copy(log, out)
-    text = report.text(
-        played, "python -m research.benchmarks.faults.machines", processor.described()
-    )
-    (out / "machines.md").write_text(text, encoding="utf-8")
-    (out / "machines.json").write_text(json.dumps(report.document(played), indent=1), "utf-8")
+    text = report.text(played, again='--only "{0.fault}"')
+    (out / "machines.md").write_text(f"{processor.described()}\n\n{text}", encoding="utf-8")
+    played.write(out)
     click.echo(text)
-    raise SystemExit(1 if report.findings(played) else 0)
+    raise SystemExit(1 if played.findings else 0)
 
 
 if __name__ == "__main__":

@@ -1,97 +1,93 @@
-"""The table of a campaign, and what to run again."""
+"""The tables of a campaign, or of several together, and what to run again.
+
+python -m research.benchmarks.faults.report FOLDER... prints those of these campaigns as one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import median
-from typing import Any
 
-from research.benchmarks.faults.campaign import Campaign
+import click
 
-_HEAD = (
-    "fault",
-    "rounds",
-    "accepted",
-    "done",
-    "failed with a reason",
-    "failed without",
-    "lost",
-    "twice",
-    "stuck",
-    "bad pages",
-    "all ended after, median (longest)",
+from research.benchmarks.faults.counting import Counts
+from research.benchmarks.faults.ledger import KINDS
+from research.benchmarks.faults.results import Results, Round, read, together
+
+_ENDS = ("done", "failed with a reason", "failed without", "cancelled", "lost", "twice")
+_OF_FAULTS = (
+    *("fault", "rounds", *KINDS, *_ENDS, "stuck", "bad pages", "verifier alone"),
+    "all went on after, median (longest)",
 )
+_OF_KINDS = ("", "accepted", *_ENDS, "verifier alone")
 
 
-def findings(campaign: Campaign) -> list[tuple[int, str]]:
-    """Return what must not be: the number of the round, and what it was."""
-    found = [(number, f"bad page: {what}") for number, what in campaign.ledger.wrong_pages]
-    for number, played in enumerate(campaign.rounds):
-        found += [(number, f"stuck: claim {job_id}") for job_id in played.stuck]
-        if not played.ready:
-            found.append((number, "the service was not ready again"))
-    outcome, accepted = campaign.outcome, campaign.ledger.accepted
-    for what, ids in (
-        ("lost", outcome.lost),
-        ("twice", outcome.twice),
-        ("failed without a reason", outcome.failed_without_reason),
-    ):
-        found += [(accepted.get(job_id, 0), f"{what}: claim {job_id}") for job_id in ids]
-    return sorted(found)
+def by_fault(results: Results) -> str:
+    """Return a row for each kind of fault, and one for all; what was accepted counts in its round.
+
+    Claims, rows and uploads have columns of their own for what was accepted; the others count all.
+    """
+    faults = sorted({played.fault for played in results.rounds})
+    rows = [_row(fault, [one for one in results.rounds if one.fault == fault]) for fault in faults]
+    return _table(_OF_FAULTS, [*rows, _row("all", results.rounds)])
 
 
-def document(campaign: Campaign) -> dict[str, Any]:
-    """Return everything as it goes into faults.json."""
-    return {
-        "rounds": [asdict(played) for played in campaign.rounds],
-        "accepted": len(campaign.ledger.accepted),
-        "outcome": asdict(campaign.outcome),
-        "findings": [
-            {"seed": campaign.rounds[number].seed, "what": what}
-            for number, what in findings(campaign)
-        ],
-    }
+def by_kind(results: Results) -> str:
+    """Return a row each for claims, rows of lists and uploads."""
+    rows = []
+    for kind in KINDS:
+        counts = sum((played.counts[kind] for played in results.rounds), Counts())
+        rows.append([kind, str(counts.accepted), *_ends(counts), str(counts.verifier_alone)])
+    return _table(_OF_KINDS, rows)
 
 
-def table(campaign: Campaign) -> str:
-    """Return a row for each kind of fault, and one for all; a claim counts where it came in."""
-    kinds = sorted({played.fault for played in campaign.rounds})
-    rows = [_row(campaign, kind, [kind]) for kind in kinds]
-    lines = [_HEAD, ["---"] * len(_HEAD), *rows, _row(campaign, "all", kinds)]
+def text(results: Results, again: str = "--rounds 1 --seed {0.seed}") -> str:
+    """Return the tables, and what was found with the options that repeat it."""
+    reasons = ", ".join(f"{code} {times}" for code, times in sorted(results.reasons.items()))
+    ends = (
+        f"Reasons of failures: {reasons or 'none'}. Claims answered with 503: {results.refused},"
+        f" checked all the same: {results.refused_but_kept}.\n"
+    )
+    found = [
+        f"- {finding.fault}: {finding.what} (again: `{again.format(finding)}`)\n"
+        for finding in results.findings
+    ]
+    return "\n".join((by_kind(results), by_fault(results), ends, *found))
+
+
+def _row(name: str, rounds: Sequence[Round]) -> list[str]:
+    backs = [one.back_seconds for one in rounds]
+    all_of = sum((one.all() for one in rounds), Counts())
+    accepted = (sum(one.counts[kind].accepted for one in rounds) for kind in KINDS)
+    return [
+        name,
+        str(len(rounds)),
+        *map(str, accepted),
+        *_ends(all_of),
+        str(sum(one.stuck for one in rounds)),
+        str(sum(one.bad_pages for one in rounds)),
+        str(all_of.verifier_alone),
+        f"{median(backs):.0f} s ({max(backs):.0f} s)",
+    ]
+
+
+def _ends(counts: Counts) -> list[str]:
+    failed = (counts.failed, counts.failed_without)
+    return [str(n) for n in (counts.done, *failed, counts.cancelled, counts.lost, counts.twice)]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def text(campaign: Campaign, command: str, where: str) -> str:
-    """Return the report: the command, where it ran, the table, and what was found."""
-    outcome, refused = campaign.outcome, len(campaign.ledger.refused)
-    reasons = ", ".join(f"{code} {times}" for code, times in sorted(outcome.reasons.items()))
-    ends = (
-        f"Reasons of failures: {reasons or 'none'}. Submissions answered with 503: {refused},"
-        f" checked all the same: {len(outcome.refused_but_kept)}.\n"
-    )
-    parts = [f"`{command}`; {where}.\n", table(campaign), ends]
-    for number, what in findings(campaign):
-        played = campaign.rounds[number]
-        parts.append(f"- {played.fault}: {what} (again: `--rounds 1 --seed {played.seed}`)\n")
-    return "\n".join(parts)
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def main(folders: Sequence[Path]) -> None:
+    """Print the tables of several campaigns as one."""
+    click.echo(text(together(map(read, folders))))
 
 
-def _row(campaign: Campaign, name: str, kinds: Collection[str]) -> list[str]:
-    outcome, ledger = campaign.outcome, campaign.ledger
-    numbers = {n for n, played in enumerate(campaign.rounds) if played.fault in kinds}
-    rounds = [campaign.rounds[number] for number in sorted(numbers)]
-    ours = {job_id for job_id, number in ledger.accepted.items() if number in numbers}
-    backs = [one.back_seconds for one in rounds]
-    counts = [
-        len(rounds),
-        len(ours),
-        len(ours.intersection(outcome.done)),
-        len(ours.intersection(outcome.failed)),
-        len(ours.intersection(outcome.failed_without_reason)),
-        len(ours.intersection(outcome.lost)),
-        len(ours.intersection(outcome.twice)),
-        sum(len(one.stuck) for one in rounds),
-        sum(number in numbers for number, _ in ledger.wrong_pages),
-    ]
-    return [name, *map(str, counts), f"{median(backs):.0f} s ({max(backs):.0f} s)"]
+if __name__ == "__main__":
+    main()

@@ -1,14 +1,16 @@
-"""The servers that a queue or an index may be on: started, killed and paused by the campaign."""
+"""The servers that the service asks: started, killed and paused by the campaign."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from research.benchmarks.row import free_port
+from settings import CHECKOUT
 
 # A folder with bin/elasticsearch, which takes a version first; Java is that of ES_JAVA_HOME.
 ELASTICSEARCH = "ESOTERIC_TEST_ELASTICSEARCH"
@@ -22,16 +24,17 @@ class Server:
     ) -> None:
         """``url``: where it is, as a setting of ESOTERIC has it."""
         self.url = url
+        self.folder = folder
         self._command = command
-        self._folder = folder
         self._variables = variables
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it with the data that it has; it may not answer yet."""
-        self._folder.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             self._command,
+            cwd=CHECKOUT,
             env={**os.environ, **self._variables},
             stdout=subprocess.DEVNULL,
             start_new_session=True,
@@ -44,7 +47,7 @@ class Server:
             self.process.wait()
             self.process = None
         if with_data:
-            shutil.rmtree(self._folder)
+            shutil.rmtree(self.folder)
 
 
 def redis(folder: Path) -> Server:
@@ -71,3 +74,11 @@ def elasticsearch(folder: Path) -> Server:
     command += [part for setting in settings for part in ("-E", setting)]
     heap = {"ES_JAVA_OPTS": "-Xms512m -Xmx512m"}
     return Server(f"elasticsearch://127.0.0.1:{port}/faults", command, folder, heap)
+
+
+def language_model(folder: Path) -> Server:
+    """Return a stand-in for a language model."""
+    port = str(free_port())
+    program = "research.benchmarks.faults.language_model"
+    command = [sys.executable, "-m", program, port, str(folder)]
+    return Server(f"http://127.0.0.1:{port}/v1", command, folder, {})

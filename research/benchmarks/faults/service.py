@@ -15,12 +15,17 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from research.benchmarks.faults.clocks import Clocks
 from research.benchmarks.faults.corpus import write_recipe, write_source
-from research.benchmarks.faults.servers import Server, elasticsearch, redis
+from research.benchmarks.faults.language_model import NAME
+from research.benchmarks.faults.servers import Server, elasticsearch, language_model, redis
 from research.benchmarks.row import free_port
 from settings import CHECKOUT, Settings
 
-DISK = "64m"
+DISK = "128m"
+MODEL_SECONDS = 5
+"""The time limit for the language model, per claim."""
+LANGUAGE_MODEL = "language model"
 START_SECONDS = 180.0
 _END_SECONDS = 30.0
 
@@ -29,11 +34,17 @@ class Service:
     """A running ``esoteric up`` with all that it started."""
 
     def __init__(
-        self, folder: Path, queue: str, store: str, settings: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        queue: str,
+        store: str,
+        settings: Mapping[str, str] | None = None,
+        faults: bool = True,
     ) -> None:
         """Nothing runs yet. ``folder``: an empty one; ``queue``, ``store``: as in the command.
 
-        ``settings``: more settings of the service.
+        ``settings``: more settings of the service. ``faults``: a language model gives the verdicts,
+        and the clocks can be moved.
         """
         self.home = folder / "home"
         self.home.mkdir()
@@ -42,6 +53,13 @@ class Service:
             self.servers["Redis"] = redis(folder / "redis")
         if store == "elasticsearch":
             self.servers["Elasticsearch"] = elasticsearch(folder / "elasticsearch")
+        self.clocks: Clocks | None = None
+        more = dict(settings or {})
+        if faults:
+            model = self.servers[LANGUAGE_MODEL] = language_model(folder / "model")
+            self.clocks = Clocks(folder / "clocks")
+            more |= {"ESOTERIC_LLM": f"openai:{NAME}", "ESOTERIC_LLM_URL": model.url}
+            more |= {"ESOTERIC_LLM_SECONDS": str(MODEL_SECONDS)} | self.clocks.environment
         self.has_disk = _mounted("-t", "tmpfs", "-o", f"size={DISK}", "none", str(self.home))
         probe = folder / "probe"
         probe.touch(0o400)
@@ -64,7 +82,7 @@ class Service:
             "ESOTERIC_THREADS": "1",
             "ESOTERIC_BROKER_URL": self._url("Redis"),
             "ESOTERIC_STORE": self._url("Elasticsearch"),
-            **(settings or {}),
+            **more,
         }
         self._output = folder / "up.log"
         self._up: subprocess.Popen[bytes] | None = None
@@ -103,21 +121,33 @@ class Service:
         """Return whether ``/readyz`` says within this time that claims are checked."""
         give_up = time.monotonic() + seconds
         while time.monotonic() < give_up:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return True
-            time.sleep(0.2)
+            if self.is_ready():
+                return True
+            time.sleep(0.3)
+        return False
+
+    def is_ready(self) -> bool:
+        """Return whether ``/readyz`` says now that claims are checked."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.ask("GET", "/readyz")[0] == 200
         return False
 
     def ask(
-        self, method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: str | bytes = "",
+        headers: Mapping[str, str] | None = None,
+        address: str = "127.0.0.1",
     ) -> tuple[int, str, str]:
-        """Return status, Location and body of an answer.
+        """Return status, Location and body of an answer; ``address``: of the client.
 
         Raises:
             OSError, HTTPException: there is none within ten seconds.
         """
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=10, source_address=(address, 0)
+        )
         try:
             connection.request(method, path, body or None, dict(headers or {}))
             answer = connection.getresponse()
@@ -126,7 +156,7 @@ class Service:
             connection.close()
 
     def processes(self) -> dict[str, int]:
-        """Return the processes by name: up, web server, worker, worker's child."""
+        """Return the processes by name: up, web server, worker, worker's child, indexing."""
         if self._up is None:
             return {}
         listed = subprocess.run(
@@ -140,9 +170,10 @@ class Service:
                 found["web server"] = pid
             if parent == self._up.pid and args.endswith("run_with_parent worker"):
                 found["worker"] = pid
-        for pid, parent, _ in children:
-            if parent == found.get("worker"):
-                found["worker's child"] = pid
+        for name, of in (("worker's child", "worker"), ("indexing", "worker's child")):
+            for pid, parent, _ in children:
+                if parent == found.get(of):
+                    found[name] = pid
         return found
 
     def signal(self, name: str, number: signal.Signals) -> None:
