@@ -143,8 +143,16 @@ def _read_only(service: Service, random: Random) -> None:
 def _write_protected(service: Service) -> Iterator[None]:
     home = service.home
     if service.has_disk:  # the superuser, whom permissions do not bind
-        _run("mount", "--bind", str(home), str(home))
-        _run("mount", "-o", "remount,bind,ro", str(home))
+        while True:
+            _run("mount", "--bind", str(home), str(home))
+            made = subprocess.run(
+                ["mount", "-o", "remount,bind,ro", str(home)], capture_output=True, check=False
+            )
+            if made.returncode == 0:
+                break
+            # A file was opened for writing between the two.
+            _run("umount", "--lazy", str(home))
+            time.sleep(0.1)
         yield
         _run("mount", "-o", "remount,bind,rw", str(home))
         _run("umount", "--lazy", str(home))
