@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from app.filters import LOOKS, Look, safe_url
 from app.proof import Difference
 from retrieval.result import ClaimResult, Document, Evidence
-from retrieval.types import NOT_ENOUGH_INFO, Label
+from retrieval.types import NOT_ENOUGH_INFO, Label, SentenceKey
 
 # A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
 _LONGEST = 160
@@ -143,6 +143,21 @@ def _card(
     )
 
 
+def quoted(result: ClaimResult) -> Evidence | None:
+    """Return the sentence that the reason of the verdict quotes, ``None`` without evidence.
+
+    It is the first with the verdict's stance that was not read with the best one, else the best.
+    """
+    if not result.selected:
+        return None
+    best, stance = result.selected[0], result.verdict.leans or result.verdict.label
+    if stance == NOT_ENOUGH_INFO:
+        return best
+    key = SentenceKey(best.document, best.sentence_id)
+    alone = (one for one in result.selected if one.stance == stance and key not in one.path)
+    return next(alone, best)
+
+
 def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[Sourced, ...]:
     """Return the best selected sentence for the claim and the best against it, as far as found.
 
@@ -150,7 +165,8 @@ def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[
     closest one. ``files``: see ``cards``.
     """
     found: dict[Label, Evidence] = {}
-    for item in result.selected:
+    first = quoted(result)
+    for item in result.selected if first is None else (first, *result.selected):
         found.setdefault(item.stance, item)
     best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
     return tuple(

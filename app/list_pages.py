@@ -8,7 +8,7 @@ from typing import Any
 
 from app.coloured_text import coloured
 from app.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
-from app.evidence import best_of_each_stance
+from app.evidence import best_of_each_stance, quoted
 from app.files import file_links
 from app.filters import Badge, job_badge
 from app.list_export import LIST_EXPORTS
@@ -16,7 +16,6 @@ from app.listing import pages_of
 from app.services import services
 from app.visitor import may_change
 from retrieval.errors import Problem
-from retrieval.result import ClaimResult
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
 from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown
@@ -118,7 +117,8 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
 
 
 def _entry_item(entry: Entry) -> EntryItem:
-    quote, title = _best_sentence(entry.result) if entry.result else ("", "")
+    found = quoted(entry.result) if entry.result else None
+    quote, title = (found.sentence, found.reference) if found else ("", "")
     problem = entry.problem.message if entry.problem else ""
     if entry.state == "failed":
         problem = services().paths.hidden_in(problem)
@@ -144,13 +144,6 @@ def _badge(entry: Entry | SaidEntry) -> Badge | None:
 
 def _badge_in_text(entry: SaidEntry) -> Badge:
     return _badge(entry) or Badge("pending", "Waiting")
-
-
-def _best_sentence(result: ClaimResult) -> tuple[str, str]:
-    """Return the best sentence with the stance of the verdict, and where it stands."""
-    stance = result.verdict.leans or result.verdict.label
-    found = next((one for one in result.selected if one.stance == stance), None)
-    return (found.sentence, found.reference) if found else ("", "")
 
 
 def _filled(others: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

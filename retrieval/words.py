@@ -62,7 +62,7 @@ STOPPED: dict[Stopped, str] = {
     "proved": "every part of the claim is covered",
     "decided": "the evidence was enough to decide",
     "unchanged": "the best sentences no longer changed",
-    "nothing new": "nothing new was found",
+    "nothing new": "nothing new of use was found",
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }

@@ -18,7 +18,10 @@ from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.text.edit_distance import edit_distance
 from retrieval.types import PhraseSearch
 
-_SHORTEST = 4  # letters; among shorter words too many are near each other
+_SHORTEST = 5  # letters; among shorter words too many are near each other (Elba, Elbe, Ebla)
+# Letters from which on a letter may be another one: a short word that differs so is often another
+# name (Korea, Morea).
+_MEDIUM = 6
 _LONG = 8  # letters from which on a word may have two mistakes
 _COMPARED, _READ = 5, 5  # words of the corpus, and documents with each
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -62,8 +65,12 @@ class Spelling:
         return tuple(found)
 
     def _meant(self, word: str, names: list[str]) -> str | None:
-        near = self._store.near_words(word, 2 if len(word) >= _LONG else 1)
         written = title_key(word)
+        near = {
+            one: count
+            for one, count in self._store.near_words(word, 2 if len(word) >= _LONG else 1).items()
+            if len(word) >= _MEDIUM or not _differ_in_a_letter(written, one)
+        }
         another_form = any(_are_forms_of_one(written, one) for one in near)
         if not near or another_form or self._store.title_matches(names):
             return None
@@ -104,6 +111,10 @@ def _are_forms_of_one(word: str, other: str) -> bool:
     """Return whether they are a singular and its plural."""
     shorter, longer = sorted((word, other), key=len)
     return longer in {f"{shorter}s", f"{shorter}es"}
+
+
+def _differ_in_a_letter(word: str, other: str) -> bool:
+    return len(word) == len(other) and sorted(word) != sorted(other)
 
 
 def _in_the_case_of(word: str, meant: str) -> str:

@@ -145,20 +145,20 @@ def _between(one: Interval, other: Interval) -> Interval:
 
 
 def _reason(claim: Comparison, one: Filled, other: Filled) -> str:
-    """Return the sentence for people: "1926 is before 1935 (“Ada … in 1926”; “Bo … in 1935”)."."""
+    """Return the sentence for people: "1926 is before 1935 (read as: Ada … 1926; Bo … 1935)."."""
     left, right = one.filling.quantity, other.filling.quantity
-    read = "; ".join(f"“{filled(each.half, each.filling)[:-1]}”" for each in (one, other))
+    read = "; ".join(filled(each.half, each.filling)[:-1] for each in (one, other))
     if left.dimension == DATE:
         order = "before" if left.core.low < right.core.low else "after"
         if claim.by is not None and claim.by.unit is not None:
             span, unit = _between(left.core, right.core), claim.by.unit
             apart = round((span.low + span.high) / 2 / unit.factor, 1)
             order = f"{apart:g} {unit.name} {order}"
-        return f"{one.filling.words} is {order} {other.filling.words} ({read})."
+        return f"{one.filling.words} is {order} {other.filling.words} (read as: {read})."
     high, low = (one, other) if _value(left).low > _value(right).low else (other, one)
     more, less = high.filling, low.filling
     shown = less.quantity.unit
     converted = ""
     if shown is not None and more.quantity.unit not in (None, shown):
         converted = f", or {in_unit(more.quantity, shown)} {shown.name},"
-    return f"{more.words}{converted} is more than {less.words} ({read})."
+    return f"{more.words}{converted} is more than {less.words} (read as: {read})."

@@ -294,7 +294,7 @@ def test_markdown_has_the_proof_and_the_hops(
         "   - Varnby led to Whaling",
         f"   - {planned} in Ida Holm led to Ostrean bridges",
         "   - Still open\\: “was born in Varnby”\\.",
-        "   - The search ended: nothing new was found",
+        "   - The search ended: nothing new of use was found",
     ]
 
 

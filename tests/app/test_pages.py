@@ -411,7 +411,7 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
     assert f"Supports 92% {place}, from varnby.example The harbour earned" in text
     assert f"read together with {place}" in text
     assert f"“four million crowns” in {place} Show the sentence" in text
-    assert f"{place} → Annual report 1931, page 15, The board (similar)" in text
+    assert f"{place} → Annual report 1931, page 15, The board (meaning)" in text
     assert (
         '<a href="https://varnby.example/report.pdf#page=12" rel="external noopener nofollow">'
         "<bdi>Annual report 1931, page 12, Results &gt; Revenue</bdi></a>"
@@ -510,7 +510,7 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(
         "“was born in Varnby” Nothing found yet None of the selected sentences settles this part."
     ) in text
     assert "lowered" not in text
-    assert "Hop 3 because “was born in Varnby” is open: Varnby → Whaling (similar)" in text
+    assert "Hop 3 because “was born in Varnby” is open: Varnby → Whaling (meaning)" in text
 
 
 def test_words_that_differ_are_marked_in_the_claim_and_in_the_sentence(

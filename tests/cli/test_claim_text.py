@@ -190,7 +190,7 @@ def test_without_a_proof_only_the_end_of_the_search_is_shown() -> None:
         ("proved", "every part of the claim is covered"),
         ("decided", "the evidence was enough to decide"),
         ("unchanged", "the best sentences no longer changed"),
-        ("nothing new", "nothing new was found"),
+        ("nothing new", "nothing new of use was found"),
         ("hops", "the limit of hops was reached"),
         ("time", "the time allowed was used up"),
     ],

@@ -74,7 +74,7 @@ class CrossEncoderJudge(Stage):
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
-            rationale = "No sentence in the corpus is about this claim."
+            rationale = "No sentence in the corpus is close enough to this claim."
             return Verdict(
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )

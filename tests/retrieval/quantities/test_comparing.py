@@ -110,7 +110,7 @@ def test_a_filling_that_is_hardly_supported_does_not_prevent_a_ruling(
     found = compared(claim, [*sure, *unsure], orn)
     assert found is not None
     assert found[0] == Ruling(
-        SUPPORTS, "900 is more than 500 (“Selm has 900 people”; “Orn has 500 people”)."
+        SUPPORTS, "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
     )
 
 
@@ -124,7 +124,7 @@ def test_the_reason_converts_the_unit_of_the_larger_one(parser: EnglishParser) -
     assert decided is not None
     assert decided.because == (
         "320 miles, or 515 km, is more than 120 km"
-        " (“The Torve is 320 miles long”; “the Wenlow is 120 km long”)."
+        " (read as: The Torve is 320 miles long; the Wenlow is 120 km long)."
     )
 
 
@@ -134,7 +134,7 @@ def test_the_reason_says_how_much_earlier_if_the_claim_does(parser: EnglishParse
     assert decided is not None
     assert decided.because == (
         "3 May 1901 is 2.2 years before 1903"
-        " (“The mill opened on 3 May 1901”; “the bridge fell in 1903”)."
+        " (read as: The mill opened on 3 May 1901; the bridge fell in 1903)."
     )
 
 

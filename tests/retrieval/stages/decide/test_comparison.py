@@ -52,7 +52,8 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     assert (lead.key, lead.stance, lead.path) == (OBER.key, NOT_ENOUGH_INFO, ())
     assert other == INN
     assert state.rulings[(OBER.key,), LUND.key].because == (
-        "4,212 metres is more than 3,900 m (“Ober is 4,212 metres high”; “Lund is 3,900 m high”)."
+        "4,212 metres is more than 3,900 m"
+        " (read as: Ober is 4,212 metres high; Lund is 3,900 m high)."
     )
 
 
