@@ -34,6 +34,7 @@ Resolve: TypeAlias = Callable[[str, int], list[Address]]
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_MEMBERS = 100  # of gzip; servers send one
 _CONNECTING = 5  # seconds for one of several addresses
 _PASTE = "Open the page in a browser, and paste its text."
 
@@ -178,22 +179,63 @@ class Fetcher:
         """Return the whole body; neither it nor what it unpacks to may be too long."""
         if encoding not in ("identity", "gzip", "x-gzip"):
             raise _damaged()
-        unpacked = None if encoding == "identity" else zlib.decompressobj(16 + zlib.MAX_WBITS)
+        unpacked = None if encoding == "identity" else _Gzip()
         content, received = bytearray(), 0
         for chunk in chunks:
             received += len(chunk)
             room = self._most_bytes - len(content) + 1
-            try:
-                content += chunk[:room] if unpacked is None else unpacked.decompress(chunk, room)
-            except zlib.error as error:
-                raise _damaged() from error
+            content += chunk[:room] if unpacked is None else unpacked.next(chunk, room)
             if max(received, len(content)) > self._most_bytes:
                 raise InvalidText(
                     "page_too_large",
                     f"The page is larger than {self._most_bytes / 1e6:g} MB.",
                     "Open it in a browser, and paste the part that you mean.",
                 )
+        if unpacked is not None and not unpacked.is_whole:
+            raise _damaged()
         return bytes(content)
+
+
+class _Gzip:
+    """Unpacks gzip, which has one or several members, one after the other."""
+
+    def __init__(self) -> None:
+        self._members = 0
+        self._member = self._begun()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last member has ended."""
+        return self._member.eof
+
+    def next(self, packed: bytes, most: int) -> bytes:
+        """Return what the next bytes unpack to, as far as it has at most so many bytes.
+
+        Zeros after a member are left out, as gzip does.
+
+        Raises:
+            InvalidText: they are not gzip.
+        """
+        content = bytearray()
+        try:
+            while len(content) < most:
+                if self._member.eof:
+                    packed = packed.lstrip(b"\0")
+                    if packed:
+                        self._member = self._begun()
+                if not packed:
+                    break
+                content += self._member.decompress(packed, most - len(content))
+                packed = self._member.unused_data
+        except zlib.error as error:
+            raise _damaged() from error
+        return bytes(content)
+
+    def _begun(self) -> zlib._Decompress:
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise _damaged()
+        return zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 def _damaged() -> InvalidText:
