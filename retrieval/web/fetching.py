@@ -26,6 +26,7 @@ import httpcore2
 import httpx2
 
 from retrieval.errors import InvalidText
+from retrieval.web.own_network import is_near
 from retrieval.web.public_addresses import Address, is_public
 from retrieval.words import counted
 
@@ -33,6 +34,7 @@ Resolve: TypeAlias = Callable[[str, int], list[Address]]
 
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 MOST_REDIRECTS = 5
+_LONGEST_ADDRESS = 4000  # characters
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_MEMBERS = 100  # of gzip; servers send one
 _CONNECTING = 5  # seconds for one of several addresses
@@ -45,12 +47,17 @@ def resolve(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ip_address(one[4][0]) for one in found))
 
 
+def may_be_asked(address: Address) -> bool:
+    """Return whether an address is on the public internet, and not of this computer's networks."""
+    return is_public(address) and not is_near(address)
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Which servers may be asked: on which ports, at which addresses."""
 
     ports: frozenset[int] = frozenset((80, 443))
-    allows: Callable[[Address], bool] = is_public
+    allows: Callable[[Address], bool] = may_be_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,12 @@ class Fetcher:
             raise InvalidText(
                 "page_address", "This address cannot be read.", "Copy it again from the browser."
             ) from error
+        if len(str(url)) > _LONGEST_ADDRESS:
+            raise InvalidText(
+                "page_address",
+                f"The address has more than {_LONGEST_ADDRESS:,} characters.",
+                f"Leave out what it does not need, often all after a question mark. {_PASTE}",
+            )
         if default is None or not url.host:
             raise InvalidText(
                 "page_address", "Only addresses with http:// or https:// are opened.", _PASTE

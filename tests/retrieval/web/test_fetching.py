@@ -103,6 +103,7 @@ def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, hos
         ("file:///etc/passwd", "page_address"),
         ("gopher://127.0.0.1:PORT/_x", "page_address"),
         ("http://[::1", "page_address"),
+        ("http://127.0.0.1:PORT/mill?" + "a" * 4000, "page_address"),
         ("/missing", "page_status"),
         ("/again", "page_redirects"),
     ],
