@@ -240,8 +240,8 @@ TABLE: tuple[Setting, ...] = (
         "ESOTERIC_FETCH",
         "no",
         "Whether the web server may open web pages whose addresses users enter, to read their texts"
-        " (yes or no). Addresses that are not on the public internet are never opened"
-        " (docs/access.md).",
+        " (yes or no). Private addresses and this computer's own networks are not opened; other"
+        " hosts of yours with public addresses need a firewall (docs/access.md).",
     ),
     Setting(
         "ESOTERIC_UPLOADS",

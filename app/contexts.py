@@ -478,6 +478,7 @@ class TextPage:
     """A text and its sentences, none before it was read.
 
     ``page``: where the text was read, ``None`` if it was pasted; ``whole``: all of it was.
+    ``page_signature``: that it was read there, "" without a page.
     ``opens_links``: an address may be given instead of a text. ``problem`` is set if it was
     refused, or if nothing was ticked. ``busy``: why the sentences have no notes, if they have none.
     ``may_be_list``: every line has one sentence.
@@ -486,6 +487,7 @@ class TextPage:
     template: ClassVar[str] = "text.html"
     text: str
     page: SourcePage | None
+    page_signature: str
     whole: bool
     opens_links: bool
     problem: Problem | None

@@ -60,11 +60,11 @@ def given_text(typed: str) -> GivenText:
         no = LINKS_ARE_NOT_OPENED
         raise InvalidText(no.code, no.message, no.hint)
     services().limits.claim()
-    services().limits.page()
-    try:
-        page = pages.read(address)
-    except EsotericError as error:
-        services().metrics.page(error.code)
-        raise
+    with services().limits.page():
+        try:
+            page = pages.read(address)
+        except EsotericError as error:
+            services().metrics.page(error.code)
+            raise
     services().metrics.page("read")
     return GivenText(read_text(page.text), SourcePage(page.title, page.address), page.whole)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from app.listing import asked_by_person, pages_of
 from app.services import services
 from app.visitor import visitor
 from retrieval.claim import LONGEST
+from retrieval.normal_form import nfc
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import Links, ListedJob
 
@@ -78,7 +78,7 @@ def history_page() -> HistoryPage:
 def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
     return ClaimFilter(
         # Claims are stored in NFC.
-        text=unicodedata.normalize("NFC", search.q.strip()[:LONGEST]),
+        text=nfc(search.q.strip()[:LONGEST]),
         # Nobody has "", so that a visitor without a cookie has no claims.
         owner=listed_owner() or ((visitor() or "") if yours else None),
         label=search.verdict or None,

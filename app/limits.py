@@ -10,7 +10,8 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from threading import Lock
 
@@ -32,6 +33,7 @@ LOGINS_PER_MINUTE = 10
 # Pages that one client has opened elsewhere: a reader needs few, and their servers are others'.
 PAGES_PER_MINUTE = 10
 _STREAM_SECONDS = 15
+_PAGE_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +50,7 @@ class Limits:
         self._pages = RateLimitItemPerMinute(PAGES_PER_MINUTE)
         self._streams: Counter[str] = Counter()
         self._streams_each = settings.streams
+        self._opening: set[str] = set()
         self._lock = Lock()
 
     def claim(self, number: int = 1) -> None:
@@ -76,14 +79,27 @@ class Limits:
         """
         self._hit(self._logins, "logins", "There were too many tries to log in.")
 
-    def page(self) -> None:
-        """Count a web page that this client asks for.
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """Count a web page that this client asks for, and that it is opened meanwhile.
 
         Raises:
-            RequestRefused: it has asked for too many in the last minute.
+            RequestRefused: it has asked for too many in the last minute, or another one is opened
+                for it, so that one client leaves a place for others.
         """
-        what = counted(PAGES_PER_MINUTE, "web page")
-        self._hit(self._pages, "pages", f"You have asked for {what} within a minute.")
+        name = client()
+        with self._lock:
+            if name in self._opening:
+                message = "Another web page is being opened for you."
+                raise _too_many("pages", message, _PAGE_SECONDS)
+            self._opening.add(name)
+        try:
+            what = counted(PAGES_PER_MINUTE, "web page")
+            self._hit(self._pages, "pages", f"You have asked for {what} within a minute.")
+            yield
+        finally:
+            with self._lock:
+                self._opening.discard(name)
 
     def stream(self) -> Callable[[], None]:
         """Count an event stream of this client; call what this returns once when it is closed.

@@ -24,6 +24,7 @@ from app.forms import refuse_unless_form
 from app.given_text import GivenText, given_text
 from app.new_lists import stored_list
 from app.openapi import describe
+from app.page_signature import is_signed, signature
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
 from app.visitor import visitor_with_cookie
@@ -31,7 +32,6 @@ from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
 from retrieval.checkable.reader import TextsBusy
 from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
 from retrieval.claim import LONGEST, read_claim
-from retrieval.corpora.cleaning import clean, web_address
 from retrieval.errors import (
     BadSource,
     EsotericError,
@@ -62,7 +62,6 @@ _API = "From a program, send JSON to /api/v1/texts."
 _SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _NUMBER = re.compile(r"claim-([1-9][0-9]{0,4})")
 _LINE = 56  # characters of a claim that its field shows on a line, about
-_LONGEST_TITLE, _LONGEST_ADDRESS = 200, 4000  # characters of a page's
 
 
 class TextForm(BaseModel):
@@ -76,6 +75,8 @@ class TextForm(BaseModel):
     """Title of the page that the text was read from."""
     page_address: str = ""
     """Address of that page."""
+    page_signature: str = ""
+    """That the text was read from that page, as the form of its sentences has it."""
     recipe: str | None = None
     """Name of the recipe that is chosen beforehand; left out: the default one."""
     corpora: tuple[str, ...] = ()
@@ -121,7 +122,7 @@ def read() -> Response:
     try:
         given = given_text(typed)
         if given.page is None:
-            given = GivenText(given.text, _page_of_form())
+            given = GivenText(given.text, _page_of_form(given.text))
         sentences = services().texts.statements_of(given.text)
         return Response(_page(given, sentences), mimetype="text/html")
     except (InvalidText, TextsBusy, BadSource, RequestRefused) as error:
@@ -145,7 +146,8 @@ def check() -> BaseResponse:
     refuse_unless_form(_API)
     typed = request.form.get("text", "")
     try:
-        text, page = read_text(typed), _page_of_form()
+        text = read_text(typed)
+        page = _page_of_form(text)
     except InvalidText as error:
         return _again(typed, error)
     name = page.title[:_LONGEST_NAME] if page else shorten(text, _LONGEST_NAME, placeholder="…")
@@ -189,13 +191,13 @@ def _chosen(text: str) -> Iterator[NewEntry]:
             yield NewEntry(place, claim[:LONGEST], {}, error.problem, (start, end))
 
 
-def _page_of_form() -> SourcePage | None:
-    """Return the page that the text was read from, as the form names it."""
-    address = web_address(request.form.get("page_address", "")[:_LONGEST_ADDRESS])
-    if address is None:
+def _page_of_form(text: str) -> SourcePage | None:
+    """Return the page that the text was read from here, as the form names it; else ``None``."""
+    if services().pages is None:
         return None
-    title = clean(request.form.get("page_title", ""))[:_LONGEST_TITLE]
-    return SourcePage(title or address, address)
+    form = request.form
+    page = SourcePage(form.get("page_title", ""), form.get("page_address", ""))
+    return page if is_signed(text, page, form.get("page_signature", "")) else None
 
 
 def _again(typed: str, error: EsotericError | RequestRefused) -> Response:
@@ -249,6 +251,7 @@ def _page(
         TextPage(
             text=text,
             page=given.page,
+            page_signature=signature(text, given.page) if given.page else "",
             whole=given.whole,
             opens_links=services().pages is not None,
             busy=busy.problem if busy else None,

@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 import ftfy
 
 from retrieval.errors import InvalidClaim
+from retrieval.normal_form import nfc
 from retrieval.text.notices import asks_for_a_thing, is_english, notices_of
 from retrieval.text.number_words import with_digits
 from retrieval.text.wrapping import Unwrapped, is_link, unwrapped
 
 LONGEST = 500  # characters
+# Before spaces and invisible characters are left out, and marks are joined to their letters.
+_LONGEST_RAW = 4 * LONGEST
 
 _SPACE = re.compile(r"\s+")
 _EXAMPLE = '"Frankenstein was written by Mary Shelley."'
@@ -60,8 +63,10 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         raise InvalidClaim(
             "claim_not_text", "The claim is not text.", "Send one sentence as a string."
         )
+    # First: what follows is made for short texts.
+    _refuse_long(text, _LONGEST_RAW)
     original = _tidy(text)
-    _refuse_long(original)  # first: what follows is made for short texts
+    _refuse_long(original, LONGEST)
     repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     plain = "".join(map(_of_any_keyboard, repaired))
     whole = _tidy(plain)
@@ -81,7 +86,7 @@ def checked_as(statement: str) -> str:
 
 def _tidy(text: str) -> str:
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFC", _SPACE.sub(" ", visible)).strip()
+    return nfc(_SPACE.sub(" ", visible)).strip()
 
 
 def _of_any_keyboard(character: str) -> str:
@@ -89,11 +94,11 @@ def _of_any_keyboard(character: str) -> str:
     return unicodedata.normalize("NFKC", character) if variant else character
 
 
-def _refuse_long(original: str) -> None:
-    if len(original) > LONGEST:
+def _refuse_long(claim: str, most: int) -> None:
+    if len(claim) > most:
         raise InvalidClaim(
             "claim_too_long",
-            f"The claim is {len(original)} characters long; at most {LONGEST} can be checked.",
+            f"The claim is {len(claim)} characters long; at most {LONGEST} can be checked.",
             "Check one sentence at a time.",
         )
 

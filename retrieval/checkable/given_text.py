@@ -9,9 +9,12 @@ from collections.abc import Iterator
 import ftfy
 
 from retrieval.errors import InvalidText
+from retrieval.normal_form import nfc
 from retrieval.text.notices import is_english
 
 LONGEST_TEXT = 20_000  # characters
+# Before spaces and invisible characters are left out, and marks are joined to their letters.
+_LONGEST_RAW = 4 * LONGEST_TEXT
 
 _WORD = re.compile(r"[^\W\d_]{2}")
 _LINE = re.compile(r"[^\n]+")
@@ -32,10 +35,12 @@ def read_text(text: object) -> str:
     """
     if not isinstance(text, str):
         raise InvalidText("text_not_text", "The text is not text.", "Send it as a string.")
+    if len(text) > _LONGEST_RAW:  # first: what follows is made for texts of a common length
+        raise _too_long(len(text))
     repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     lines = repaired.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     visible = "".join(c for c in lines if unicodedata.category(c) != "Cf")
-    plain = unicodedata.normalize("NFC", visible).strip()
+    plain = nfc(visible).strip()
     _refuse(plain)
     return plain
 
@@ -44,11 +49,7 @@ def _refuse(text: str) -> None:
     if not text:
         raise InvalidText("text_empty", "There is no text to read.", "Paste a text in English.")
     if len(text) > LONGEST_TEXT:
-        raise InvalidText(
-            "text_too_long",
-            f"The text is {len(text):,} characters long; at most {LONGEST_TEXT:,} are read.",
-            "Paste a part of it.",
-        )
+        raise _too_long(len(text))
     unreadable = sum(c == "\N{REPLACEMENT CHARACTER}" or _is_control(c) for c in text)
     if unreadable:
         raise InvalidText(
@@ -66,6 +67,14 @@ def _refuse(text: str) -> None:
             "This does not look like English, and ESOTERIC reads English only.",
             "Translate it, and paste the translation.",
         )
+
+
+def _too_long(length: int) -> InvalidText:
+    return InvalidText(
+        "text_too_long",
+        f"The text is {length:,} characters long; at most {LONGEST_TEXT:,} are read.",
+        "Paste a part of it.",
+    )
 
 
 def _is_control(character: str) -> bool:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from urllib.parse import urlsplit
+
+from retrieval.normal_form import nfc
 
 _SPACE = re.compile(r"\s+")
+_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"\ud800-\udfff]+")
 
 
 def clean(text: str) -> str:
@@ -15,14 +19,14 @@ def clean(text: str) -> str:
     removed too.
     """
     if text.isprintable():  # almost every text; its only white space is the space
-        return " ".join(unicodedata.normalize("NFC", text).split())
+        return " ".join(nfc(text).split())
     # White space is replaced first, because some of it counts as control characters.
     kept = (
         c
         for c in text
         if c.isspace() or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
     )
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", "".join(kept))).strip()
+    return _SPACE.sub(" ", nfc("".join(kept))).strip()
 
 
 def web_address(value: object) -> str | None:
@@ -30,6 +34,9 @@ def web_address(value: object) -> str | None:
 
     An address with a lone surrogate is refused: JSON readers refuse a result that contains one.
     """
-    if isinstance(value, str) and re.match(r"https?://[^\s<>\"\ud800-\udfff]+$", value):
-        return value
-    return None
+    if not isinstance(value, str) or not _WEB_ADDRESS.fullmatch(value):
+        return None
+    try:
+        return value if urlsplit(value).hostname else None
+    except ValueError:  # such as http://[
+        return None

@@ -124,6 +124,6 @@ def _codec(declared: str | None) -> str | None:
     """Return Python's name of an encoding, ``None`` for Windows-1252 and unknown ones."""
     try:
         name = codecs.lookup(declared or "").name
-    except LookupError:
+    except (LookupError, ValueError):  # unknown, or no name at all: with a null character
         return None
     return name if _OF_TEXTS.fullmatch(name) else None

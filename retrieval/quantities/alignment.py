@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from retrieval.normal_form import nfkd
 from retrieval.quantities.quantity import DATE, Quantity
 from retrieval.quantities.vocabulary import (
     ATTRIBUTE_OF,
@@ -32,7 +33,7 @@ _AGO = re.compile(r" (?:later|earlier|ago|before|after|prior|old|into|to go)\b")
 
 def stem(word: str) -> str:
     """Return the first five letters of a word, without case and accents."""
-    plain = unicodedata.normalize("NFKD", word).casefold()
+    plain = nfkd(word).casefold()
     return "".join(letter for letter in plain if not unicodedata.combining(letter))[:_STEM]
 
 

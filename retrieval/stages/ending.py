@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from retrieval.normal_form import nfkd
 from retrieval.recipes.recipes import Ending, Recipe
 from retrieval.state import ClaimState
 from retrieval.text.function_words import FUNCTION_WORDS
@@ -116,6 +117,6 @@ def _spoken(evidence: Sequence[Evidence]) -> set[str]:
 
 
 def stems(text: str) -> set[str]:
-    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = nfkd(text).casefold()
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return {word[:_STEM] for word in _WORD.findall(plain) if word not in FUNCTION_WORDS}

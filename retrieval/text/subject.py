@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
+from retrieval.normal_form import nfkd
 from retrieval.text.function_words import FUNCTION_WORDS
 
 
@@ -308,7 +309,7 @@ def _written(text: str) -> list[str]:
 @lru_cache(10_000)
 def _folded(word: str) -> str:
     """Return a word without case, accents and the ending of a plural."""
-    plain = unicodedata.normalize("NFKD", word).casefold()
+    plain = nfkd(word).casefold()
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     for many, one in _IRREGULAR.items():
         if plain.endswith(many):

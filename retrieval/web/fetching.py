@@ -26,6 +26,7 @@ import httpcore2
 import httpx2
 
 from retrieval.errors import InvalidText
+from retrieval.web.own_network import is_near
 from retrieval.web.public_addresses import Address, is_public
 from retrieval.words import counted
 
@@ -33,7 +34,9 @@ Resolve: TypeAlias = Callable[[str, int], list[Address]]
 
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 MOST_REDIRECTS = 5
+_LONGEST_ADDRESS = 4000  # characters
 _REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_MEMBERS = 100  # of gzip; servers send one
 _CONNECTING = 5  # seconds for one of several addresses
 _PASTE = "Open the page in a browser, and paste its text."
 
@@ -44,12 +47,17 @@ def resolve(host: str, port: int) -> list[Address]:
     return list(dict.fromkeys(ip_address(one[4][0]) for one in found))
 
 
+def may_be_asked(address: Address) -> bool:
+    """Return whether an address is on the public internet, and not of this computer's networks."""
+    return is_public(address) and not is_near(address)
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Which servers may be asked: on which ports, at which addresses."""
 
     ports: frozenset[int] = frozenset((80, 443))
-    allows: Callable[[Address], bool] = is_public
+    allows: Callable[[Address], bool] = may_be_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,12 @@ class Fetcher:
             raise InvalidText(
                 "page_address", "This address cannot be read.", "Copy it again from the browser."
             ) from error
+        if len(str(url)) > _LONGEST_ADDRESS:
+            raise InvalidText(
+                "page_address",
+                f"The address has more than {_LONGEST_ADDRESS:,} characters.",
+                f"Leave out what it does not need, often all after a question mark. {_PASTE}",
+            )
         if default is None or not url.host:
             raise InvalidText(
                 "page_address", "Only addresses with http:// or https:// are opened.", _PASTE
@@ -178,22 +192,63 @@ class Fetcher:
         """Return the whole body; neither it nor what it unpacks to may be too long."""
         if encoding not in ("identity", "gzip", "x-gzip"):
             raise _damaged()
-        unpacked = None if encoding == "identity" else zlib.decompressobj(16 + zlib.MAX_WBITS)
+        unpacked = None if encoding == "identity" else _Gzip()
         content, received = bytearray(), 0
         for chunk in chunks:
             received += len(chunk)
             room = self._most_bytes - len(content) + 1
-            try:
-                content += chunk[:room] if unpacked is None else unpacked.decompress(chunk, room)
-            except zlib.error as error:
-                raise _damaged() from error
+            content += chunk[:room] if unpacked is None else unpacked.next(chunk, room)
             if max(received, len(content)) > self._most_bytes:
                 raise InvalidText(
                     "page_too_large",
                     f"The page is larger than {self._most_bytes / 1e6:g} MB.",
                     "Open it in a browser, and paste the part that you mean.",
                 )
+        if unpacked is not None and not unpacked.is_whole:
+            raise _damaged()
         return bytes(content)
+
+
+class _Gzip:
+    """Unpacks gzip, which has one or several members, one after the other."""
+
+    def __init__(self) -> None:
+        self._members = 0
+        self._member = self._begun()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last member has ended."""
+        return self._member.eof
+
+    def next(self, packed: bytes, most: int) -> bytes:
+        """Return what the next bytes unpack to, as far as it has at most so many bytes.
+
+        Zeros after a member are left out, as gzip does.
+
+        Raises:
+            InvalidText: they are not gzip.
+        """
+        content = bytearray()
+        try:
+            while len(content) < most:
+                if self._member.eof:
+                    packed = packed.lstrip(b"\0")
+                    if packed:
+                        self._member = self._begun()
+                if not packed:
+                    break
+                content += self._member.decompress(packed, most - len(content))
+                packed = self._member.unused_data
+        except zlib.error as error:
+            raise _damaged() from error
+        return bytes(content)
+
+    def _begun(self) -> zlib._Decompress:
+        self._members += 1
+        if self._members > _MOST_MEMBERS:
+            raise _damaged()
+        return zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 def _damaged() -> InvalidText:

@@ -110,3 +110,8 @@ def test_from_a_text_its_claims_are_chosen(client: FlaskClient) -> None:
     page = client.post("/claims", data={"claim": TEXT}).text
     assert 'formaction="/texts"' in page
     assert f'<input type="hidden" name="text" value="{TEXT}">' in page
+
+
+def test_a_claim_of_accents_is_too_long_at_once(client: FlaskClient) -> None:
+    accents = "a" + "\N{COMBINING ACUTE ACCENT}\N{COMBINING CEDILLA}" * 40_000
+    assert "The claim is 80001 characters long" in said(client, accents)

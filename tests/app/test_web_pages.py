@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Thread
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from app import create_app
+from app.page_signature import signature
 from app.services import install_services, services_of
 from retrieval.web.fetching import Fetcher
 from retrieval.web.page_reader import PageReader
 from settings import Settings
 from tests.app.test_pages import words
 from tests.support.web_server import PAGE, WebServer, page, web_server
+from worker.lists import SourcePage
 
 
 @pytest.fixture
@@ -56,14 +62,19 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
     assert f'<a href="{address.replace("&", "&amp;")}" rel="external noopener nofollow">' in (
         chosen.text
     )
-    text = re.search(r'<textarea name="text" hidden>\n(.*?)</textarea>', chosen.text, re.S)
-    assert text is not None
+    found = re.search(r'<textarea name="text" hidden>\n(.*?)</textarea>', chosen.text, re.S)
+    assert found is not None
+    text = unescape(found[1])
+    page_of_form = {
+        "page_title": "The mill of <Ohre>",
+        "page_address": address,
+        "page_signature": fields["page_signature"],
+    }
     listed = client.post(
         "/texts/claims",
         data={
-            "text": text[1],
-            "page_title": "The mill of <Ohre>",
-            "page_address": address,
+            "text": text,
+            **page_of_form,
             "take": "1",
             "claim-1": "The mill was built in 1931.",
             "said-1": "0-20",
@@ -72,11 +83,22 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
     shown = client.get(listed.location).text
     assert '<h1 class="claim"><bdi>The mill of &lt;Ohre&gt;</bdi></h1>' in shown
     assert f"From The mill of <Ohre> {address}" in words(shown)
-    again = client.post("/texts", data={"text": text[1], "page_address": address})
+    again = client.post("/texts", data={"text": text, **page_of_form})
     assert f'href="{address.replace("&", "&amp;")}"' in again.text
-    for wrong in ("javascript:alert(1)", "ftp://a.example/", 'http://a.example/"x'):
-        sent = {"text": text[1], "page_address": wrong}
-        assert "From <a" not in client.post("/texts", data=sent).text
+    for wrong in (
+        {"page_address": "http://bbc.example/"},
+        {"page_title": "BBC News"},
+        {"page_signature": ""},
+        {"page_signature": "é"},
+        {"text": f"{text} It burned down in 1990."},
+    ):
+        sent = {"text": text, **page_of_form, **wrong}
+        forged = client.post("/texts", data=sent)
+        assert forged.status_code == 200
+        assert 'class="from-page"' not in forged.text
+        chosen_of_it = {"take": "1", "claim-1": "The mill was built in 1931.", "said-1": "0-20"}
+        made = client.post("/texts/claims", data={**sent, **chosen_of_it})
+        assert 'class="from-page"' not in client.get(made.location).text
 
 
 @pytest.mark.server
@@ -149,6 +171,33 @@ def test_a_client_may_ask_for_ten_pages_in_a_minute(client: FlaskClient, server:
     assert len(server.asked) == 10
 
 
+def test_one_client_has_one_page_opened_at_a_time(app: Flask, server: WebServer) -> None:
+    began, goes_on = Event(), Event()
+
+    def waits(handler: BaseHTTPRequestHandler) -> None:
+        began.set()
+        goes_on.wait(10)
+
+    def asked(path: str, address: str = "127.0.0.1") -> TestResponse:
+        sent = {"text": f"{server.address}{path}"}
+        return app.test_client().post(
+            "/texts", data=sent, environ_overrides={"REMOTE_ADDR": address}
+        )
+
+    server.pages["/slow"] = waits
+    server.pages["/none"] = page("", status=404)
+    first = Thread(target=asked, args=("/slow",))
+    first.start()
+    assert began.wait(10)
+    refused = asked("/none")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+    assert "Another web page is being opened for you." in refused.text
+    assert asked("/none", "192.0.2.7").status_code == 422  # the other place is for others
+    goes_on.set()
+    first.join()
+    assert asked("/none").status_code == 422
+
+
 def test_without_the_operator_no_link_is_opened(settings: Settings, server: WebServer) -> None:
     app = create_app(settings)
     client, typed = app.test_client(), f"{server.address}/mill"
@@ -159,6 +208,19 @@ def test_without_the_operator_no_link_is_opened(settings: Settings, server: WebS
     refused = client.post("/api/v1/texts", json={"text": typed})
     assert refused.get_json()["error"]["code"] == "link_not_opened"
     assert server.asked == []
+    forged = {
+        "text": "The mill was built in 1931. It lies at the river Elbe.",
+        "page_title": "BBC News",
+        "page_address": "https://bbc.example/",
+        "take": "1",
+        "claim-1": "The mill was built in 1931.",
+        "said-1": "0-27",
+    }
+    with app.test_request_context():
+        of_page = SourcePage(forged["page_title"], forged["page_address"])
+        forged["page_signature"] = signature(forged["text"], of_page)
+    listed = client.post("/texts/claims", data=forged)
+    assert "bbc.example" not in client.get(listed.location).text
     services_of(app).close()
     fetching = Settings.from_environment(
         {"ESOTERIC_HOME": str(settings.home), "ESOTERIC_FETCH": "yes"}

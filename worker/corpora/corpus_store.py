@@ -8,7 +8,6 @@ import re
 import secrets
 import shutil
 import time
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.index.open import description_of
+from retrieval.normal_form import nfkd
 from retrieval.system.files import write_whole
 from retrieval.system.private_files import make_private_folder
 from worker.corpora.records import Corpus, FileReport, Indexing
@@ -559,7 +559,7 @@ def _state(indexing: Indexing | None, has_files: bool) -> State:
 
 
 def _slug(title: str) -> str:
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().casefold()
+    plain = nfkd(title).encode("ascii", "ignore").decode().casefold()
     words = "-".join(re.findall(r"[a-z0-9]+", plain))
     return words[:_LONGEST_NAME].strip("-") or "corpus"
 

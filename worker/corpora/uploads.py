@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from retrieval.corpora.folder.formats import BY_SUFFIX
+from retrieval.normal_form import nfc
 from retrieval.system.fixes import install_service_command
 from retrieval.words import counted
 from worker.corpora.corpus_store import CorpusRefused
@@ -202,9 +203,7 @@ def _is_taken(name: str, received: Received) -> bool:
 
 def _plain(name: str) -> str:
     """Return a name that every file system can store, without characters that are not seen."""
-    seen = "".join(
-        c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C"
-    )
+    seen = "".join(c for c in nfc(name) if unicodedata.category(c)[0] != "C")
     seen = " ".join(seen.replace("/", "_").split()).lstrip(". ") or "file"
     if len(seen) <= _LONGEST_NAME and len(seen.encode()) <= 2 * _LONGEST_NAME:
         return seen

@@ -6,7 +6,8 @@ Page ids and sentence ids stay as in FEVER; only texts that are shown and matche
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from retrieval.normal_form import nfc
 
 _BRACKETS = {
     "-LRB-": "(",
@@ -33,7 +34,7 @@ def plain_title(page_id: str) -> str:
 
     ``Savages_-LRB-band-RRB-`` is ``Savages (band)``.
     """
-    return unicodedata.normalize("NFC", _unbracketed(page_id).replace("_", " ")).strip()
+    return nfc(_unbracketed(page_id).replace("_", " ")).strip()
 
 
 def plain_text(tokens: str) -> str:
@@ -53,7 +54,7 @@ def plain_text(tokens: str) -> str:
         text = _DASH.sub(" – ", text)  # noqa: RUF001 - the dash that is meant
     text = _BEFORE.sub(r"\1", text)
     text = _AFTER.sub(r"\1", text)
-    return unicodedata.normalize("NFC", " ".join(text.split()))
+    return nfc(" ".join(text.split()))
 
 
 def _unbracketed(text: str) -> str:

@@ -11,6 +11,7 @@ from retrieval.index.formats.title_key import split_disambiguation
 from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.normal_form import nfkd
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.quantities import UNREAD
 from retrieval.stages.ending import stems
@@ -163,5 +164,5 @@ def _names(text: str, title: str) -> bool:
 
 
 def _without_accents(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text)
+    letters = nfkd(text)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))

@@ -164,7 +164,11 @@ def test_cleaning_folds_what_is_left_when_the_invisible_is_gone(text: str, kept:
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:x", "//example.org", "http://", 'https://a"b', "https://a\ud800", 7, None]
+    "url",
+    [
+        *("javascript:x", "//example.org", "http://", 'https://a"b', "https://a\ud800", 7, None),
+        *("http://[", "https://:80", "https://a.example\n"),
+    ],
 )
 def test_what_is_no_web_address_is_no_link(url: object) -> None:
     assert web_address(url) is None

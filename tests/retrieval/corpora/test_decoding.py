@@ -59,3 +59,7 @@ def test_a_page_declares_its_encoding(page: bytes, declared: str | None) -> None
 )
 def test_pictures_and_texts_in_unknown_encodings_are_not_read(content: bytes) -> None:
     assert is_binary(content)
+
+
+def test_a_name_that_no_encoding_can_have_is_unknown() -> None:
+    assert decoded(b"caf\xe9", "a\0b") == "caf\xe9"

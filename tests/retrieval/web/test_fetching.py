@@ -67,6 +67,11 @@ def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies(
 def test_what_is_compressed_is_unpacked(server: WebServer) -> None:
     server.pages["/packed"] = page(gzip.compress(PAGE.encode()), Content_Encoding="gzip")
     assert Fetcher(server.reach).fetch(f"{server.address}/packed").content.decode() == PAGE
+    half = len(PAGE) // 2
+    members = b"".join(gzip.compress(part.encode()) for part in (PAGE[:half], "", PAGE[half:]))
+    for end in (b"", bytes(512)):
+        server.pages["/members"] = page(members + end, Content_Encoding="gzip")
+        assert Fetcher(server.reach).fetch(f"{server.address}/members").content.decode() == PAGE
 
 
 @pytest.mark.parametrize(
@@ -98,6 +103,7 @@ def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, hos
         ("file:///etc/passwd", "page_address"),
         ("gopher://127.0.0.1:PORT/_x", "page_address"),
         ("http://[::1", "page_address"),
+        ("http://127.0.0.1:PORT/mill?" + "a" * 4000, "page_address"),
         ("/missing", "page_status"),
         ("/again", "page_redirects"),
     ],
@@ -179,6 +185,9 @@ def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
         # After a complete file of gzip nothing more is unpacked, but it is received.
         (page(gzip.compress(b"x") + bytes(2_000_000), Content_Encoding="gzip"), "page_too_large"),
         (page(b"no gzip", Content_Encoding="gzip"), "page_damaged"),
+        (page(gzip.compress(b"x" * 99)[:-9], Content_Encoding="gzip"), "page_damaged"),
+        (page(gzip.compress(b"x") + b"no gzip", Content_Encoding="gzip"), "page_damaged"),
+        (page(gzip.compress(b"") * 101, Content_Encoding="gzip"), "page_damaged"),
         (page(b"x", Content_Encoding="br"), "page_damaged"),
         (page(b"x", Content_Encoding="gzip, gzip"), "page_damaged"),
         (page("%PDF-1.7", "application/pdf"), "page_kind"),
