@@ -281,7 +281,8 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    # Whose limit its rows count against (app/new_lists.py), until it has ended.
+    # Whose limit its rows count against where it has no owner (app/new_lists.py), until it has
+    # ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
