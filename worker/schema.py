@@ -139,7 +139,7 @@ class ClaimRow(Base):
     label: Mapped[str | None] = mapped_column(StoredText(16))
     confidence: Mapped[float | None] = mapped_column(Float)
     leans: Mapped[str | None] = mapped_column(StoredText(16))
-    # Whether the evidence of the verdict disagrees.
+    # Whether the evidence of the verdict disagrees; NULL: it does not, or there is none yet.
     divided: Mapped[bool | None] = mapped_column(Boolean)
     result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
     error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
