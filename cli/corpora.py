@@ -66,7 +66,7 @@ def _named(asked: str, called: Mapping[str, tuple[str, str]]) -> str:
         raise AmbiguousCorpus(
             "ambiguous_corpus",
             f"Several corpora are called {asked[:80]!r}: {', '.join(there)}.",
-            "Use the name before the title, or rename an uploaded one on its page under /documents.",
+            "Use its name instead of its title, or rename one on its page under /documents.",
         )
     raise NoSuchCorpus(
         "unknown_corpus",
