@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -28,6 +29,7 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 CHECKOUT = Path(__file__).resolve().parent
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_MISSPELT = 0.85  # likeness of two names
 EMBEDDED_BROKER = "filesystem://"
 EMBEDDED_STORE = "embedded"
 _OF_LANGUAGE_MODELS = (
@@ -337,8 +339,9 @@ class Settings:
         """Read the settings.
 
         Raises:
-            BadSetting: a value cannot be used.
+            BadSetting: a value cannot be used, or a variable has nearly the name of a setting.
         """
+        _check_names(environment)
         home = _home(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
         host = _host(environment, "HOST", "127.0.0.1")
         published = _host(environment, "ESOTERIC_PUBLISHED_HOST", host)
@@ -459,6 +462,15 @@ class Settings:
             self.encoder,
             self.reranker,
         )
+
+
+def _check_names(environment: Mapping[str, str]) -> None:
+    """Refuse a misspelt setting: one that protects the service would be left out unseen."""
+    names = [setting.variable for setting in TABLE]
+    for name in environment:
+        if name.startswith("ESOTERIC_") and name not in names:
+            for meant in get_close_matches(name, names, n=1, cutoff=_MISSPELT):
+                raise BadSetting(f"there is no setting {name}; do you mean {meant}?")
 
 
 def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:

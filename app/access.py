@@ -198,9 +198,13 @@ def _ask_to_log_in() -> ResponseReturnValue:
     )
     if not wants_json():
         hint = "Log in, and try again." if access == "tokens" else "Open it through your proxy."
+    said = "Only users who have logged in may do this."
+    if request.headers.get("Authorization"):
+        said = "No user has this token. It may have been removed."
+        hint = "Ask the operator for a new one: `esoteric users add` makes it."
     raise RequestRefused(
         HTTPStatus.UNAUTHORIZED,
-        Problem("not_logged_in", "Only users who have logged in may do this.", hint),
+        Problem("not_logged_in", said, hint),
         _LOG_IN,
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from flask import g, request
 
-from worker.user_store import Role
+from worker.user_store import Role, owner_of
 
 # Addresses are kept as digests that nobody can compute without this key of the process.
 _KEY = secrets.token_bytes(32)
@@ -42,7 +42,7 @@ def is_operator() -> bool:
 def user_as_owner() -> str | None:
     """Return the owner of what a user who has logged in submits, in whatever browser."""
     name = asker().name
-    return None if name is None else f"user:{name}"
+    return None if name is None else owner_of(name)
 
 
 def client() -> str:

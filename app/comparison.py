@@ -213,7 +213,7 @@ class ComparedClaim(_Part):
         number = counted(len(self.used), "sentence")
         if by_all == len(self.used):
             return f"The verdicts rest on the same {number.removeprefix('1 ')}."
-        return f"The verdicts rest on {number}; all recipes use {by_all or 'none'} of them."
+        return f"The verdicts rest on {number}, of which all recipes use {by_all or 'none'}."
 
     def found_alike(self, sentence: ComparedSentence) -> bool:
         """Return whether all recipes that are done found a sentence, and all use it or none."""

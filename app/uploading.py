@@ -36,7 +36,7 @@ def why_not() -> Problem:
     """Return why who sends this request may not change documents."""
     if asker().name is not None:
         return Problem(
-            "uploads_not_allowed", "Only an operator can change documents.", "Ask an operator."
+            "uploads_not_allowed", "Only an operator can add or change documents here.", "Ask one."
         )
     return Problem(
         "uploads_not_allowed",

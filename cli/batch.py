@@ -127,7 +127,9 @@ def command(
         _write_table(lines, rows, output, separator_of(given, column))
         lines.unlink()
     claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
-    summary = f"{claims} in {output}, {done} of them from before, {failed} failed now."
+    before = f" {done} had been checked before." if done else ""
+    errors = f" {failed} could not be checked." if failed else ""
+    summary = f"{claims} in {output}.{before}{errors}"
     click.echo(printable(summary), err=True)
 
 

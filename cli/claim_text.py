@@ -20,6 +20,7 @@ from retrieval.words import (
     STOPPED,
     VERDICTS,
     balance_words,
+    counted,
 )
 
 WIDTH = 88
@@ -59,7 +60,8 @@ def as_text(result: ClaimResult) -> str:
     seconds = result.seconds["total"]
     text_date = f"text of {corpus.text_date}, " if corpus.text_date else ""
     built = f"{text_date}built {corpus.built_at[:10]}"
-    searched = f"{result.corpus_title}, {corpus.documents} documents, {built}"
+    documents = counted(corpus.documents, "document")
+    searched = f"{result.corpus_title}, {documents}, {built}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")
     return "\n".join(printable(line) for line in lines)
 

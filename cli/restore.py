@@ -32,6 +32,7 @@ from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
 from worker.run_store import RunStore
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 _BESIDE = ("-wal", "-shm")  # SQLite's other files of a database
@@ -73,7 +74,7 @@ def command(file: Path, replace: bool) -> None:
         ):
             restored = Path(place) / database.name
             to_index = unpack(file, manifest, restored, Path(documents))
-            _make_ready(restored, file)
+            users = _make_ready(restored, file)
             kept = []
             if has_documents:
                 kept.append(_set_aside(settings.documents))
@@ -85,6 +86,8 @@ def command(file: Path, replace: bool) -> None:
             restored.replace(database)
     moment = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC"
     click.echo(printable(f"{contents(manifest)} of {moment} in {settings.home}."))
+    if users:
+        click.echo(printable(f"Users who can log in: {', '.join(users)}. Remove those who left."))
     for path in kept:
         click.echo(printable(f"What was there is now {path}."))
     for title in to_index:
@@ -128,14 +131,17 @@ def _check_unused(database: Path) -> None:
         # It is damaged, and set aside as it is.
 
 
-def _make_ready(restored: Path, file: Path) -> None:
-    """Bring a database to the tables of today, without the workers that it had."""
+def _make_ready(restored: Path, file: Path) -> list[str]:
+    """Bring a database to the tables of today, without its workers and logins; return its users."""
     database = Database(f"sqlite:///{restored}")
     try:
         runs = RunStore(database)
         for job in runs.running():
             runs.give_back(job.run)
         WorkerStore(database).forget_silent(timedelta(0))
+        users = UserStore(database)
+        users.log_out_all()
+        names = [user.name for user in users.all()]
     except StoreUnavailable as error:
         if error.code != "store_version":
             raise
@@ -143,6 +149,7 @@ def _make_ready(restored: Path, file: Path) -> None:
     finally:
         database.close()
     sqlite.settle(restored)
+    return names
 
 
 def _set_aside(path: Path) -> Path:

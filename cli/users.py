@@ -12,7 +12,10 @@ import click
 from cli.errors import printable, reports_errors
 from settings import Settings
 from worker.database import Database
-from worker.user_store import Role, UserStore
+from worker.feedback_store import FeedbackStore
+from worker.job_store import JobStore
+from worker.list_store import ListStore
+from worker.user_store import Role, UserStore, owner_of
 
 
 @click.group("users", epilog="Example: esoteric users add anna --role checker")
@@ -67,12 +70,22 @@ def list_(as_json: bool) -> None:
 
 @command.command("remove", epilog="Example: esoteric users remove anna")
 @click.argument("name")
+@click.option("--with-claims", is_flag=True, help="Delete claims, lists and feedback too.")
 @reports_errors
-def remove(name: str) -> None:
-    """Remove a user, who is logged out at once; the claims stay."""
-    with _users() as users:
-        users.remove(name)
-    click.echo(f"{name} cannot log in any more.")
+def remove(name: str, with_claims: bool) -> None:
+    """Remove a user, who is logged out at once.
+
+    Without --with-claims what the user submitted stays, and whoever has its address can read it.
+    """
+    with _database() as database:
+        UserStore(database).remove(name)
+        if with_claims:
+            owner = owner_of(name)
+            ListStore(database).delete_all_of(owner)  # first, as lists hand claims to the queue
+            JobStore(database).delete_all_of(owner)
+            FeedbackStore(database).delete_all_of(owner)
+    what = " Claims, lists and feedback were deleted." if with_claims else ""
+    click.echo(f"{name} cannot log in any more.{what}")
 
 
 def _as(role: Role) -> str:
@@ -80,9 +93,15 @@ def _as(role: Role) -> str:
 
 
 @contextmanager
-def _users() -> Iterator[UserStore]:
+def _database() -> Iterator[Database]:
     database = Database(Settings.from_environment().database_url)
     try:
-        yield UserStore(database)
+        yield database
     finally:
         database.close()
+
+
+@contextmanager
+def _users() -> Iterator[UserStore]:
+    with _database() as database:
+        yield UserStore(database)

@@ -99,7 +99,7 @@ _FOUND_BY = {
     "link": "linked",
     "mention": "mentioned",
     "generation": "predicted title",
-    "dense": "similar",
+    "dense": "meaning",
 }
 
 NOT_SETTLED = "This corpus does not settle it."

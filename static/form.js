@@ -87,5 +87,5 @@ if (says) {
   field.selectionStart = field.value.length;
   show(says.firstElementChild);
   // After "back" the browser fills the box again, but not what was said about it.
-  window.addEventListener("pageshow", () => field.value && ask());
+  window.addEventListener("pageshow", () => field.value !== field.defaultValue && ask());
 }

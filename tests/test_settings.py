@@ -68,6 +68,12 @@ def test_a_value_that_cannot_be_used_is_refused_by_its_variable(variable: str, v
         Settings.from_environment({variable: value})
 
 
+def test_a_misspelt_setting_is_refused_with_the_one_that_is_meant() -> None:
+    with pytest.raises(BadSetting, match="ESOTERIC_ACCESS"):
+        Settings.from_environment({"ESOTERIC_ACESS": "tokens"})
+    Settings.from_environment({"ESOTERIC_OF_ANOTHER_PROGRAM": "yes"})
+
+
 def test_the_index_is_in_the_home_unless_a_server_is_named(tmp_path: Path) -> None:
     for named in ({}, {"ESOTERIC_STORE": ""}, {"ESOTERIC_STORE": "embedded"}):
         settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path), **named})

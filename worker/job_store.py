@@ -20,7 +20,7 @@ from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
 from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow
 from worker.transitions import change, end
-from worker.turns import Places
+from worker.turns import Places, forget
 
 _DELETED_AT_ONCE = 50
 _NEW = Origin()
@@ -234,6 +234,7 @@ class JobStore:
                 rows = session.scalars(part).all()
                 for row in rows:
                     _delete(session, row)
+                forget(session, owner)
             if not rows:
                 return
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, com
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Findings, Label, Whole
+from retrieval.words import counted
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
@@ -39,7 +40,7 @@ class QueueFull(EsotericError):
     def __init__(self, most: int) -> None:
         super().__init__(
             "queue_full",
-            f"{most} claims wait for their turn, so no more are accepted now.",
+            f"{counted(most, 'claim')} may wait, and as many do, so no more are accepted now.",
             "Submit it again in some minutes.",
         )
 

@@ -128,7 +128,11 @@ class Reaper(Thread):
         queued = self._runs.queued()
         if messages > MOST_MESSAGES_FOR_A_CLAIM * queued:
             self._queue.empty()
-            logger.info("%d messages for %d queued claims were removed", messages, queued)
+            logger.info(
+                "The queue had %d messages for %d queued claims; they are sent anew",
+                messages,
+                queued,
+            )
             messages, patience = 0, PATIENCE_WHEN_IDLE
         if messages < queued:
             most = min(MOST_SENT_AT_ONCE, queued - messages)

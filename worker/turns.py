@@ -83,6 +83,12 @@ def take(session: Session, row: ClaimRow) -> None:
     session.execute(delete(TurnRow).where(TurnRow.who.in_(forgotten)))
 
 
+def forget(session: Session, owner: str) -> None:
+    """Delete the turns of an owner, who counts as one that never had one."""
+    names = (owner, f"{_NO_ADDRESS}{owner[:55]}")
+    session.execute(delete(TurnRow).where(TurnRow.who.in_(names)))
+
+
 class Places:
     """The places of queued jobs; safe to share between threads."""
 

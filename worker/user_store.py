@@ -49,6 +49,11 @@ class ListedUser:
     created_at: datetime
 
 
+def owner_of(user: str) -> str:
+    """Return the owner of what a user submits, in whatever browser."""
+    return f"user:{user}"
+
+
 class UserStore:
     """Every method may raise ``StoreUnavailable``; safe to share between threads."""
 
@@ -142,6 +147,11 @@ class UserStore:
         """End a session, if there is one."""
         with self._database.writing() as session:
             session.execute(delete(SessionRow).where(SessionRow.digest == _digest(cookie)))
+
+    def log_out_all(self) -> None:
+        """End all sessions: everybody logs in again with a token."""
+        with self._database.writing() as session:
+            session.execute(delete(SessionRow))
 
     def _found(self, wanted: ColumnElement[bool]) -> User | None:
         with self._database.reading() as session:

@@ -51,11 +51,12 @@ def test_a_claim_and_a_list_are_checked_against_the_corpora_that_are_named(
     claims, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
     claims.write_text(f"{CLAIM}\nSkerrow Light was designed by Ann Lee.\n")
     named = ("--corpus", "Papers", "--corpus", "default")
-    assert "0 failed now" in esoteric(home, "batch", str(claims), "-o", str(out), *named).stderr
+    first = esoteric(home, "batch", str(claims), "-o", str(out), *named)
+    assert "could not be checked" not in first.stderr
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert [line["verdict"]["label"] for line in lines] == ["SUPPORTS", "SUPPORTS"]
     again = esoteric(home, "batch", str(claims), "-o", str(out), *named)
-    assert "2 of them from before" in again.stderr
+    assert "2 had been checked before" in again.stderr
     other = esoteric(home, "batch", str(claims), "-o", str(out))
     assert "the current index" in error_line(other)  # of the default corpus alone
     settings = Settings.from_environment({"ESOTERIC_HOME": str(home)})

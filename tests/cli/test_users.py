@@ -9,8 +9,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
+from retrieval.result import ClaimResult
+from tests.app.documents import claim_document
 from worker.database import Database
-from worker.user_store import User, UserStore
+from worker.feedback_store import FeedbackStore, Opinion
+from worker.job_store import JobStore
+from worker.jobs import UnknownJob
+from worker.list_store import ListStore
+from worker.lists import NewEntry, UnknownList
+from worker.run_store import RunStore
+from worker.user_store import User, UserStore, owner_of
 
 
 @pytest.fixture
@@ -37,6 +45,31 @@ def test_a_user_is_added_listed_and_removed(home: Path) -> None:
     assert users("remove", "anna").exit_code == 0
     assert UserStore(database).with_token(token) is None
     assert json.loads(users("list", "--json").stdout) == {"users": []}
+    database.close()
+
+
+def test_a_user_is_removed_with_all_that_is_hers(home: Path) -> None:
+    users("add", "anna")
+    database = Database(f"sqlite:///{home}/esoteric.db")
+    jobs, lists = JobStore(database), ListStore(database)
+    anna, carl = owner_of("anna"), owner_of("carl")
+    hers, _ = jobs.submit("Anna has a boat.", "combined", anna)
+    his, _ = jobs.submit("Carl has a boat.", "combined", carl)
+    for job in (hers, his):
+        run = RunStore(database).start(job.id, "a worker")
+        assert run is not None
+        result = ClaimResult.model_validate(claim_document(job.claim))
+        assert RunStore(database).finish(run, result)
+    rows = [NewEntry("line 1", "Tea is a drink.", {}, None)]
+    list_id = lists.create("Drinks", "combined", rows, anna)
+    FeedbackStore(database).give(his.id, Opinion(agrees=True, label="SUPPORTS"), anna)
+    assert "deleted" in users("remove", "anna", "--with-claims").stdout
+    with pytest.raises(UnknownJob):
+        jobs.get(hers.id)
+    with pytest.raises(UnknownList):
+        lists.get(list_id)
+    assert FeedbackStore(database).about(his.id) == []
+    assert jobs.get(his.id).state == "done"
     database.close()
 
 
