@@ -125,8 +125,8 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "ESOTERIC_MOST_ROWS",
         "10000; without ESOTERIC_ACCESS none",
-        "How many rows of the lists of a user, or of an address where nobody logs in, may wait for"
-        " their turn; a list that goes beyond is refused.",
+        "How many rows of the lists of a user, or of a browser or address where nobody logs in, may"
+        " wait for their turn; a list that goes beyond is refused.",
     ),
     Setting(
         "ESOTERIC_MOST_QUEUED",

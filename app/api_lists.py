@@ -18,7 +18,7 @@ from app.list_export import LIST_EXPORTS, exported
 from app.list_input import ListInput, list_input
 from app.list_pages import seconds_left
 from app.listing import asked_by_program, pages_of
-from app.new_lists import stored_list
+from app.new_lists import continue_list, stored_list
 from app.openapi import describe
 from app.recipes import recipe_to_run
 from app.services import services
@@ -270,11 +270,13 @@ def pause(list_id: str) -> Response:
 
 
 @blueprint.post("/lists/<list_id>/go-on")
-@describe(**_CHANGES)
+@describe(
+    **_CHANGES, HTTP_429=(Error, "Too many rows wait, so it stays paused; Retry-After says when")
+)
 def go_on(list_id: str) -> Response:
     """Continue a paused list; any other stays as it is."""
     refuse_others(services().lists.get(list_id).owner)
-    services().lists.go_on(list_id)
+    continue_list(list_id)
     return answer(_status(services().lists.get(list_id)))
 
 

@@ -338,7 +338,7 @@ class ListsPage:
     """The form for a list, and the visitor's ``lists``, newest first.
 
     ``problem`` is set if what was typed or uploaded was refused; ``typed``, ``column`` and ``name``
-    are what the form is filled with. ``most_rows``: how many rows of this client may wait, and
+    are what the form is filled with. ``most_rows``: how many rows of this visitor may wait, and
     ``room`` how many more; ``None`` for any number.
     """
 
@@ -517,8 +517,8 @@ class ApiPage:
     """What programs can ask, at ``address``; ``most_kib`` is the size of the largest request.
 
     ``claims_per_minute``: how many claims a client may submit, 0 for any number. ``most_rows``: how
-    many rows of its lists may wait, 0 for any number. ``keep_days``: how
-    long claims are kept, 0 where that is until they are deleted.
+    many rows of a visitor's lists may wait, 0 for any number. ``keep_days``: how long claims are
+    kept, 0 where that is until they are deleted.
     """
 
     template: ClassVar[str] = "api.html"

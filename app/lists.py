@@ -20,7 +20,7 @@ from app.forms import refuse_unless_form
 from app.list_input import list_input, pasted
 from app.list_pages import list_item, list_page, opened_entry
 from app.listing import asked_by_person
-from app.new_lists import room_for_rows, stored_list
+from app.new_lists import continue_list, room_for_rows, stored_list
 from app.openapi import describe
 from app.recipes import recipe_choice, recipe_to_run
 from app.services import services
@@ -161,11 +161,13 @@ def pause(list_id: str) -> BaseResponse:
 
 
 @blueprint.post("/lists/<list_id>/go-on")
-@describe(**_CHANGES)
+@describe(
+    **_CHANGES, HTTP_429=(None, "Too many rows wait, so it stays paused; Retry-After says when")
+)
 def go_on(list_id: str) -> BaseResponse:
     """Continue a paused list and redirect to its page."""
     refuse_others(services().lists.get(list_id).owner)
-    services().lists.go_on(list_id)
+    continue_list(list_id)
     return _see(list_id)
 
 

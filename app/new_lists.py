@@ -1,4 +1,4 @@
-"""Stores a list that is submitted, if it is within the limits of its client."""
+"""Stores a list, or continues one, if its rows are within the limits of its visitor."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from http import HTTPStatus
 from app.asker import client
 from app.errors import RequestRefused
 from app.services import services
+from app.visitor import visitor
 from retrieval.errors import Problem
 from retrieval.words import counted
 from worker.health import worker_health
@@ -31,7 +32,7 @@ def stored_list(
     """Count a list, store it, and return its id; see ``ListStore.create``.
 
     Raises:
-        RequestRefused: with it, the client submits too many claims, or too many of its rows wait.
+        RequestRefused: with it, the client submits too many claims, or too many rows wait.
         StoreUnavailable: the database cannot be used.
     """
     services().limits.claim()
@@ -39,20 +40,38 @@ def stored_list(
         return services().lists.create(
             *(name, recipe, entries, owner, source_text, corpora, page),
             client=client(),
-            most_of_client=services().settings.most_rows,
+            most_waiting=services().settings.most_rows,
         )
     except RowsWait as error:
-        raise _refused(error) from error
+        room = max(0, error.most - error.waiting)
+        smaller = f", or send at most {counted(room, 'row')} now" if room else ""
+        raise _refused(error, f"pause or cancel a list{smaller}") from error
+
+
+def continue_list(list_id: str) -> None:
+    """Continue a list that is paused; see ``ListStore.go_on``.
+
+    Raises:
+        RequestRefused: with its rows, too many would wait.
+        UnknownList: there is none with this id.
+        StoreUnavailable: the database cannot be used.
+    """
+    try:
+        services().lists.go_on(list_id, services().settings.most_rows)
+    except RowsWait as error:
+        raise _refused(error, "pause or cancel another list") from error
 
 
 def room_for_rows() -> int | None:
-    """Return how many rows this client may submit now, ``None`` for any number."""
-    most = services().settings.most_rows
-    return None if most is None else max(0, most - services().lists.waiting_of(client()))
+    """Return how many rows this visitor may submit now, ``None`` for any number."""
+    most, owner = services().settings.most_rows, visitor()
+    if most is None or owner is None:  # who has no cookie gets one with the first list
+        return most
+    return max(0, most - services().lists.waiting_of(owner))
 
 
-def _refused(error: RowsWait) -> RequestRefused:
-    room = max(0, error.most - error.waiting)
+def _refused(error: RowsWait, instead: str) -> RequestRefused:
+    """Return what is said. ``instead``: what can be done at once."""
     said = f"{error.most:,} rows of your lists may wait at once."
     if error.rows > error.most:
         problem = Problem(
@@ -61,12 +80,11 @@ def _refused(error: RowsWait) -> RequestRefused:
             f"Divide it into lists of at most {error.most:,} rows.",
         )
         return RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, problem)
-    seconds = _seconds_until(error.rows - room)
-    smaller = f", or send at most {counted(room, 'row')} now" if room else ""
+    seconds = _seconds_until(error.waiting + error.rows - error.most)
     problem = Problem(
         "too_many_rows",
         f"{said} {error.waiting:,} wait now, and this list has {error.rows:,} more.",
-        f"Try again in about {math.ceil(seconds / 60)} min, cancel a list{smaller}.",
+        f"Try again in about {math.ceil(seconds / 60)} min, {instead}.",
     )
     headers = {"Retry-After": str(seconds)}
     return RequestRefused(HTTPStatus.TOO_MANY_REQUESTS, problem, headers)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 Limit: TypeAlias = Literal[
     "claims",
+    "rows",
     "logins",
     "pages",
     "streams",
@@ -20,6 +21,7 @@ LIMITS: tuple[Limit, ...] = get_args(Limit)
 # Which limit refuses with which code of a problem; "too_many" is that of several.
 LIMIT_OF: Mapping[str, Limit] = {
     "too_many_streams": "all_streams",
+    "too_many_rows": "rows",
     "queue_full": "queue",
     "texts_busy": "texts",
     "too_large": "request_bytes",

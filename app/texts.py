@@ -43,7 +43,7 @@ from retrieval.errors import (
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import QueueFull
-from worker.lists import NewEntry, SourcePage
+from worker.lists import MOST_CLAIMS, NewEntry, SourcePage
 
 blueprint = Blueprint("texts", __name__)
 
@@ -169,11 +169,14 @@ def _chosen(text: str) -> Iterator[NewEntry]:
     """Yield the claims that are ticked in the form, in their order.
 
     Raises:
-        InvalidText: there is none, or the form is not that of this text.
+        InvalidText: there is none, there are too many, or the form is not that of this text.
     """
     taken = list(dict.fromkeys(request.form.getlist("take")))
     if not taken:
         raise InvalidText("nothing_chosen", "No claim is ticked.", "Tick at least one claim.")
+    if len(taken) > MOST_CLAIMS:
+        ticked = f"{len(taken):,} claims are ticked; a list may have {MOST_CLAIMS:,}."
+        raise InvalidText("many_claims", ticked, "Tick fewer, and check the others afterwards.")
     for number in taken:
         claim, said = request.form.get(f"claim-{number}"), request.form.get(f"said-{number}")
         found = _SAID.fullmatch(said or "")

@@ -23,6 +23,7 @@ from retrieval.types import (
     Label,
     Span,
 )
+from retrieval.words import begins_statement
 from worker.jobs import Event
 
 Kind: TypeAlias = Literal["statement", "looked", "asked", "opened", "read", "hop", "model"]
@@ -195,7 +196,7 @@ def _sections(events: Sequence[Event]) -> list[_Section]:
     sections = [_Section("", None, [])]
     for event in events:
         if event.stage == "start":
-            statement = event.message if event.message.startswith("Statement ") else ""
+            statement = event.message if begins_statement(event.message) else ""
             section = _Section(statement, event.at, [])
             # With nothing done it starts again, or for the first time.
             sections = [*sections, section] if event.done else [section]

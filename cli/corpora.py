@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import click
@@ -28,6 +28,10 @@ class NoSuchCorpus(EsotericError):
     """No corpus has this name or title."""
 
 
+class AmbiguousCorpus(EsotericError):
+    """Several corpora have this name or title."""
+
+
 def corpora_asked(settings: Settings, asked: Collection[str]) -> tuple[str, ...] | None:
     """Return the names of the corpora that were asked for by name or title.
 
@@ -35,23 +39,40 @@ def corpora_asked(settings: Settings, asked: Collection[str]) -> tuple[str, ...]
 
     Raises:
         NoSuchCorpus: there is none of one of the names.
+        AmbiguousCorpus: there are several.
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many.
     """
     store = CorpusStore(settings.documents, settings.folders)
     titles = {name: store.corpus(name).title for name in store.names()} if asked else {}
-    known = {title.casefold(): name for name, title in titles.items()}
-    known |= {name.casefold(): name for name in (*titles, DEFAULT_CORPUS, _default_name(settings))}
-    for one in asked:
-        if one.casefold() not in known:
-            there = [f"{name} (“{title}”)" for name, title in sorted(titles.items())]
-            raise NoSuchCorpus(
-                "unknown_corpus",
-                f"There is no corpus with the name or title {one[:80]!r}.",
-                f"Use one of: {', '.join([DEFAULT_CORPUS, *there])}.",
-            )
-    default = (DEFAULT_CORPUS, _default_name(settings))
-    return chosen_corpora(store, [known[one.casefold()] for one in asked], default.__contains__)
+    own_name = _default_name(settings) if asked else DEFAULT_CORPUS
+    called = {DEFAULT_CORPUS: (DEFAULT_CORPUS, own_name)}
+    called |= {name: (name, title) for name, title in titles.items()}
+    meant = [_named(one, called) for one in asked]
+    return chosen_corpora(store, meant, DEFAULT_CORPUS.__eq__)
+
+
+def _named(asked: str, called: Mapping[str, tuple[str, str]]) -> str:
+    """Return the one corpus that is called so; ``called``: what each is called, by its name."""
+    found = [
+        name
+        for name, names in called.items()
+        if asked.casefold() in (one.casefold() for one in names)
+    ]
+    if len(found) == 1:
+        return found[0]
+    there = (f"{name} (“{called[name][1]}”)" for name in found or called)
+    if found:
+        raise AmbiguousCorpus(
+            "ambiguous_corpus",
+            f"Several corpora are called {asked[:80]!r}: {', '.join(there)}.",
+            "Use its name instead of its title, or rename one on its page under /documents.",
+        )
+    raise NoSuchCorpus(
+        "unknown_corpus",
+        f"There is no corpus with the name or title {asked[:80]!r}.",
+        f"Use one of: {', '.join(there)}.",
+    )
 
 
 def _default_name(settings: Settings) -> str:

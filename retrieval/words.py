@@ -125,6 +125,8 @@ OCR_NOTE = (
 WITH_QUANTITIES = " + quantities"
 """Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
 
+_STATEMENT = "Statement "
+
 
 class Quoting(NamedTuple):
     """A sentence that quotes words of the claim, or none: ``before``, the quotations, ``after``."""
@@ -200,3 +202,13 @@ def listed(words: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def statement_words(number: int, of: int, statement: str) -> str:
+    """Return what is said when the check of a statement of a claim begins."""
+    return f"{_STATEMENT}{number} of {of}: {statement}"
+
+
+def begins_statement(message: str) -> bool:
+    """Return whether ``statement_words`` made this message of the stage "start"."""
+    return message.startswith(_STATEMENT)

@@ -29,6 +29,15 @@ function prepared(row) {
   return row;
 }
 
+// Any other page in place of what was asked for is that of a login. The link comes back to here.
+function loggedOut(said) {
+  const link = document.createElement("a");
+  link.href = location.href;
+  link.textContent = "Log in again";
+  return [`${said} Your session may have ended. `, link, "."];
+}
+
+// What failed is asked for again when the row is opened again.
 async function load(place, link) {
   place.setAttribute("aria-busy", "true");
   place.textContent = "Loading …";
@@ -36,8 +45,12 @@ async function load(place, link) {
     const answer = await fetch(link.dataset.opens, { headers: { Accept: "text/html" } });
     if (!answer.ok) throw new Error(answer.statusText);
     const piece = new DOMParser().parseFromString(await answer.text(), "text/html");
-    place.replaceChildren(...piece.body.childNodes);
-    place.dataset.loaded = "yes";
+    if (answer.redirected || !piece.querySelector(".entry-open")) {
+      place.replaceChildren(...loggedOut("This row could not be loaded."));
+    } else {
+      place.replaceChildren(...piece.body.childNodes);
+      place.dataset.loaded = "yes";
+    }
   } catch {
     link.textContent = "Open its page";
     place.replaceChildren("This row could not be loaded. ", link, ".");
@@ -86,8 +99,17 @@ async function follow() {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (!answer.ok) continue;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      refresh(page.getElementById("list"));
-      list.dataset.state = page.getElementById("list").dataset.state;
+      const fresh = page.getElementById("list");
+      if (answer.redirected || !fresh) {
+        const problem = document.createElement("p");
+        problem.className = "problem";
+        problem.setAttribute("role", "alert");
+        problem.append(...loggedOut("This list is not kept up to date any more."));
+        list.before(problem);
+        return;
+      }
+      refresh(fresh);
+      list.dataset.state = fresh.dataset.state;
       document.title = page.title;
     } catch {
       // The server does not answer now; the next try may find it.

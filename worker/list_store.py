@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
 from retrieval.types import FIRM_CONFIDENCE, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from worker import clock
+from worker import clock, postgresql
 from worker.database import Database
 from worker.jobs import QueueFull
 from worker.lists import (
@@ -74,7 +74,7 @@ _DELETED = Problem(
     "claim_deleted", "This claim was deleted from the history.", "Check the list again."
 )
 _CANCELLED = Problem("cancelled", "This claim was cancelled.", "Check it alone, or the list again.")
-MOST_WAITING = 100_000  # rows of all lists that wait for their turn
+MOST_WAITING = 100_000  # rows of all running lists that wait for their turn
 
 
 class ListStore:
@@ -93,29 +93,24 @@ class ListStore:
         corpora: tuple[str, ...] | None = None,
         page: SourcePage | None = None,
         client: str | None = None,
-        most_of_client: int | None = None,
+        most_waiting: int | None = None,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
         ``source_text``: the text that its claims are from, if they are from one; ``page``: where
         that was read, if it was on one. ``corpora``: those that they are checked against, ``None``
-        for the default one. ``most_of_client``: how many rows of ``client`` may wait, ``None`` for
-        any number.
+        for the default one. ``most_waiting``: how many rows of this owner may wait, or of
+        ``client`` where there is no owner; ``None`` for any number.
 
         Raises:
-            RowsWait: too many rows of this client wait already; nothing was stored.
+            RowsWait: too many of these rows wait already; nothing was stored.
             QueueFull: too many rows of all lists do.
         """
         list_id = secrets.token_hex(16)
         columns = list(dict.fromkeys(name for entry in entries for name in entry.others))
         rows = sum(entry.problem is None for entry in entries)
         with self._database.writing() as session:
-            waiting = _waiting_of(session, client) if client and most_of_client else 0
-            if most_of_client is not None and waiting + rows > most_of_client:
-                raise RowsWait(most_of_client, waiting, rows)
-            waits = select(func.count()).select_from(EntryRow).where(EntryRow.state == "waiting")
-            if (session.scalar(waits) or 0) + rows > MOST_WAITING:
-                raise QueueFull(MOST_WAITING)
+            _refuse_beyond(session, owner, client, most_waiting, rows)
             session.add(
                 ListRow(
                     id=list_id,
@@ -221,10 +216,10 @@ class ListStore:
             entries = tuple(_said(*found) for found in session.execute(said))
             return SourceText(row.source_text, entries, page)
 
-    def waiting_of(self, client: str) -> int:
-        """Return how many rows of a client's lists wait for their turn."""
+    def waiting_of(self, owner: str) -> int:
+        """Return how many rows of an owner's lists wait for their turn."""
         with self._database.reading() as session:
-            return _waiting_of(session, client)
+            return _waiting(session, ListRow.owner == owner)
 
     def seconds_of_a_row(self) -> float | None:
         """Return what the last claims took on average; ``None`` before the first."""
@@ -234,20 +229,28 @@ class ListStore:
     # What people do with them
 
     def pause(self, list_id: str) -> None:
-        """Hand no more rows to the queue, if the list is running.
+        """Hand no more rows to the queue, if the list is running; they count for no limit then.
 
         Raises:
             UnknownList: there is none with this id.
         """
         self._change(list_id, ("running",), "paused")
 
-    def go_on(self, list_id: str) -> None:
-        """Continue a list that is paused.
+    def go_on(self, list_id: str, most_waiting: int | None = None) -> None:
+        """Continue a list that is paused, if its rows are within the limits of ``create`` again.
 
         Raises:
             UnknownList: there is none with this id.
+            RowsWait: too many rows of its owner wait; it stays paused.
+            QueueFull: too many rows of all lists do.
         """
-        self._change(list_id, ("paused",), "running")
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            if row.state != "paused":
+                return  # another request or a worker was first
+            rows = _waiting(session, ListRow.id == list_id, state="paused")
+            _refuse_beyond(session, row.owner, row.client, most_waiting, rows)
+            row.state = "running"
 
     def cancel(self, list_id: str) -> None:
         """Check no more rows of a list that has not ended; those in the queue still are.
@@ -357,9 +360,27 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
     )
 
 
-def _waiting_of(session: Session, client: str) -> int:
+def _refuse_beyond(
+    session: Session, owner: str | None, client: str | None, most: int | None, rows: int
+) -> None:
+    """Refuse so many more rows that wait, if they are beyond a limit; see ``ListStore.create``."""
+    if session.get_bind().dialect.name == "postgresql":
+        postgresql.lock_waiting_rows(session)  # SQLite has one writer anyway
+    whose = ListRow.owner == owner
+    if owner is None:
+        whose = and_(ListRow.owner.is_(None), ListRow.client == client)
+    waiting = 0 if most is None else _waiting(session, whose)
+    if most is not None and waiting + rows > most:
+        raise RowsWait(most, waiting, rows)
+    if _waiting(session, true()) + rows > MOST_WAITING:
+        raise QueueFull(MOST_WAITING)
+
+
+def _waiting(session: Session, which: ColumnElement[bool], state: ListState = "running") -> int:
+    """Return how many rows of these lists in this state wait; only those of running ones move."""
     rows = select(func.count()).select_from(EntryRow).join(ListRow, ListRow.id == EntryRow.list_id)
-    return session.scalar(rows.where(ListRow.client == client, EntryRow.state == "waiting")) or 0
+    waits = (EntryRow.state == "waiting", ListRow.state == state)
+    return session.scalar(rows.where(which, *waits)) or 0
 
 
 def _seconds(session: Session, list_id: str | None = None) -> float | None:

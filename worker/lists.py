@@ -51,7 +51,7 @@ class UnknownList(EsotericError):
 
 
 class RowsWait(Exception):
-    """With ``rows`` more, more than ``most`` rows of a client would wait; nothing was stored."""
+    """With ``rows`` more, more than ``most`` rows of an owner would wait; nothing was changed."""
 
     def __init__(self, most: int, waiting: int, rows: int) -> None:
         super().__init__(f"{waiting} and {rows} more are above {most}")

@@ -203,13 +203,14 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         return None
     row = session.scalars(select(ClaimRow).where(ClaimRow.id == job_id)).one()
     take(session, row)
-    if row.attempts == 1:
+    began_before = session.scalar(select(exists().where(EventRow.claim_id == job_id)))
+    if row.attempts == 1 and not began_before:  # one that was given back has one attempt again
         waited = max(0.0, (now - row.created_at).total_seconds())  # clocks of machines may differ
         typed = "true" if row.typed else "false"
         tallies.add(session, [tallies.Tally(tallies.WAITS, (typed,), waited)])
     of_list = session.scalar(select(EntryRow.list_id).where(EntryRow.claim_id == job_id).limit(1))
     run = Run(row.id, token, row.attempts, row.claim, row.recipe, row.corpora, of_list)
-    if session.scalar(select(exists().where(EventRow.claim_id == job_id))):
+    if began_before:
         again = Progress("start", "Its worker stopped; the claim starts again.", 0, 1)
         _append(session, run, again)
     return run

@@ -139,7 +139,7 @@ class ClaimRow(Base):
     label: Mapped[str | None] = mapped_column(StoredText(16))
     confidence: Mapped[float | None] = mapped_column(Float)
     leans: Mapped[str | None] = mapped_column(StoredText(16))
-    # Whether the evidence of the verdict disagrees.
+    # Whether the evidence of the verdict disagrees; NULL: it does not, or there is none yet.
     divided: Mapped[bool | None] = mapped_column(Boolean)
     result: Mapped[ClaimResult | None] = mapped_column(AsJson(ClaimResult))
     error: Mapped[Problem | None] = mapped_column(AsJson(Problem))
@@ -281,7 +281,8 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    # Whose limit its rows count against (app/new_lists.py), until it has ended.
+    # Whose limit its rows count against where it has no owner (app/new_lists.py), until it has
+    # ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.

@@ -49,6 +49,7 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
+from retrieval.words import statement_words
 
 _LONG = (
     "The selected sentences are longer than the models read at once, so the last of them may not"
@@ -221,7 +222,7 @@ class _Clock:
         """Begin with a statement of the claim; the steps that the one before left out are done."""
         self._done, self._of = self._steps * (number - 1), self._steps * of
         if of > 1:
-            self.wait("start", f"Statement {number} of {of}: {statement}")
+            self.wait("start", statement_words(number, of, statement))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

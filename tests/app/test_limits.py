@@ -154,11 +154,41 @@ def test_the_waiting_rows_of_a_client_are_limited_and_said_before_sending(tmp_pa
     assert "Retry-After" not in answer.headers  # it never fits
     assert "at most 4 rows" in answer.get_json()["error"]["hint"]
     assert len(lists.recent(None, 9)) == 1
+    assert 'esoteric_refused_requests_total{limit="rows"} 2.0' in client.get("/metrics").text
 
-    other = {"REMOTE_ADDR": "192.0.2.7"}
-    assert client.post("/lists", data={"claims": three}, environ_base=other).status_code == 303
     client.post(f"{sent.location}/cancel")
     assert client.post("/lists", data={"claims": three}).status_code == 303
+    services_of(app).close()
+
+
+def test_a_paused_list_locks_nobody_out_and_goes_on_once_its_rows_fit(tmp_path: Path) -> None:
+    describe_index(tmp_path)
+    environment = {
+        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_ACCESS": "open",
+        "ESOTERIC_MOST_ROWS": "4",
+    }
+    app = create_app(Settings.from_environment(environment))
+    client, neighbour, program = (app.test_client() for _ in range(3))
+    three = "Tea is hot.\nIce is cold.\nSnow is white."
+    first = client.post("/lists", data={"claims": three}).location
+    # Behind one address each browser, and what has no cookie, has its own limit.
+    assert neighbour.post("/lists", data={"claims": three}).status_code == 303
+    body = {"claims": three.split("\n")}
+    statuses = [program.post("/api/v1/lists", json=body).status_code for _ in range(2)]
+    assert statuses == [202, 429]
+
+    client.post(f"{first}/pause")
+    second = client.post("/lists", data={"claims": three})
+    assert second.status_code == 303
+    refused = client.post(f"/api/v1{first}/go-on")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert "pause or cancel another list" in refused.get_json()["error"]["hint"]
+    assert client.post(f"{first}/go-on").status_code == 429
+    assert client.get(f"/api/v1{first}").get_json()["state"] == "paused"
+    client.post(f"{second.location}/pause")
+    assert client.post(f"{first}/go-on").status_code == 303
+    assert client.get(f"/api/v1{first}").get_json()["state"] == "running"
     services_of(app).close()
 
 

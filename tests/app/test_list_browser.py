@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -16,6 +17,7 @@ from worker.broker import Queue
 from worker.feeder import Feeder
 from worker.list_store import ListStore
 from worker.lists import NewEntry
+from worker.user_store import UserStore
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -69,3 +71,34 @@ def test_without_scripts_a_row_leads_to_its_page(browser: Chrome, web: WebProces
     browser.get(address)
     browser.find_element(By.LINK_TEXT, CLAIMS[0]).click()
     assert text_of(browser, "h1") == CLAIMS[0]
+
+
+def test_when_the_session_has_ended_the_list_and_its_rows_say_so(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    web = WebProcess(tmp_path, ESOTERIC_ACCESS="tokens", ESOTERIC_UPLOADS="no")
+    try:
+        users = UserStore(web.store.database)
+        address = f"{web.address}/lists/{make_list(web)}"
+        finish(web, CLAIMS[0])
+
+        def log_in() -> None:
+            token = users.add("anna", "operator")
+            browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
+            wait_for(browser, "document.querySelector('#row-1 .opens')")
+
+        browser.get(address)
+        log_in()
+        users.remove("anna")
+        wait_for(browser, "document.querySelector('.problem[role=alert] a')")
+        browser.find_element(By.CSS_SELECTOR, "#row-1 .opens").click()
+        wait_for(browser, "document.querySelector('#row-1-open a')")
+        assert "Log in again" in text_of(browser, "#row-1-open")
+        assert not browser.find_elements(By.ID, "token")
+        browser.find_element(By.CSS_SELECTOR, "#row-1-open a").click()
+        log_in()
+        assert browser.current_url == address
+        browser.find_element(By.CSS_SELECTOR, "#row-1 .opens").click()
+        wait_for(browser, "document.querySelector('#row-1-open .entry-sentences')")
+    finally:
+        web.close()

@@ -116,6 +116,7 @@ def test_each_limit_counts_what_it_refuses_on_pages_and_in_the_api(app: Flask) -
     limits = {name: value for name, value in found.items() if "refused_requests_total" in name}
     assert limits == {
         'esoteric_refused_requests_total limit="claims"': 2,
+        'esoteric_refused_requests_total limit="rows"': 0,
         'esoteric_refused_requests_total limit="logins"': 0,
         'esoteric_refused_requests_total limit="pages"': 0,
         'esoteric_refused_requests_total limit="streams"': 1,

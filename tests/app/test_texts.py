@@ -161,6 +161,17 @@ def test_a_form_that_names_no_claim_of_the_text_is_shown_again_with_its_words(
     assert "My own words." in answer.text
 
 
+@pytest.mark.models
+def test_more_claims_than_a_list_may_have_are_refused_and_kept(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.texts.MOST_CLAIMS", 1)
+    answer = client.post("/texts/claims", data=chosen(claim_2="My own words.", take=["1", "2"]))
+    assert answer.status_code == 422
+    assert "2 claims are ticked; a list may have 1." in answer.text
+    assert "My own words." in answer.text
+
+
 class BusyReader(ReaderOnDemand):
     """A reader that others use all the time."""
 

@@ -86,6 +86,6 @@ def test_an_assistant_lists_corpora_and_searches_and_checks_in_one(home: Path) -
         assert checked.structured_content["verdict"] == "SUPPORTS"
         wrong = await client.call_tool("check_claim", {"claim": CLAIM, "corpus": ["none"]})
         assert wrong.is_error
-        assert "Use one of: default, " in text_of(wrong)
+        assert "Use one of: default (“islands”), " in text_of(wrong)
 
     session(home, talk)

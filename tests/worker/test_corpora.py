@@ -263,7 +263,7 @@ def test_a_removed_corpus_is_gone_for_all_and_what_has_opened_it_still_reads_it(
 
 def test_titles_are_short_and_differ(store: CorpusStore) -> None:
     name = store.make("Papers")
-    for wrong in ("", " \u200b ", "x" * 81, "PAPERS"):
+    for wrong in ("", " \u200b ", "x" * 81, "PAPERS", "Default", name.upper()):
         with pytest.raises(CorpusRefused):
             store.make(wrong)
     store.rename(name, "papers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
@@ -21,7 +22,7 @@ from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
-from worker.lists import Entry, NewEntry, Shown, UnknownList
+from worker.lists import Entry, NewEntry, RowsWait, Shown, UnknownList
 
 REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
 
@@ -155,6 +156,21 @@ def test_more_rows_than_can_wait_are_refused(desk: Desk, monkeypatch: pytest.Mon
     desk.submit("Tea is hot.", "Ice is cold.")
     with pytest.raises(QueueFull):
         desk.submit("Snow is white.")
+
+
+def test_lists_that_are_sent_at_once_do_not_pass_the_limit_together(desk: Desk) -> None:
+    rows = [NewEntry("Line", f"Tea {number} is hot.", {}, None) for number in range(200)]
+
+    def send(_: int) -> bool:
+        try:
+            desk.lists.create("Speech", "combined", rows, "anna", most_waiting=500)
+        except RowsWait:
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(send, range(6))) == 2
+    assert desk.lists.waiting_of("anna") == 400
 
 
 def test_the_same_claim_twice_is_checked_once_while_it_is_pending(desk: Desk) -> None:

@@ -12,7 +12,7 @@ import pytest
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.explaining import Explained
 from retrieval.result import ClaimResult
-from retrieval.types import NOT_ENOUGH_INFO, Usage, Verdict
+from retrieval.types import NOT_ENOUGH_INFO, Progress, Usage, Verdict
 from tests.app.documents import claim_document
 from worker.counted_model import CountedModel
 from worker.database import Database
@@ -64,6 +64,20 @@ def test_each_claim_is_counted_once_by_its_end_and_stays_counted_when_it_is_dele
     assert stages["titles",] == Timed((0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 0.02)
     waits = found.histograms["esoteric_claim_wait_seconds"]
     assert waits["false",].counts[-1] == 2
+
+
+def test_the_wait_of_a_claim_is_counted_once_although_its_worker_gives_it_back(
+    database: Database,
+) -> None:
+    job = JobStore(database).submit("Tea is hot.", "esoteric")[0]
+    runs = RunStore(database)
+    for _ in range(3):
+        run = runs.start(job.id, "w")
+        assert run is not None
+        runs.record(run, Progress("start", "Reading the claim", 0, 1))
+        assert runs.give_back(run)
+    waits = counted(database).histograms["esoteric_claim_wait_seconds"]
+    assert waits["false",].counts[-1] == 1
 
 
 def test_processes_that_count_at_once_add_up(tmp_path: Path) -> None:

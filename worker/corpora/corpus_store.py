@@ -22,6 +22,7 @@ from retrieval.index.open import description_of
 from retrieval.normal_form import nfkd
 from retrieval.system.files import write_whole
 from retrieval.system.private_files import make_private_folder
+from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.records import Corpus, FileReport, Indexing
 
 Record = TypeVar("Record", bound=BaseModel)
@@ -451,11 +452,13 @@ class CorpusStore:
                 "The corpus needs a title." if not plain else "The title is too long.",
                 f"Write one of 1 to {LONGEST_TITLE} characters.",
             )
-        others = [_read(self.place(one) / CORPUS, Corpus) for one in self.names() if one != besides]
-        if any(one and one.title.casefold() == plain.casefold() for one in others):
+        names = [one for one in self.names() if one != besides]
+        others = [_read(self.place(one) / CORPUS, Corpus) for one in names]
+        taken = {DEFAULT_CORPUS, *names, *(one.title.casefold() for one in others if one)}
+        if plain.casefold() in taken:
             raise CorpusRefused(
                 "title_taken",
-                f"There is a corpus with the title “{plain}” already.",
+                f"There is a corpus with the name or title “{plain}” already.",
                 "Choose another title, or add the files to that corpus.",
             )
         return plain

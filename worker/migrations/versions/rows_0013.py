@@ -16,7 +16,10 @@ _AT_ONCE = 50
 
 
 def upgrade() -> None:
-    """Add the columns, and fill the first from the results that are there."""
+    """Add the columns, and mark the claims that are divided; NULL is not divided too.
+
+    Only these are written: each row that is changed is written with its long result.
+    """
     op.add_column("lists", sa.Column("client", sa.String(64)))
     op.add_column("claims", sa.Column("divided", sa.Boolean))
     claims = sa.table(
@@ -31,9 +34,10 @@ def upgrade() -> None:
         if not found:
             break
         after = found[-1].number
-        for number, result in found:
-            change = sa.update(claims).where(claims.c.number == number)
-            connection.execute(change.values(divided=_is_divided(result)))
+        divided = [number for number, result in found if _is_divided(result)]
+        if divided:
+            change = sa.update(claims).where(claims.c.number.in_(divided))
+            connection.execute(change.values(divided=True))
     op.create_index(
         _INDEX,
         "claims",
