@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +31,15 @@ def free_port() -> int:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
+
+
+def lasting_port() -> int:
+    """Return a free port that no connection gets while the server on it is down."""
+    while True:
+        port = random.randrange(10_000, 32_000)  # Linux gives connections higher ones
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def resident_megabytes(pid: int | str) -> float:

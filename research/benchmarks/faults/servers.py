@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from research.benchmarks.row import free_port
+from research.benchmarks.row import lasting_port
 from settings import CHECKOUT
 
 # A folder with bin/elasticsearch, which takes a version first; Java is that of ES_JAVA_HOME.
@@ -52,7 +52,7 @@ class Server:
 
 def redis(folder: Path) -> Server:
     """Return a Redis that writes each message to its file."""
-    port = str(free_port())
+    port = str(lasting_port())
     command = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", str(folder)]
     command += ["--save", "", "--appendonly", "yes"]
     return Server(f"redis://127.0.0.1:{port}/0", command, folder, {})
@@ -64,8 +64,8 @@ def elasticsearch(folder: Path) -> Server:
     Raises:
         KeyError: the environment does not name the program.
     """
-    port = str(free_port())
-    settings = [f"path.data={folder}", f"http.port={port}", f"transport.port={free_port()}"]
+    port = str(lasting_port())
+    settings = [f"path.data={folder}", f"http.port={port}", f"transport.port={lasting_port()}"]
     settings += [
         f"cluster.routing.allocation.disk.watermark.{name}=100mb"
         for name in ("low", "high", "flood_stage")
@@ -78,7 +78,7 @@ def elasticsearch(folder: Path) -> Server:
 
 def language_model(folder: Path) -> Server:
     """Return a stand-in for a language model."""
-    port = str(free_port())
+    port = str(lasting_port())
     program = "research.benchmarks.faults.language_model"
     command = [sys.executable, "-m", program, port, str(folder)]
     return Server(f"http://127.0.0.1:{port}/v1", command, folder, {})

@@ -19,7 +19,7 @@ from research.benchmarks.faults.clocks import Clocks
 from research.benchmarks.faults.corpus import write_recipe, write_source
 from research.benchmarks.faults.language_model import NAME
 from research.benchmarks.faults.servers import Server, elasticsearch, language_model, redis
-from research.benchmarks.row import free_port
+from research.benchmarks.row import lasting_port
 from settings import CHECKOUT, Settings
 
 DISK = "128m"
@@ -64,7 +64,7 @@ class Service:
         probe = folder / "probe"
         probe.touch(0o400)
         self.permissions_bind = not os.access(probe, os.W_OK)
-        self.port = free_port()
+        self.port = lasting_port()
         recipes = folder / "recipes"
         recipes.mkdir()
         write_recipe(recipes)
