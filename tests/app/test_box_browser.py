@@ -7,7 +7,7 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.app.browser import assert_no_complaints, text_of, wait_for
+from tests.app.browser import assert_no_complaints, text_of, wait_for, wait_for_element
 from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
@@ -71,6 +71,7 @@ def test_a_list_that_is_typed_fills_in_while_it_is_checked(
     wait_for(browser, "document.getElementById('list').dataset.state === 'done'")
     assert text_of(browser, ".figures") == "2 of 2 claims"
     assert text_of(browser, "[data-part=filters]").split() == ["All", "2", "Supported", "2"]
-    browser.find_element(By.LINK_TEXT, "Tea is hot.").click()
+    wait_for_element(browser, "#row-1 .opens").click()
+    wait_for_element(browser, "#row-1-open a[href^='/claims/']").click()
     wait_for(browser, "document.querySelector('.verdict')")
     assert_no_complaints(browser)

@@ -133,7 +133,7 @@ def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
     assert rows(single)[1][1:] == ["rank 4, not used", "not found"]
     assert "m3: rank 2, not used · refutes 93% · score 0.98 · hop 1 · found by" in sentences
     assert "The recipes differ: 1 says supported and 1 says refuted." in page
-    assert "The verdicts rest on 3 sentences; all recipes use 2 of them." in page
+    assert "The verdicts rest on 3 sentences, of which all recipes use 2." in page
     # Both use two sentences, one of them at different ranks.
     assert sentences.count('class="alike"') == 2
     assert "hides 2 sentences that" in page

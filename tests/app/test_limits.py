@@ -44,14 +44,14 @@ def test_too_many_claims_are_answered_with_the_time_to_come_back(app: Flask) -> 
         assert client.post("/api/v1/claims", json=body).status_code == 202
     answer = client.post("/api/v1/claims", json={"claim": "Tea is a drink."})
     assert answer.status_code == 429
-    assert 55 <= int(answer.headers["Retry-After"]) <= 60
+    assert 0 < int(answer.headers["Retry-After"]) <= 60
     error = answer.get_json()["error"]
     assert error["code"] == "too_many"
     assert error["message"] == "You have submitted 3 claims within a minute."
     assert answer.headers["Retry-After"] in error["hint"]
     page = client.post("/claims", data={"claim": "Tea is <b>hot</b>."})
     assert page.status_code == 429
-    assert int(page.headers["Retry-After"]) > 50
+    assert 0 < int(page.headers["Retry-After"]) <= 60
     assert "You have submitted 3 claims within a minute." in page.text
     assert "Tea is &lt;b&gt;hot&lt;/b&gt;." in page.text  # still in the form
     other = {"REMOTE_ADDR": "192.0.2.7"}
@@ -106,7 +106,8 @@ def test_recipes_are_compared_all_or_none_and_the_form_keeps_what_was_typed(app:
     form = {"claim": "Tea is hot.", "recipe": ["esoteric", "m3"]}
     assert client.post("/compare", data=form | {"claim": "Ice is cold."}).status_code == 303
     page = client.post("/compare", data=form)
-    assert (page.status_code, int(page.headers["Retry-After"]) > 50) == (429, True)
+    assert page.status_code == 429
+    assert 0 < int(page.headers["Retry-After"]) <= 60
     assert "You may submit 3 claims within a minute." in page.text
     assert "Tea is hot.</textarea>" in page.text
     assert store.counts()["queued"] == 2
@@ -212,7 +213,8 @@ def test_a_list_or_text_beyond_the_limit_stays_in_its_form(
     for _ in range(3):
         assert client.post(path, data=form).status_code in (200, 303)
     page = client.post(path, data=form)
-    assert (page.status_code, int(page.headers["Retry-After"]) > 50) == (429, True)
+    assert page.status_code == 429
+    assert 0 < int(page.headers["Retry-After"]) <= 60
     assert "You have submitted 3 claims within a minute." in page.text
     assert kept in page.text
 

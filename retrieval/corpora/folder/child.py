@@ -21,16 +21,18 @@ def read(
     path: Path,
     kind: Format,
     password: str | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
 ) -> Document:
     """Return what a file says; ``child`` is a process of this module.
 
-    ``password`` opens an encrypted file, if its format knows that. ``seconds``: that it may take.
+    ``password`` opens an encrypted file, if its format knows that. ``seconds``: that it may take,
+    if not ``SECONDS``.
 
     Raises:
         Unreadable: it cannot be read, or not within the limits.
         BadSource: the process does not start.
     """
+    seconds = SECONDS if seconds is None else seconds
     try:
         child.send((path, kind, password))
         answer = child.receive(seconds)
