@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Event, Thread
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from settings import CHECKOUT
 from tests.app.documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
+from worker.jobs import Job, UnknownJob
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 FAILING = "Varnby has a theatre."
@@ -35,12 +37,17 @@ def service(web: WebProcess) -> Iterator[Esoteric]:
     def work() -> None:
         worker = WorkerByHand(web.store)
         while not ended.is_set():
-            for job in map(web.store.get, [listed.id for listed in web.store.recent(9)]):
-                if job.state == "queued" and job.claim == FAILING:
-                    worker.fail(job, Failure("worker_lost", "It is gone.", "Try again."))
-                elif job.state == "queued":
-                    worker.finish(job, claim_document(job.claim))
+            for listed in web.store.recent(9):
+                # The client may delete or cancel a claim at any moment.
+                with suppress(UnknownJob, AssertionError):
+                    answer(worker, web.store.get(listed.id))
             time.sleep(0.02)
+
+    def answer(worker: WorkerByHand, job: Job) -> None:
+        if job.state == "queued" and job.claim == FAILING:
+            worker.fail(job, Failure("worker_lost", "It is gone.", "Try again."))
+        elif job.state == "queued":
+            worker.finish(job, claim_document(job.claim))
 
     thread = Thread(target=work)
     thread.start()
