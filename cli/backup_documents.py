@@ -101,7 +101,7 @@ def _pack_corpus(
         paths = [CORPUS, *_below(place, FILES)]
         databases: tuple[str, ...] = ()
         version = None
-        # Nobody indexes what is indexed, and while it is held nobody changes its files.
+        # Held, a corpus is neither indexed nor changed by another process.
         if store.get(name).state == "ready":
             try:
                 parts = parts_of(place / INDEX)

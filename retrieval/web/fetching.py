@@ -294,7 +294,7 @@ class _Network(httpcore2.NetworkBackend):
         raise failed
 
     def _resolved(self, host: str, port: int) -> list[Address]:
-        # What is unknown and what is private are told alike, so that nobody can ask for the names
+        # Unknown and private hosts get one answer, so that a client cannot find out the names
         # of the operator's network.
         refused = InvalidText(
             "page_not_public",

@@ -1,6 +1,7 @@
 """Which public addresses are this computer's own, or of the networks that it is in.
 
-With IPv6 a computer inside of a network has a public address, though nobody outside may reach it.
+With IPv6 a computer inside of a network has a public address, even where a firewall keeps others
+out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts that nobody expects, and a limit on the time that it takes to read one."""
+"""Unexpected texts, and a limit on the time that it takes to read one."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Ledger:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def number(self) -> int:
-        """Return a number that nobody else gets."""
+        """Return a number that no other caller gets."""
         with self._lock:
             return next(self._numbers)
 

@@ -29,7 +29,7 @@ _LOOK_UP = socket.getaddrinfo  # before the tests' own guard
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
-    # Only numbers and names of this computer are resolved here, so that nobody else is asked.
+    # Only numbers and names of this computer are resolved here, so that no server is asked.
     monkeypatch.setattr(socket, "getaddrinfo", _LOOK_UP)
     with web_server() as server:
         yield server

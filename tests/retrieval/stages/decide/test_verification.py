@@ -29,7 +29,7 @@ HOLM_BEHIND = f"{HOLM_ALONE} [SEP] {PIER_ALONE}"
 
 
 def listed(opinions: Mapping[str, Opinion]) -> Says:
-    """A model that says what it is told of some texts, and fails for others."""
+    """A model with given answers for some texts, and fails for others."""
 
     def say(claim: str, text: str) -> Opinion:
         assert claim == CLAIM
