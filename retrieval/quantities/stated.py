@@ -26,7 +26,6 @@ from retrieval.quantities.alignment import (
     same_change,
     same_subject,
     same_verb,
-    stem,
     stems,
     subject_of,
     verb_of,
@@ -37,6 +36,7 @@ from retrieval.quantities.quantity import AGE, COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import Unit
+from retrieval.text.stems import stem
 from retrieval.types import REFUTES, SUPPORTS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Protocol
 
-from retrieval.stages.ending import missing
+from retrieval.stages.missing import missing
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate
