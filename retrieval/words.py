@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from retrieval.recipes import stage_records
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -66,31 +67,7 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
-STAGES = {
-    "spans": "Find names and phrases in the claim",
-    "titles": "Look for documents with these titles",
-    "texts": "Look for documents that mention these names",
-    "questions": "Turn the claim into questions",
-    "ranking": "Choose documents that may answer them",
-    "dense": "Look for sentences with a similar meaning",
-    "sentences": "Open the documents",
-    "relevance": "Rate each sentence",
-    "paths": "Read sentences together",
-    "semantic": "Pick the closest sentences",
-    "fusion": "Rank sentences and paths together",
-    "verification": "Label the best sentences",
-    "completion": "Read sentences that may complete them",
-    "quantities": "Compare numbers, units and dates",
-    "comparison": "Look up both sides of a comparison",
-    "selection": "Select the evidence",
-    "bridge": "Look for what belongs to the best sentence",
-    "verdict": "Give the verdict",
-    "proof": "Prove the claim part by part",
-    "next": "Look for what is missing",
-    "explain": "Ask the language model",
-    # Only in stored results from before the stage "next".
-    "mentions": "Look for what the evidence mentions",
-}
+STAGES = {record.name: record.words for record in stage_records.STAGES.values()}
 _FOUND_BY = {
     "title": "title",
     "disambiguation": "title with parentheses",

@@ -17,25 +17,14 @@ from typing import TypeAlias, get_args
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from research.evaluation.predictions import Answer
+from retrieval.recipes.stage_records import STAGES
 from retrieval.types import FoundBy, Retrieved
 
 COUNTINGS = ("text", "by_document", "by_passage")
 Row: TypeAlias = dict[str, float | None]
 
 # What comes after retrieval; the report's times are without it.
-_JUDGING = frozenset(
-    {
-        "verification",
-        "quantities",
-        "comparison",
-        "completion",
-        "bridge",
-        "selection",
-        "proof",
-        "verdict",
-        "explain",
-    }
-)
+_JUDGING = {record.name for record in STAGES.values() if record.act == "decide"}
 _WAYS: tuple[FoundBy, ...] = get_args(FoundBy)
 
 

@@ -15,7 +15,7 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.quantities import UNREAD
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.stages.read.relevance import unread_evidence
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.text.model_texts import path_text
@@ -164,3 +164,8 @@ def _names(text: str, title: str) -> bool:
 
 def _without_accents(text: str) -> str:
     return without_marks(nfkd(text))
+
+
+MAKERS: Makers = {
+    "bridge": lambda r, c: BridgeReader(r.store, r.models.path_model, r.models.verifier, c)
+}

@@ -10,7 +10,7 @@ from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import Evidence
@@ -82,3 +82,6 @@ def with_rulings(state: ClaimState, found: list[tuple[Evidence, Ruling]]) -> Cla
     others = (item for item in state.evidence if item.key not in first)
     rulings = {(item.path, item.key): decided for item, decided in found}
     return replace(state, evidence=(*first.values(), *others), rulings={**state.rulings, **rulings})
+
+
+MAKERS: Makers = {"quantities": lambda r, c: QuantityRuler(r.models.parser)}

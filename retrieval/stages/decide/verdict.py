@@ -9,7 +9,7 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.proof.proof_adjustment import adjusted_to_proof
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
@@ -229,3 +229,8 @@ def rationale_of(
     )
     together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
     return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"
+
+
+MAKERS: Makers = {
+    "verdict": lambda r, c: CrossEncoderJudge(r.models.verifier, r.models.verifier.version, c)
+}
