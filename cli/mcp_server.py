@@ -35,7 +35,8 @@ from retrieval.types import (
     ProgressListener,
     SentenceMatch,
 )
-from retrieval.words import VITAL, Level, balance_words, counted
+from retrieval.verdict_level import Level
+from retrieval.words import VITAL, balance_words, counted
 from settings import Settings
 from worker.corpora.corpus_store import CorpusStore, StoredCorpus
 from worker.database import Database

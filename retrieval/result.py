@@ -29,16 +29,15 @@ from retrieval.types import (
     Usage,
     Whole,
 )
+from retrieval.verdict_level import Level, level_of
 from retrieval.words import (
     BY_OCR,
     LOWERED,
     PROOF_DIFFERS,
     VITAL,
     WITH_QUANTITIES,
-    Level,
     balance_of,
     certainty_words,
-    level_of,
     percent_of,
     verdict_words,
 )

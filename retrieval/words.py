@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from retrieval.recipes import stage_records
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
-    FIRM_CONFIDENCE,
     INDEPENDENCE,
     NEGATION,
     NOT_ENOUGH_INFO,
@@ -20,9 +19,7 @@ from retrieval.types import (
     Operator,
     Stopped,
 )
-
-Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]
-"""How sure a verdict is, surest first."""
+from retrieval.verdict_level import Level, level_of
 
 VERDICTS: dict[Label, str] = {
     SUPPORTS: "Supported",
@@ -111,14 +108,6 @@ class Quoting(NamedTuple):
     before: str
     quoted: tuple[str, ...]
     after: str = "."
-
-
-def level_of(label: Label, confidence: float | None, leans: Label | None) -> Level:
-    """Return how sure a verdict is; ``confidence``: ``None`` where it is not known."""
-    if label == NOT_ENOUGH_INFO:
-        return "leans" if leans else "unsettled"
-    unsure = confidence is not None and confidence < FIRM_CONFIDENCE
-    return "probably" if unsure else "settled"
 
 
 def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:

@@ -13,7 +13,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Document, Headings, Unread, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.superscripts import settled
+from retrieval.corpora.superscripts import unmarked
 
 _QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # lines of the mail that is answered
 _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says in several forms
@@ -81,7 +81,7 @@ def _of_body(body: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
             yield Block(block.text, (*above, *block.section))
         return
     text = _QUOTED.sub("", _SIGNATURE.sub("", _content(body)))
-    yield from (Block(clean(settled(paragraph)), above) for paragraph in paragraphs(text))
+    yield from (Block(clean(unmarked(paragraph)), above) for paragraph in paragraphs(text))
 
 
 def _content(part: MIMEPart) -> str:

@@ -16,7 +16,7 @@ from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _NAMES = {
     "dc": "http://purl.org/dc/elements/1.1/",
@@ -188,7 +188,7 @@ class _Reader:
             return ""
         pieces: list[str] = []
         self._collect(paragraph, pieces, bool(look.struck))
-        return clean(settled("".join(pieces)))
+        return clean(unmarked("".join(pieces)))
 
     def _collect(self, element: etree._Element, pieces: list[str], struck: bool) -> None:
         pieces.append("" if struck else element.text or "")

@@ -10,7 +10,7 @@ from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.headings import may_be_heading, sections, without_edit
 from retrieval.corpora.passages import paragraphs
-from retrieval.corpora.superscripts import settled
+from retrieval.corpora.superscripts import unmarked
 
 _NEWLINE = re.compile(r"\r\n?")
 
@@ -37,7 +37,7 @@ def read(path: Path) -> Document:
     Raises:
         Unreadable, OSError: the file cannot be read.
     """
-    first, *others = map(settled, paragraphs(text_of(path).lstrip()))
+    first, *others = map(unmarked, paragraphs(text_of(path).lstrip()))
     if others and may_be_heading(clean(first)):
         return Document(without_edit(clean(first)), sections(others))
     return Document("", sections([first, *others]))

@@ -14,7 +14,7 @@ from retrieval.corpora.folder.document import Document, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _AT_HEIGHT = {  # the marks around a text above and below the line; none on it
     "super": tuple(marked("")),
@@ -98,7 +98,7 @@ def _unicode(characters: str) -> str:
 
 def _blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs, and sentences for the rows of tables."""
-    lines = [settled(line) for line in text.split("\n")]
+    lines = [unmarked(line) for line in text.split("\n")]
     for is_table, some in groupby(filter(None, map(str.strip, lines)), lambda x: x.endswith(_CELL)):
         if is_table:
             rows = [[clean(cell) for cell in line[:-1].split(_CELL)] for line in some]

@@ -16,7 +16,7 @@ from retrieval.corpora.folder.slide_chart import chart_tables
 from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -120,4 +120,4 @@ def _line(paragraph: Any) -> str:
             raised = bool(text) and height[0] in "123456789"
             below = bool(text) and height.startswith("-") and height.strip("-0") != ""
             pieces.append(marked(text) if raised else lowered(text) if below else text)
-    return clean(settled("".join(pieces)))
+    return clean(unmarked("".join(pieces)))
