@@ -106,7 +106,7 @@ def evaluate_over_corpus(
     }
     own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
     for name in dict.fromkeys((*system_names(), *own)):
-        answers = KeptAnswers(evaluation.out / name / "predictions.jsonl", everything)
+        answers = KeptDocuments(evaluation.out / name / "predictions.jsonl", everything)
         if name in evaluation.systems:
             _check(evaluation, name, claims, answers, partial(on_claims, name))
         elif not all(map(answers.has, claims)):
@@ -137,7 +137,7 @@ def evaluate_over_corpus(
     return results
 
 
-class KeptAnswers:
+class KeptDocuments:
     """The claim documents of a file of predictions."""
 
     def __init__(self, path: Path, claims: Sequence[CorpusClaim]) -> None:
@@ -205,7 +205,7 @@ def _check(
     evaluation: CorpusEvaluation,
     name: str,
     claims: Sequence[CorpusClaim],
-    answers: KeptAnswers,
+    answers: KeptDocuments,
     report: Callable[[int, int], None],
 ) -> None:
     """Check the claims without an answer; each answer is written at once."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from research.training.loop import Recipe
+from research.training.loop import Hyperparameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def write_config(
 def write_card(
     folder: Path,
     card: Card,
-    recipes: Mapping[str, Recipe],
+    recipes: Mapping[str, Hyperparameters],
     figures: Mapping[str, Mapping[str, float]],
 ) -> None:
     """Write ``README.md``.

@@ -26,7 +26,7 @@ from research.training.claims import PageClaim
 from research.training.data import TrainingData, load_data
 from research.training.dense_examples import DenseExample, ExampleSets
 from research.training.dense_figures import Score, Searches, by_bm25, search_figures
-from research.training.loop import Loss, Recipe, train
+from research.training.loop import Hyperparameters, Loss, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.query import (
@@ -45,7 +45,7 @@ from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=3,
     batch_size=64,
     learning_rate=1e-4,

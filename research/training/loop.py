@@ -62,7 +62,7 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Hyperparameters:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
     The learning rate falls linearly to ``last_rate``: 0, or the rate at which a next phase begins.
@@ -91,7 +91,7 @@ def train(
     model: Model,
     examples: Sequence[ExampleT],
     loss_of: Loss[ExampleT],
-    recipe: Recipe,
+    recipe: Hyperparameters,
     run: Path,
     evaluate: Callable[[Model], dict[str, float]],
     checkpoint_every: int = 250,
@@ -202,7 +202,9 @@ def classification_loss(
     return loss_of
 
 
-def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[list[ExampleT]]:
+def _batches(
+    examples: Sequence[ExampleT], recipe: Hyperparameters, epoch: int
+) -> list[list[ExampleT]]:
     """Shuffle, then sort by length within groups of 40 batches, to reduce padding."""
     order = random.Random(f"{recipe.seed}/{epoch}")
     shuffled = list(examples)
@@ -219,7 +221,7 @@ def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[l
     return batches
 
 
-def _rate(recipe: Recipe, total: int, step: int) -> float:
+def _rate(recipe: Hyperparameters, total: int, step: int) -> float:
     """Return the learning rate of a step: linear up to the peak, then linear to ``last_rate``."""
     warm = int(total * recipe.warmup)
     if step < warm:
@@ -228,7 +230,7 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
     return recipe.last_rate + left * (recipe.learning_rate - recipe.last_rate)
 
 
-def _parameter_groups(model: torch.nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+def _parameter_groups(model: torch.nn.Module, recipe: Hyperparameters) -> list[dict[str, Any]]:
     """Return the groups of weights; biases and layer norms have no weight decay."""
     trained = [named for named in model.named_parameters() if named[1].requires_grad]
     return [

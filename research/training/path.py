@@ -20,7 +20,7 @@ from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
 from research.training.data import load_data
 from research.training.figures import Classify, probabilities, temperature_of
-from research.training.loop import Recipe, classification_loss, switch_off_dropout, train
+from research.training.loop import Hyperparameters, classification_loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import (
     packaged_classifier,
@@ -33,7 +33,7 @@ from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text, path_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=5e-5,

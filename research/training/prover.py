@@ -20,7 +20,7 @@ from research.training.compositions import compositions
 from research.training.data import load_data
 from research.training.figures import DEV, OTHERS, TUNING
 from research.training.lexicon import Lexicon
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer, trained_classifier
 from research.training.networks.proof import (
@@ -44,7 +44,7 @@ from retrieval.models.networks.tokenizer import Tokenizer
 from retrieval.system.files import digest_of
 from retrieval.text.model_texts import evidence_set_text
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=2,
     batch_size=32,
     learning_rate=1e-4,

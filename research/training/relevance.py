@@ -32,7 +32,13 @@ from research.training.figures import (
     reading_figures,
     temperature_of,
 )
-from research.training.loop import Example, Recipe, classification_loss, examples_digest, train
+from research.training.loop import (
+    Example,
+    Hyperparameters,
+    classification_loss,
+    examples_digest,
+    train,
+)
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import packaged_classifier, pair_tokenizer
 from research.training.reading_examples import reading_examples
@@ -42,7 +48,7 @@ from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.shipped import minilm_classifier
 from retrieval.types import LABELS
 
-LABELLED = Recipe(
+LABELLED = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=1e-4,

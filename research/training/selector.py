@@ -23,7 +23,7 @@ from research.training.arrays import kept_array
 from research.training.card import Card, write_card, write_config
 from research.training.data import load_data
 from research.training.figures import DEV, TUNING, Classify, DevClaims, read_claims
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.joint import JointReader, joint_inputs, usefulness
 from research.training.networks.masked import MaskedVerifier, masked_inputs
@@ -40,7 +40,7 @@ from retrieval.stages.decide.selection import RelativeSelector, UtilityReader, U
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.types import Evidence, Retrieved
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=4,
     learning_rate=5e-5,

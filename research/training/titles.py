@@ -19,7 +19,7 @@ from research.training.candidates import CandidateFinder
 from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from research.training.sentence_pool import PoolSentence, SentencePool
@@ -42,7 +42,7 @@ from retrieval.stages.find.generation import SENTENCES
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.types import Evidence, Sentence, TitleMatch
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=2e-4,

@@ -44,7 +44,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class CutStatement:
     """A statement of the claim; ``claim[start:end]`` makes it.
 
     ``pieces``: where its text is that of the claim. A copied subject lies before ``start``.
@@ -67,7 +67,7 @@ class Statement:
         return None
 
 
-def statements(claim: Doc, parser: EnglishParser) -> tuple[Statement, ...]:
+def statements(claim: Doc, parser: EnglishParser) -> tuple[CutStatement, ...]:
     """Return the statements of a parsed claim, at most ``MOST_STATEMENTS``, in its order.
 
     A claim that is not cut is its only statement.
@@ -78,7 +78,7 @@ def statements(claim: Doc, parser: EnglishParser) -> tuple[Statement, ...]:
     except _NotPlain:
         parts = []
     if len(parts) < 2:
-        return (Statement(text, 0, len(text), (Piece(0, 0, len(text)),)),)
+        return (CutStatement(text, 0, len(text), (Piece(0, 0, len(text)),)),)
     if len(parts) > MOST_STATEMENTS:
         last = parts[MOST_STATEMENTS - 1]
         parts[MOST_STATEMENTS - 1 :] = [replace(last, end=parts[-1].end)]
@@ -169,7 +169,7 @@ class _Known:
         return kind not in _THINGS and not plural and not rival
 
 
-def _statement(part: _Part, claim: str) -> Statement:
+def _statement(part: _Part, claim: str) -> CutStatement:
     text, pieces = "", []
     for piece in part.before:
         if not isinstance(piece, str):
@@ -178,7 +178,7 @@ def _statement(part: _Part, claim: str) -> Statement:
         text += piece
     pieces.append(Piece(len(text), part.rest, part.end))
     text += claim[part.rest : part.end]
-    return Statement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
+    return CutStatement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
 
 
 def _parts(claim: Doc, parser: EnglishParser) -> Iterator[_Part]:

@@ -29,7 +29,7 @@ _WAYS: tuple[FoundBy, ...] = get_args(FoundBy)
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RetrievedPassage:
     """A retrieved sentence: its document, and the annotated sentences that its span overlaps."""
 
     document: str
@@ -47,7 +47,7 @@ class Search:
 
     claim: AnnotatedClaim
     documents: tuple[tuple[str, FoundBy | None], ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[RetrievedPassage, ...]
     retrieval: float
     total: float
 
@@ -67,7 +67,7 @@ class Search:
                 (page_key(document), min(found_by, key=_WAYS.index, default=None))
                 for document, found_by in retrieved.documents
             ),
-            tuple(Passage(page_key(key[0]), covered(key)) for key in retrieved.passages),
+            tuple(RetrievedPassage(page_key(key[0]), covered(key)) for key in retrieved.passages),
             seconds["total"] - after,
             seconds["total"],
         )

@@ -25,7 +25,7 @@ from research.training.data import load_data
 from research.training.everyday import load_everyday
 from research.training.figures import Classify, probabilities
 from research.training.loop import (
-    Recipe,
+    Hyperparameters,
     best_device,
     classification_loss,
     switch_off_dropout,
@@ -46,7 +46,7 @@ from retrieval.types import LABELS
 VERSION = "9"  # the results of two versions are never mixed
 _COMPOSED = 6_000  # claims composed of two pages
 RANK = 192  # of the shipped difference; the card says what cutting to it costs
-_START = Recipe(
+_START = Hyperparameters(
     epochs=1,
     batch_size=256,
     learning_rate=6e-5,
@@ -83,7 +83,7 @@ _EVERYTHING = Mix(
     composed=6_000,
     assertions=2,
 )
-PHASES: Mapping[str, tuple[Recipe, Mix]] = {
+PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
     # No verifier was trained before, so none has misread anything.
     "pairs": (_START, replace(_EVERYTHING, everyday=10_000, misread=0, assertions=1)),
     "retrieved": (

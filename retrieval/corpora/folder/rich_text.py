@@ -10,7 +10,7 @@ from pathlib import Path
 from striprtf.striprtf import PATTERN, rtf_to_text
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
@@ -29,7 +29,7 @@ _CELL = "|"  # what striprtf puts after each cell
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document; headings are lines that look like them.
 
     Raises:
@@ -42,7 +42,7 @@ def read(path: Path) -> Document:
     said = _TITLE.search(content)
     title = clean(said[1]) if said else ""
     text = rtf_to_text(_shown(content), errors="replace")  # type: ignore[no-untyped-call]
-    return Document(title, list(_blocks(text)))
+    return FileText(title, list(_blocks(text)))
 
 
 def _shown(content: str) -> str:

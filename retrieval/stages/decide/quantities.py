@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
@@ -52,7 +52,7 @@ class QuantityRuler(Stage):
             texts = [(part.title, part.sentence.text) for part in parts]
             if not may_be_decided_by(state.parsed, texts):
                 continue
-            passages = [Passage(title, self._parser.parse(text)) for title, text in texts]
+            passages = [ParsedSentence(title, self._parser.parse(text)) for title, text in texts]
             decided = stated(state.parsed, passages)
             if decided is not None:
                 yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
