@@ -2,9 +2,10 @@
 
 ``Evidence``, ``Document``, ``Verdict`` and ``Judgement`` are those of ``retrieval/types.py``, which
 stages pass on, as people and programs get them. JSON, its schema, the OpenAPI document, the
-exports, the pages and the text of the command line all come from these models; ``docs/data-model.md`` shows the same descriptions. Stored documents of
-older versions can be read too: missing keys have defaults, and unknown keys are ignored. Numbers
-out of bounds are accepted, so bounds are only in the schema.
+exports, the pages and the text of the command line all come from these models;
+``docs/data-model.md`` shows the same descriptions. Stored documents of older versions can be read
+too: missing keys have defaults, and unknown keys are ignored. Numbers out of bounds are accepted,
+so bounds are only in the schema.
 """
 
 from __future__ import annotations

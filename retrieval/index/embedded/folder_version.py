@@ -19,13 +19,7 @@ from retrieval.corpora.corpus import Corpus
 from retrieval.index.embedded import documents, vectors
 from retrieval.index.embedded.database import append
 from retrieval.index.embedded.digests import DIGESTS
-from retrieval.index.embedded.documents import (
-    Documents,
-    NewDocuments,
-    Prepared,
-    later_passages,
-    sentence_counts,
-)
+from retrieval.index.embedded.documents import Documents, later_passages, sentence_counts
 from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.index.embedded.encoding import encode
 from retrieval.index.embedded.layout import (
@@ -45,6 +39,7 @@ from retrieval.index.embedded.layout import (
 )
 from retrieval.index.embedded.lexical import LexicalWriter
 from retrieval.index.embedded.meta import EmbeddedMeta, Stored, read_meta, write_meta
+from retrieval.index.embedded.new_documents import NewDocuments, Prepared
 from retrieval.index.embedded.packaged_vectors import packaged_vectors
 from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
 from retrieval.index.errors import source_empty
