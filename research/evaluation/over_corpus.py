@@ -111,30 +111,41 @@ def evaluate_over_corpus(
             _check(evaluation, name, claims, answers, partial(on_claims, name))
         elif not all(map(answers.has, claims)):
             continue
-        given = [answers.result(claim) for claim in claims]
-        measured = corpus_results(claims, given)
-        decided = [
-            (claim, one, answers.retrieved(claim))
-            for claim, one in zip(claims, given, strict=True)
-            if one is not None and claim.evidence
-        ]
-        measured["esoteric_table"] = esoteric_table(
-            [places.search(claim, found, one.seconds) for claim, one, found in decided]
-        )
-        measured["several_documents"] = several_documents(
-            [claim for claim, _, _ in decided],
-            [Found.of_result(one, found) for _, one, found in decided],
-        )
-        if evaluation.llm is not None and name not in BASELINES:
-            measured["language_model"] = language_model_results(
-                evaluation.llm, [claim.label for claim in claims], [_judged(one) for one in given]
-            )
-        results["recipes"][name] = measured
+        asked = None if name in BASELINES else evaluation.llm
+        results["recipes"][name] = _measured(claims, answers, places, asked)
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (evaluation.out / "report.md").write_text(f"{corpus_report(results)}\n", encoding="utf-8")
     (evaluation.out / "table.tex").write_text(corpus_latex_of(results), encoding="utf-8")
     return results
+
+
+def _measured(
+    claims: Sequence[CorpusClaim],
+    answers: KeptDocuments,
+    places: Places,
+    llm: LanguageModelChoice | None,
+) -> dict[str, Any]:
+    """Return the figures of a system; ``llm``: the language model that it asked."""
+    given = [answers.result(claim) for claim in claims]
+    measured = corpus_results(claims, given)
+    decided = [
+        (claim, one, answers.retrieved(claim))
+        for claim, one in zip(claims, given, strict=True)
+        if one is not None and claim.evidence
+    ]
+    measured["esoteric_table"] = esoteric_table(
+        [places.search(claim, found, one.seconds) for claim, one, found in decided]
+    )
+    measured["several_documents"] = several_documents(
+        [claim for claim, _, _ in decided],
+        [Found.of_result(one, found) for _, one, found in decided],
+    )
+    if llm is not None:
+        measured["language_model"] = language_model_results(
+            llm, [claim.label for claim in claims], [_judged(one) for one in given]
+        )
+    return measured
 
 
 class KeptDocuments:
