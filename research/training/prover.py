@@ -14,7 +14,6 @@ import torch
 from torch.nn import Module
 from torch.nn.functional import cross_entropy
 
-from research.training.alignment import MiniLMTokens
 from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
@@ -38,6 +37,7 @@ from research.training.prover_figures import (
     scaled,
     sufficiency_figures,
 )
+from research.training.token_vectors import MiniLMTokens
 from research.training.wordnet import DATABASE
 from retrieval.models.cross_encoders.proof_model import ProofModel
 from retrieval.models.networks.tokenizer import Tokenizer
