@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus
-from retrieval.index.embedded import documents, vectors
+from retrieval.index.embedded import document_tables, vectors
 from retrieval.index.embedded.database import append
 from retrieval.index.embedded.digests import DIGESTS
 from retrieval.index.embedded.documents import Documents, later_passages, sentence_counts
@@ -51,7 +51,7 @@ from retrieval.system.files import digest_of, write_array, write_whole
 
 SAVED = "saved.json"
 _PASSING = (SAVED, META)  # not of the version, or written after what describes the others
-_TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
+_TABLES = {DOCUMENTS: document_tables.TABLES, VECTORS: vectors.TABLES}
 
 
 class FolderVersion:
