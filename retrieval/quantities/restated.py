@@ -17,11 +17,13 @@ from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
+from retrieval.quantities.units import PERCENT
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
+_NO_MEASURES = ("", DATE, PERCENT)
 _LEAST = 0.6  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others
 _NEAR = 0.01  # share by which measurements of the same may differ from source to source
@@ -30,7 +32,8 @@ _NEAR = 0.01  # share by which measurements of the same may differ from source t
 def measurement(claim: Doc) -> Quantity | None:
     """Return the only measurement of a claim; None if it has several, or a word that may turn it.
 
-    Numbers of things are left out, except of people: "three cases" may be new ones or all.
+    Numbers of things are left out, except of people: "three cases" may be new ones or all. So are
+    shares, as a verifier often overlooks of what.
     """
     items = list(quantities(claim))
     if is_risky(claim, items, frozenset()):
@@ -39,7 +42,7 @@ def measurement(claim: Doc) -> Quantity | None:
         item
         for item in items
         if item.dimension == f"{COUNT}people"
-        or (item.dimension not in ("", DATE) and not item.dimension.startswith(COUNT))
+        or (item.dimension not in _NO_MEASURES and not item.dimension.startswith(COUNT))
     ]
     return found[0] if len(found) == 1 else None
 

@@ -57,6 +57,7 @@ def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> 
     "claim",
     [
         "Ober has three inns.",  # three may be those of a street
+        "Ober has 60 per cent of the snow.",
         "Ober was first climbed in 1811.",
         "Ober is 4,212 m high and 9 km long.",
         "Ober is not 4,212 m high.",
