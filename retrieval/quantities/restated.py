@@ -8,12 +8,14 @@ words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from retrieval.quantities.alignment import is_risky, is_risky_title, quoted
 from retrieval.quantities.comparing import Filling, fillings
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.interval import point
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
@@ -81,7 +83,10 @@ def ruling(
 
 
 def _label(claimed: Quantity, found: Quantity) -> Label | None:
-    """Return what a measurement says about another; None if they are too close to say."""
+    """Return what a measurement says about another; None if they are too close to say.
+
+    "2,300 km" is a rounded 2,304 km, and what people say of "over 2,300 km".
+    """
     label = relation(claimed, found)
     if claimed.kind not in ("exact", "about"):
         return label
@@ -90,4 +95,6 @@ def _label(claimed: Quantity, found: Quantity) -> Label | None:
     if label == REFUTES:
         return None if found.core.within(near) else REFUTES
     rounded = found.core.within(claimed.reach) and claimed.reach.within(near)
-    return SUPPORTS if rounded else label
+    limit = found.core.low if math.isfinite(found.core.low) else found.core.high
+    limits = found.kind == "bound" and point(limit).within(near)
+    return SUPPORTS if rounded or limits else label

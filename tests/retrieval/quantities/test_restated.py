@@ -31,6 +31,8 @@ def read(
         # 4,211.8 is rounded to 4,212; 4,212 and 4,215 may be two measurements of the same.
         ("Ober is 4,212 m high.", "It reaches 4,211.8 m.", ["Ober is 4,211.8 m high."], SUPPORTS),
         ("Ober is 4,215 m high.", "It reaches 4,212 m.", ["Ober is 4,212 m high."], None),
+        ("Ober is 4 km high.", "It is over 4 km high.", ["Ober is 4 km high."], SUPPORTS),
+        ("Ober is 3 km high.", "It is over 4 km high.", ["Ober is 4 km high."], REFUTES),
         (
             "Ober has 90,000 inhabitants.",
             "The town, with a population of 12,000, is old.",
