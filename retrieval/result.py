@@ -297,7 +297,7 @@ class ClaimResult(_Part):
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
     recipe_digest: str = ""
-    """Digest of the stages and settings of the recipe: those of two checks with the same one did the
+    """Digest of the stages and settings of the recipe: two checks with the same one did the
     same. Empty in older results."""
     version: str = ""
     """Version of ESOTERIC that checked the claim. Empty in older results."""
