@@ -542,9 +542,10 @@ class LoginPage:
 
 @dataclass(frozen=True, slots=True)
 class CompareForm:
-    """The form that checks one claim with several recipes.
+    """The form that checks claims with several recipes.
 
-    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``claim``: the claims, one a line. ``problem``: why they were refused; ``recipe_problem``: why
+    these recipes were. ``most_checks``: how many claims times recipes may be compared.
     ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
     """
 
@@ -553,6 +554,7 @@ class CompareForm:
     problem: Problem | None
     offers_anyway: bool
     most_characters: int
+    most_checks: int
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None
@@ -567,11 +569,13 @@ class CompareForm:
 class ComparisonPage:
     """Checks side by side; one claim shows its sentences, several show their verdicts.
 
-    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    ``claims``: one a line, "" where they are too long for an address. ``ids``: those that were
+    asked for. ``described``: names of recipes that the service has.
     """
 
     template: ClassVar[str] = "comparison.html"
     comparison: Comparison
+    claims: str
     ids: str
     described: frozenset[str]
     labels: tuple[Label, ...]
