@@ -19,7 +19,7 @@ from app.comparisons.comparison import Comparison
 from app.filters import Badge
 from app.result.evidence import Card, Opened, Sourced
 from app.result.highlighting import Segment
-from app.result.proof import Difference, ProofItem
+from app.result.proof import Difference, Part, ProofItem
 from app.result.trail import Group, Steps
 from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
@@ -253,7 +253,7 @@ class ResultPage:
     ``drawn``: the claim, cut around the words that the
     evidence contradicts, which are the ``differences``. ``cards``: documents with selected
     sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
-    recipe makes none, or where it does not agree with the verdict.
+    recipe makes none, or where it does not agree with the verdict; ``differing``: its parts then.
     """
 
     template: ClassVar[str] = "result.html"
@@ -265,6 +265,7 @@ class ResultPage:
     unused: tuple[Card, ...]
     opened: tuple[Opened, ...]
     proof: ProofItem | None
+    differing: tuple[Part, ...]
     trail: tuple[Group, ...]
     attribution: bool
     most_characters: int
@@ -349,6 +350,7 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    most_characters: int
     most_rows: int | None
     room: int | None
     corpora: tuple[CorpusChoice, ...]
@@ -362,9 +364,9 @@ class EntryItem:
 
     ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
     which opens in place. ``badge``: ``None`` where the
-    row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
-    ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
-    own columns that are filled.
+    row has not been handed on yet. ``problem``: why it has no verdict. ``quote`` and ``title``: the
+    best sentence with the verdict's stance, "" where there is none. ``others``: her own columns that
+    are filled.
     """
 
     number: int
@@ -373,7 +375,7 @@ class EntryItem:
     claim_id: str | None
     opens: bool
     badge: Badge | None
-    problem: str
+    problem: Problem | None
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
@@ -420,6 +422,7 @@ class TextPiece:
 class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
+    ``filters``: by how rows ended; ``look_again``: those that overlap with these.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
     ``pieces``: the text that its claims are from, none if they are from none; ``page``: where that
@@ -433,6 +436,7 @@ class ListPage:
     may_change: bool
     shown: Shown
     filters: tuple[ShownRows, ...]
+    look_again: tuple[ShownRows, ...]
     rows: tuple[EntryItem, ...]
     number: int
     pages: int

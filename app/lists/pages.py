@@ -25,6 +25,7 @@ from app.lists.rows import list_item, list_page, opened_entry
 from app.people.access import lists_all
 from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services
+from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
@@ -214,6 +215,7 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
             column=request.form.get("column", ""),
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
+            most_characters=LONGEST,
             most_rows=services().settings.most_rows,
             room=room_for_rows(),
             corpora=corpora_to_choose(request.form.getlist("corpora")),
