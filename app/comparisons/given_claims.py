@@ -20,9 +20,7 @@ _MOST_LINES_NAMED = 5
 _LONGEST_CLAIM = 2 * LONGEST  # characters, with its line breaks
 
 
-def given_claims(
-    text: str, file: ListFile | None, recipes: int, anyway: bool
-) -> tuple[str, ...]:
+def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -> tuple[str, ...]:
     """Return the claims of a file, or else of a text, each once, in their order.
 
     ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
@@ -63,9 +61,7 @@ def claims_of_list(found: ClaimList) -> str:
         StoreUnavailable: the database cannot be read.
     """
     entries = services().lists.entries(found.id, "all", MOST_CHECKS + 1, 0, results=False)
-    claims = dict.fromkeys(
-        " ".join(one.claim.split()) for one in entries if one.state != "refused"
-    )
+    claims = dict.fromkeys(" ".join(one.claim.split()) for one in entries if one.state != "refused")
     if len(claims) * 2 > MOST_CHECKS:
         raise _too_many(f"The list has {found.total:,} rows.", 2)
     return "\n".join(claims)
@@ -78,7 +74,9 @@ def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
     more = len(others) - _MOST_LINES_NAMED
     named = others[:_MOST_LINES_NAMED] + ([f"{more} more"] if more > 0 else [])
     also = f" Neither can {listed(named)}." if named else ""
-    return InvalidClaim(first.code, f"{where} cannot be compared: {first.message}{also}", first.hint)
+    return InvalidClaim(
+        first.code, f"{where} cannot be compared: {first.message}{also}", first.hint
+    )
 
 
 def _too_many(said: str, recipes: int) -> RequestRefused:

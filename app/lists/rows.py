@@ -82,9 +82,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     )
 
 
-def _filters(
-    words: Mapping[Shown, str], claims: ClaimList, shown: Shown
-) -> tuple[ShownRows, ...]:
+def _filters(words: Mapping[Shown, str], claims: ClaimList, shown: Shown) -> tuple[ShownRows, ...]:
     """Return the filters that show any row, and the one that is chosen."""
     return tuple(
         ShownRows(name, said, claims.counts[name])

@@ -129,8 +129,7 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
         "",
         f"Checked by ESOTERIC {by}against {searched}: <{page}>",
         "",
-        f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)},"
-        f" checked{when}.",
+        f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
         "",
     ]
     return "\n".join(lines)

@@ -70,9 +70,7 @@ def list_file(path: Path) -> ListFile:
         BadSource: it is too large.
     """
     if (size := path.stat().st_size) > _LARGEST:
-        message = (
-            f"{path} has {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read."
-        )
+        message = f"{path} has {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read."
         raise BadSource("bad_claims", message, "Divide it.")
     return ListFile(str(path), path.read_bytes())
 
