@@ -363,10 +363,9 @@ class EntryItem:
     """A row of a list.
 
     ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
-    which opens in place. ``badge``: ``None`` where the
-    row has not been handed on yet. ``problem``: why it has no verdict. ``quote`` and ``title``: the
-    best sentence with the verdict's stance, "" where there is none. ``others``: her own columns that
-    are filled.
+    which opens in place. ``badge``: ``None`` where the row has not been handed on yet.
+    ``problem``: why it has no verdict. ``quote`` and ``title``: the best sentence with the
+    verdict's stance, "" where there is none. ``others``: her own columns that are filled.
     """
 
     number: int

@@ -287,8 +287,8 @@ class ListRow(Base):
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
-    # The file that it came in, "" for none; the name of its column with the claims, "" for none, and
-    # how many of the others stand before it.
+    # The file that it came in, the name of its column with the claims ("": there is none), and how
+    # many of the others stand before it.
     file_name: Mapped[str] = mapped_column(default="", server_default="")
     claim_column: Mapped[str] = mapped_column(default="", server_default="")
     claim_after: Mapped[int] = mapped_column(default=0, server_default="0")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,7 +18,7 @@ from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.http.listing import asked_by_program, pages_of
-from app.lists.export import LIST_EXPORTS, exported, file_name
+from app.lists.export import LIST_EXPORTS, exported, file_names
 from app.lists.input import ListInput, list_input, uploaded_file
 from app.lists.new_lists import continue_list, stored_list
 from app.lists.rows import seconds_left
@@ -249,10 +250,13 @@ def export_list(list_id: str) -> Response:
     """Return a list with its verdicts as a file, also before it is done."""
     name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
-    response = Response(exported(name, found), mimetype=LIST_EXPORTS[name].media_type)
-    file = file_name(found, LIST_EXPORTS[name].suffix)
-    response.headers.set("Content-Disposition", "attachment", filename=file)
-    return response
+    plain, whole = file_names(found, LIST_EXPORTS[name].suffix)
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
+    return Response(
+        exported(name, found),
+        mimetype=LIST_EXPORTS[name].media_type,
+        headers={"Content-Disposition": disposition},
+    )
 
 
 _CHANGES: dict[str, Any] = {

@@ -15,6 +15,7 @@ from app.services import services
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import Problem
+from retrieval.normal_form import nfkd
 from worker.lists import ClaimList, Entry
 
 _PIECE = 64 * 1024  # bytes
@@ -43,11 +44,19 @@ def exported(name: str, claims: ClaimList) -> Iterator[bytes]:
     return LIST_EXPORTS[name].write(rows, claims)
 
 
-def file_name(claims: ClaimList, suffix: str) -> str:
-    """Return what the file is called: as the one that came in, or else by the list's id."""
+def file_names(claims: ClaimList, suffix: str) -> tuple[str, str]:
+    """Return what the file is called, in ASCII and in whole: as the one that came in.
+
+    Without one, or where nothing of its name is left, the id of the list is in it.
+    """
     stem = PurePosixPath(claims.came_in.file.replace("\\", "/")).stem
-    safe = _NO_NAME.sub("-", stem).strip(" .-")[:_LONGEST_STEM]
-    return f"{safe}-verdicts.{suffix}" if safe else f"list-{claims.id}.{suffix}"
+    whole = _NO_NAME.sub("-", stem).strip(" .-")[:_LONGEST_STEM]
+    plain = nfkd(whole).encode("ascii", "ignore").decode().strip(" .-")
+    by_id = f"list-{claims.id}.{suffix}"
+    return (
+        f"{plain}-verdicts.{suffix}" if plain else by_id,
+        f"{whole}-verdicts.{suffix}" if whole else by_id,
+    )
 
 
 def _checked_row(paths: ServerPaths, entry: Entry) -> CheckedRow:

@@ -450,12 +450,11 @@ def test_every_file_says_what_is_needed_to_check_the_claims_again(
     run = compare(client, *ids)["claims"][0]["runs"]["m3"]
     assert (run["version"], run["recipe_digest"]) == ("0.1.0", "0123456789ab")
     day = run["finished_at"][:10]
+    by = "digest 0123456789ab; judge: cross-encoder-1"
     said = [
         "Checked by ESOTERIC 0.1.0",
-        "Recipe esoteric: digest 0123456789ab; judge: cross-encoder-1; language model: none;"
-        f" checked on {day}",
-        "Recipe m3: digest 0123456789ab; judge: cross-encoder-1; language model: mistral:large;"
-        f" checked on {day}",
+        f"Recipe esoteric: {by}; language model: none; checked on {day}",
+        f"Recipe m3: {by}; language model: mistral:large; checked on {day}",
     ]
     latex = exported(client, "latex", *ids).decode().splitlines()
     assert [line for line in said if f"% {line}" in latex] == said
@@ -544,7 +543,7 @@ def test_the_form_takes_several_claims_each_once(client: FlaskClient, store: Job
     text = f"{CLAIM}\r\n\r\n  {harbour}\r\n{CLAIM}\r\n"
     sent = client.post("/compare", data={"claim": text, "recipe": ["esoteric", "m3"]})
     assert sent.status_code == 303
-    jobs = [store.get(id) for id in sent.headers["Location"].partition("claims=")[2].split(",")]
+    jobs = [store.get(one) for one in sent.headers["Location"].partition("claims=")[2].split(",")]
     assert [(job.claim, job.recipe) for job in jobs] == [
         *((CLAIM, "esoteric"), (CLAIM, "m3")),
         *((harbour, "esoteric"), (harbour, "m3")),
