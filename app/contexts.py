@@ -60,7 +60,7 @@ class CorpusChoice:
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """A corpus beside the default one; ``documents``: ``None`` before it is indexed.
+    """A corpus beside the default one; ``files``: how many it has.
 
     ``works``: its files are being indexed, or wait for that.
     """
@@ -69,7 +69,6 @@ class CorpusRow:
     title: str
     badge: Badge
     files: int
-    documents: int | None
     text_date: str
     searchable: bool
     works: bool

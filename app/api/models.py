@@ -88,6 +88,8 @@ class RecipeItem(_Model):
     """Thresholds and limits of the stages."""
     vectors: Vectors
     """Which vectors the index must have."""
+    digest: str
+    """Digest of its stages and settings, as results and exports name it."""
 
 
 class Recipes(_Model):
