@@ -70,10 +70,10 @@ def claims_of_list(found: ClaimList) -> str:
 def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
     """Return what is wrong with the claims, first with one that cannot be checked anyway."""
     where, first = min(problems, key=lambda one: one[1].code in CHECKED_ANYWAY)
-    others = [place for place, _ in problems if place != where]
+    others = [place.lower() for place, _ in problems if place != where]
     more = len(others) - _MOST_LINES_NAMED
     named = others[:_MOST_LINES_NAMED] + ([f"{more} more"] if more > 0 else [])
-    also = f" Neither can {listed(named)}." if named else ""
+    also = f" Nor can {listed(named)}." if named else ""
     return InvalidClaim(
         first.code, f"{where} cannot be compared: {first.message}{also}", first.hint
     )
