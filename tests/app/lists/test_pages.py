@@ -218,7 +218,7 @@ def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(
     row = dict(zip(header, first, strict=True))
     assert row["in words"] == "Supported"
     labels, sentences = row["evidence labels"].splitlines(), row["evidence"].splitlines()
-    assert labels[0] == "Supports 98%"
+    assert labels[0] == "Supports 93%"
     assert len(labels) == len(sentences)
     assert row["part by part"] == ""
 
