@@ -36,7 +36,8 @@ def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -
         rows = read_claims(file or pasted(text), None, MOST_CHECKS)
     except TooManyClaims:
         raise _too_many(f"These are more than {MOST_CHECKS} claims.", recipes) from None
-    claims, problems = {}, []
+    claims: dict[str, None] = {}
+    problems: list[tuple[str, Problem]] = []
     for row in rows:
         try:
             claim = read_claim(row.claim, anyway).original

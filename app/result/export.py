@@ -124,10 +124,10 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
     lines += ["", "## Hops", "", *_hops(result)]
     searched = " and ".join(map(_searched, result.corpora))
     when = f" on {job.finished_at.date().isoformat()}" if job.finished_at else ""
-    by = f"{result.version} " if result.version else ""
+    version = f"{result.version} " if result.version else ""
     lines += [
         "",
-        f"Checked by ESOTERIC {by}against {searched}: <{page}>",
+        f"Checked by ESOTERIC {version}against {searched}: <{page}>",
         "",
         f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
         "",
