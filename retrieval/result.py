@@ -32,6 +32,7 @@ from retrieval.types import (
     Whole,
 )
 from retrieval.verdict_level import Level, level_of
+from retrieval.version import esoteric_version
 from retrieval.words import (
     BY_OCR,
     LOWERED,
@@ -296,6 +297,11 @@ class ClaimResult(_Part):
     """Calls and tokens of a language model, null where none was asked."""
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
+    recipe_digest: str = ""
+    """Digest of the stages and settings of the recipe: two checks with the same one did the
+    same. Empty in older results."""
+    version: str = ""
+    """Version of ESOTERIC that checked the claim. Empty in older results."""
 
     @cached_property
     def credits(self) -> dict[str, str]:
@@ -467,6 +473,8 @@ def claim_result(report: types.Report) -> ClaimResult:
         seconds=report.seconds,
         usage=report.usage,
         statements=tuple(_statement(one) for one in report.statements),
+        recipe_digest=report.recipe_digest,
+        version=esoteric_version(),
     )
 
 

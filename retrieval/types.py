@@ -446,6 +446,7 @@ class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    ``recipe_digest``: see ``Recipe.digest``.
     ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
     verifier chose ``evidence`` from its passages.
     """
@@ -465,6 +466,7 @@ class Report:
     original: str | None = None
     statements: tuple[CheckedStatement, ...] = ()
     retrieved: Retrieved = Retrieved()
+    recipe_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

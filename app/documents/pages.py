@@ -230,7 +230,6 @@ def _row(found: StoredCorpus) -> CorpusRow:
         found.title,
         _STATES[found.state],
         len([one for one in found.files if one.name]),
-        found.documents if found.searchable else None,
         found.text_date,
         found.searchable,
         found.state in ("waiting", "indexing"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -102,6 +103,22 @@ def test_files_are_uploaded_indexed_replaced_and_removed_on_the_pages(
     assert "There are no files yet." in client.get(address).text
     assert client.post(f"{address}/remove").headers["Location"] == "/documents"
     assert client.get(address).status_code == 404
+
+
+def test_a_page_asks_before_it_removes_something_and_names_it(
+    client: FlaskClient, corpora: CorpusStore
+) -> None:
+    page = client.get(f"/documents/{made(client, corpora, '<b>Piers', a_txt=b'Ships go.')}").text
+    file, corpus = (
+        one.partition("</details>")[0] for one in re.findall(r"<details.*?</details>", page, re.S)
+    )
+    assert "“<bdi>a.txt</bdi>” is deleted from this server" in file
+    assert 'name="file" value="a.txt">Remove this file for good' in file
+    assert "“<bdi>&lt;b&gt;Piers</bdi>” is removed for good, with its file." in corpus
+    assert "Remove this corpus for good" in corpus
+    # Without opening the question there is no button that removes.
+    rest = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    assert "remove" not in rest.lower().replace("/documents", "")
 
 
 @pytest.mark.parametrize(

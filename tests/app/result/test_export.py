@@ -104,6 +104,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
     job = done(store, worker, claim_document(CLAIM))
     rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
     assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[1].pop("finished_at").startswith("20")
     assert rows[1] == {
         "claim": CLAIM,
         "verdict": "SUPPORTS",
@@ -131,6 +132,14 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
         "disagrees": "False",
         "source": "en.wikipedia.org",
         "level": "settled",
+        "recipe": "esoteric",
+        "judge": "cross-encoder-1",
+        "corpus": "Wikipedia introductions",
+        "text_date": "",
+        "indexed_at": "2026-11-20T09:30:00Z",
+        "part by part": "",
+        "recipe_digest": "",
+        "esoteric_version": "",
     }
 
 
@@ -304,8 +313,10 @@ def test_markdown_says_that_the_proof_does_not_agree(
     job = done(store, worker, document_with_proof("REFUTES"))
     assert (
         "## Proof\n\nRead part by part, the evidence does not give the same verdict."
-        " This has lowered the confidence.\n\n## Q"
+        " This has lowered the confidence.\n\n1. “"
     ) in fetch(client, job, "md").text
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert row["part by part"] == "disagrees"
 
 
 def test_an_old_result_is_exported_without_newer_fields(

@@ -60,6 +60,14 @@ def test_settings_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
     assert recipe.settings.sentence_limit == 40
 
 
+def test_a_digest_tells_recipes_apart_by_what_they_do() -> None:
+    recipe = RECIPES["m3"]
+    assert replace(recipe, name="mine", summary="Other words.").digest == recipe.digest
+    assert replace(recipe, max_hops=recipe.max_hops + 1).digest != recipe.digest
+    other = replace(recipe.settings, seconds=recipe.settings.seconds + 1)
+    assert replace(recipe, settings=other).digest != recipe.digest
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
