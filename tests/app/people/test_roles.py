@@ -167,9 +167,7 @@ def test_no_link_and_no_form_that_is_shown_is_refused(
         assert {"/claims", "/lists", "/texts", "/compare"} <= {action for action, _ in sent}
 
 
-def test_a_reader_is_told_once_a_page_what_she_may_do(
-    tmp_path: Path, empty_database: Path
-) -> None:
+def test_a_reader_is_told_once_a_page_what_she_may_do(tmp_path: Path, empty_database: Path) -> None:
     shutil.copy(empty_database, tmp_path)
     for role, times in (("reader", 1), ("checker", 0)):
         for _, client, _ in visited(tmp_path, role):
