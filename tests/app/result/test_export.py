@@ -14,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.people.visitor import COOKIE
+from retrieval.words import NOT_SETTLED
 from tests.app.claim_documents import (
     claim_document,
     document_kept_from_before,
@@ -247,7 +248,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(
     for item in result["evidence"]:
         item["selected"] = False
     job = done(store, worker, result)
-    assert "**Not settled**\n\nThis corpus does not settle it.\n" in fetch(client, job, "md").text
+    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in fetch(client, job, "md").text
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(
