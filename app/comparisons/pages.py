@@ -37,7 +37,7 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from retrieval.types import LABELS
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, QueueFull
 
