@@ -76,7 +76,7 @@ _FOUND_BY = {
     "dense": "meaning",
 }
 
-NOT_SETTLED = "The documents that were searched do not settle it."
+NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"

@@ -113,7 +113,7 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         '= was founded: the evidence says the same ("was founded", Varnby)',
         '! in 1610: the evidence gives a different answer ("in 1601", Varnby)',
         '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
-        "? has a theatre: nothing found yet",
+        "? has a theatre: nothing found",
         "",
         "The search ended after hop 2: the limit of hops was reached.",
         "coast, 12 documents, built 2026-11-20; recipe combined; judged by by hand; 0.50 s.",

@@ -278,7 +278,7 @@ def test_markdown_has_the_proof_and_the_hops(
     assert (
         "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
     ) in text
-    assert "8. “was born in Varnby”: nothing found yet\n\n## Questions asked\n" in text
+    assert "8. “was born in Varnby”: nothing found\n\n## Questions asked\n" in text
     built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
     planned = "“She planned eleven lighthouses and two bridges\\.”"
     found = "“an Ostrean engineer”, “who planned”"
