@@ -307,6 +307,6 @@ def _of_sort(sort: Sort, noun: str, number: int, near: Sequence[Referent]) -> li
     may_be = _MAY_BE.get(sort, frozenset())
     known = [r for r in before if r.sort == sort]
     # A name of which the parser does not know the sort may be of it too.
-    named = {r.places[-1][0] for r in known}
-    rivals = [r for r in before if r.sort in {"", "name"} and r.places[-1][0] in named]
+    lines = {r.places[-1][0] for r in known}
+    rivals = [r for r in before if r.sort in {"", "name"} and r.places[-1][0] in lines]
     return [*known, *rivals] or [r for r in last if r.sort in may_be and not r.sex]
