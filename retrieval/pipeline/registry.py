@@ -168,7 +168,7 @@ def _paths(resources: Resources, c: RetrievalConfig) -> PathReader:
 
 
 def _verification(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
-    return EvidenceVerifier(resources.models.verifier, c)
+    return EvidenceVerifier(resources.models.verifier, c, resources.models.parser)
 
 
 def _mentions(resources: Resources, c: RetrievalConfig) -> MentionExpander:

@@ -58,7 +58,7 @@ class ComparisonReader(Stage):
         decided, one, other = found
         lead, last = read[one.place], read[other.place]
         path = () if lead.key == last.key else (lead.key,)
-        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path)
+        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path, alone=None)
         ruled = with_rulings(_without_guesses(state), [(item, decided)])
         return Step(ruled, "Both halves of the comparison found, and compared")
 
@@ -114,6 +114,6 @@ def _without_guesses(state: ClaimState) -> ClaimState:
     They are a guess at what arithmetic decides.
     """
     evidence = tuple(
-        replace(item, opinion=UNREAD, path=()) if item.path else item for item in state.evidence
+        replace(item, opinion=UNREAD, path=(), alone=None) if item.path else item for item in state.evidence
     )
     return replace(state, evidence=evidence)
