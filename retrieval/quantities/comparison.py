@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from retrieval.quantities.change import change
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.units import TEMPERATURE
@@ -104,14 +105,6 @@ _NUMBER = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+(?: to)?) {_DEGREE}(?P<word>more|fewer)"
     rf" (?P<of>\w+(?: \w+){{0,2}}) than (?P<second>.+?){_VERB_AGAIN}"
 )
-# Of one thing in two years.
-_IN_TWO_YEARS = re.compile(
-    rf"(?:In (?P<early>\d{{4}}),? )?(?P<first>.+?) (?P<verb>\w+(?: to)?) {_DEGREE}"
-    r"(?P<word>more|fewer|less) (?P<of>\w+(?: \w+){0,2}?)(?: in (?P<late>\d{4}))? than"
-    r" (?:(?:it|they) (?:did |had ))?"
-    r"(?:in (?P<other>\d{4})|(?:in )?(?P<before>the (?:year before|previous year)|a year earlier))"
-)
-_YEAR_BEFORE = ("in {}", "the year before", "a year earlier")
 _OF_A_TIME = re.compile(r"(?:in|on|at|during|before|after|under|the year|the previous|ever|a year)\b")
 _DURATION = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+) (?:for )?{_DEGREE}(?P<word>longer|shorter) than"
@@ -193,17 +186,13 @@ def _of_numbers(text: str) -> Comparison | None:
 
 def _of_years(text: str) -> Comparison | None:
     """Return the comparison of a thing with itself: "handled more guests in 2030 than in 2029"."""
-    found = _IN_TWO_YEARS.fullmatch(text)
-    year = found and (found["early"] or found["late"])
-    if found is None or not year or (found["early"] and found["late"]):
+    found = change(text)
+    if found is None:
         return None
-    before = str(int(year) - 1)
-    other = found["other"] or before
-    times = _YEAR_BEFORE if other == before else _YEAR_BEFORE[:1]
-    counted = f"{found['first']} {found['verb']} {{}} {found['of']}"
-    first = (Half(f"{counted} in {year}", COUNT),)
-    second = tuple(Half(f"{counted} {time.format(other)}", COUNT) for time in times)
-    return Comparison(first, second, found["word"] == "more")
+    first, second = (
+        (Half(f"{found.counted} in {year}", COUNT),) for year in (found.year, found.other)
+    )
+    return Comparison(first, second, found.more)
 
 
 def _of_durations(text: str) -> Comparison | None:
