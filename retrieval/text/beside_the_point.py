@@ -36,6 +36,12 @@ _RANKED = re.compile(
     r"|all|every|any|exclusive\w*|introduc\w*|invent\w*|debut\w*|premiere\w*|ever)\b",
     re.IGNORECASE,
 )
+_FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"\b(?:not|never|no|second|third|fourth|fifth|last|only|before|after|\w+n['’]t|\d+(?:nd|rd|th))\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_ANYONE = frozenset("one man woman person human people".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +50,16 @@ class Point:
 
     ``quoted``: the words of each quotation, which are somebody's own. ``member`` and ``kind``: the
     claim says that the first is one of the second; their words in base form. ``ranked``: the claim
-    says that its subject is the first, the only one and so on.
+    says that its subject is the first, the only one and so on. ``first_of``: what kind of thing it
+    is the first of. ``named``: the names in the subject.
     """
 
     quoted: tuple[frozenset[str], ...] = ()
     member: str = ""
     kind: tuple[str, ...] = ()
     ranked: bool = False
+    first_of: str = ""
+    named: frozenset[str] = frozenset()
 
     def missed_by(self, texts: Sequence[str], parse: Parse) -> frozenset[Label]:
         """Return the labels that the texts, read together, cannot give the claim."""
@@ -62,6 +71,8 @@ class Point:
             return _BOTH
         if self.ranked and not _RANKED.search(whole):
             return frozenset((SUPPORTS,))
+        if self.first_of and self.named & said and _first_of_others(self.first_of, texts, parse):
+            return frozenset((REFUTES,))
         return _NONE
 
 
@@ -69,17 +80,19 @@ def point_of(claim: Doc) -> Point:
     """Return what a text must treat as the parsed claim does."""
     quotations = (first or second for first, second in _QUOTED.findall(claim.text))
     quoted = tuple(_words(q) for q in quotations if len(_WORD.findall(q)) >= _SHORTEST)
+    quoted = tuple(filter(None, quoted))
     root = next((sentence.root for sentence in claim.sents), None)
     subject = _child(root, _SUBJECTS)
     said = _child(root, {"attr"})
     if root is None or subject is None or said is None or root.lemma_ not in ("be", "become"):
-        return Point(tuple(filter(None, quoted)))
+        return Point(quoted)
     member, kind = _membership(subject, said) if root.lemma_ == "be" else ("", ())
-    ranked = said.lower_ in _RANKS or any(
-        t.lower_ in _RANKS and t.dep_ == "amod" for t in said.children
-    )
-    denied = any(t.dep_ == "neg" for t in (*root.children, *said.children))
-    return Point(tuple(filter(None, quoted)), member, kind, ranked and not denied)
+    ranks = {t.lower_ for t in (*said.children, said) if t == said or t.dep_ == "amod"} & _RANKS
+    if any(t.dep_ == "neg" for t in (*root.children, *said.children)):
+        ranks = set()
+    named = frozenset(t.lower_ for t in subject.subtree if t.pos_ == "PROPN")
+    first_of = _base(said) if "first" in ranks else ""
+    return Point(quoted, member, kind, bool(ranks), first_of, named)
 
 
 def _child(of: Token | None, relations: set[str]) -> Token | None:
@@ -105,6 +118,14 @@ def _membership(subject: Token, said: Token) -> tuple[str, tuple[str, ...]]:
 
 def _base(token: Token) -> str:
     return token.lemma_.casefold()
+
+
+def _first_of_others(kind: str, texts: Sequence[str], parse: Parse) -> bool:
+    """Return whether all that a text calls the first is of another kind: "the first couple"."""
+    if not any(_FIRST.search(text) for text in texts) or any(map(_LATER.search, texts)):
+        return False
+    firsts = [t for text in texts if _FIRST.search(text) for t in parse(text) if t.lower_ == "first"]
+    return all(t.dep_ == "amod" and _base(t.head) not in {kind, *_ANYONE} for t in firsts)
 
 
 def _listed_apart(point: Point, texts: Sequence[str], parse: Parse) -> bool:
