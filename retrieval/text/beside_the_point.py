@@ -27,6 +27,7 @@ _SHORTEST = 3  # words of a quotation; a shorter one is a name
 _REPEATED = 0.5  # share of the words of a quotation that a text must have
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _KINDS = {"amod", "compound"}
+_LISTED = {"NOUN", "PROPN", "ADP", "ADJ"}
 _RANKS = frozenset("first only last youngest oldest".split())
 # What says, in some words, that nothing else is so, or was so before.
 _RANKED = re.compile(
@@ -41,7 +42,8 @@ _LATER = re.compile(
     r"\b(?:not|never|no|second|third|fourth|fifth|last|only|before|after|\w+n['’]t|\d+(?:nd|rd|th))\b",  # noqa: RUF001
     re.IGNORECASE,
 )
-_ANYONE = frozenset("one man woman person human people".split())
+_ANYONE = frozenset("person human people someone".split())
+_PEOPLE = frozenset("one man woman".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,8 @@ class Point:
             return _BOTH
         if self.ranked and not _RANKED.search(whole):
             return frozenset((SUPPORTS,))
-        if self.first_of and self.named & said and _first_of_others(self.first_of, texts, parse):
-            return frozenset((REFUTES,))
+        if self.first_of and self.named & said:
+            return _of_other_firsts(self.first_of, texts, parse)
         return _NONE
 
 
@@ -120,12 +122,19 @@ def _base(token: Token) -> str:
     return token.lemma_.casefold()
 
 
-def _first_of_others(kind: str, texts: Sequence[str], parse: Parse) -> bool:
-    """Return whether all that a text calls the first is of another kind: "the first couple"."""
-    if not any(_FIRST.search(text) for text in texts) or any(map(_LATER.search, texts)):
-        return False
+def _of_other_firsts(kind: str, texts: Sequence[str], parse: Parse) -> frozenset[Label]:
+    """Return what a text cannot say because all that it calls the first is of another kind.
+
+    The first woman need not be the first person, and who is of the first couple to win may be the
+    first woman too.
+    """
     firsts = [t for text in texts if _FIRST.search(text) for t in parse(text) if t.lower_ == "first"]
-    return all(t.dep_ == "amod" and _base(t.head) not in {kind, *_ANYONE} for t in firsts)
+    kinds = {_base(t.head) if t.dep_ == "amod" else "" for t in firsts}
+    if not kinds or "" in kinds or kind in kinds:
+        return _NONE
+    narrower = kind in _ANYONE and kinds.isdisjoint(_ANYONE | {"man"})
+    other = kinds.isdisjoint(_ANYONE | _PEOPLE) and not any(map(_LATER.search, texts))
+    return frozenset(label for label, lost in ((SUPPORTS, narrower), (REFUTES, other)) if lost)
 
 
 def _listed_apart(point: Point, texts: Sequence[str], parse: Parse) -> bool:
@@ -141,16 +150,20 @@ def _listed_apart(point: Point, texts: Sequence[str], parse: Parse) -> bool:
 
 def _pairs(point: Point, doc: Doc) -> Iterator[tuple[Token, Token]]:
     things = [t for t in doc if _base(t) == point.member]
-    for kind in (t for t in doc if _base(t) == point.kind[-1]):
-        for thing in things:
-            yield thing, kind
+    *before, last = point.kind
+    for kind in (t for t in doc if _base(t) == last):
+        if {_base(t) for t in kind.children}.issuperset(before):
+            yield from ((thing, kind) for thing in things)
 
 
-def _apart(one: Token, other: Token) -> bool:
-    """Return whether two words are in different parts of a list: "neon or oxygen"."""
-    up, across = [one, *one.ancestors], [other, *other.ancestors]
-    meeting = next((t for t in up if t in across), None)
-    if meeting is None or meeting in (one, other):
+def _apart(thing: Token, kind: Token) -> bool:
+    """Return whether two words are in different parts of a list: "neon or oxygen".
+
+    "Helium and other noble gases" are all of the kind.
+    """
+    ways = [thing, *thing.ancestors], [kind, *kind.ancestors]
+    meeting = next((t for t in ways[0] if t in ways[1]), None)
+    if meeting is None or any(t.lower_ in ("other", "another") for t in kind.children):
         return False
-    ways = (up[up.index(meeting) - 1], across[across.index(meeting) - 1])
-    return any(way.dep_ == "conj" and way.pos_ in ("NOUN", "PROPN") for way in ways)
+    below = [way[way.index(meeting) - 1] for way in ways if way[0] != meeting]
+    return any(t.dep_ == "conj" and t.pos_ in _LISTED for t in below)
