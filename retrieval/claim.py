@@ -56,9 +56,9 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
 
     Raises:
         InvalidClaim: it is empty or too long, contains no word of two letters, contains
-            control or unreadable characters, or is only a formula or a rating; or, unless it is to be checked ``anyway``,
-            it is a link, in another language, or a question that yes or no does not answer. The
-            code is then one of ``CHECKED_ANYWAY``.
+            control or unreadable characters, or is only a formula or a rating; or, unless it is
+            to be checked ``anyway``, it is a link, in another language, or a question that yes or
+            no does not answer. The code is then one of ``CHECKED_ANYWAY``.
     """
     if not isinstance(text, str):
         raise InvalidClaim(

@@ -56,9 +56,7 @@ def change(text: str) -> Change | None:
     return Change(counted, year, other, found["word"] == "more")
 
 
-def stated_change(
-    claim: Change, title: str, sentence: str, parser: EnglishParser
-) -> Ruling | None:
+def stated_change(claim: Change, title: str, sentence: str, parser: EnglishParser) -> Ruling | None:
     """Return what "up from" or "down from" in a sentence says about the claim; None if unsure.
 
     The sentence, with the ``title`` of its document, must have every word of the claim, and name

@@ -105,7 +105,9 @@ _NUMBER = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+(?: to)?) {_DEGREE}(?P<word>more|fewer)"
     rf" (?P<of>\w+(?: \w+){{0,2}}) than (?P<second>.+?){_VERB_AGAIN}"
 )
-_OF_A_TIME = re.compile(r"(?:in|on|at|during|before|after|under|the year|the previous|ever|a year)\b")
+_OF_A_TIME = re.compile(
+    r"(?:in|on|at|during|before|after|under|the year|the previous|ever|a year)\b"
+)
 _DURATION = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+) (?:for )?{_DEGREE}(?P<word>longer|shorter) than"
     rf" (?P<second>.+?){_VERB_AGAIN}"

@@ -128,7 +128,9 @@ def _of_other_firsts(kind: str, texts: Sequence[str], parse: Parse) -> frozenset
     The first woman need not be the first person, and who is of the first couple to win may be the
     first woman too.
     """
-    firsts = [t for text in texts if _FIRST.search(text) for t in parse(text) if t.lower_ == "first"]
+    firsts = [
+        t for text in texts if _FIRST.search(text) for t in parse(text) if t.lower_ == "first"
+    ]
     kinds = {_base(t.head) if t.dep_ == "amod" else "" for t in firsts}
     if not kinds or "" in kinds or kind in kinds:
         return _NONE

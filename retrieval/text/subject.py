@@ -122,7 +122,9 @@ class _Text:
 
         "A moon" and "the moon of Mars" are any moon.
         """
-        around = zip((_BREAK, *self.written), self.written, (*self.written[1:], _BREAK), strict=False)
+        around = zip(
+            (_BREAK, *self.written), self.written, (*self.written[1:], _BREAK), strict=False
+        )
         return any(
             word[0].isupper() or (before.casefold() in _BEFORE_ONE and after != "of")
             for before, word, after in around

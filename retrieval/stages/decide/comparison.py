@@ -128,6 +128,7 @@ def _without_guesses(state: ClaimState) -> ClaimState:
     They are a guess at what arithmetic decides.
     """
     evidence = tuple(
-        replace(item, opinion=UNREAD, path=(), alone=None) if item.path else item for item in state.evidence
+        replace(item, opinion=UNREAD, path=(), alone=None) if item.path else item
+        for item in state.evidence
     )
     return replace(state, evidence=evidence)

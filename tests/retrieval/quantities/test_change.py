@@ -35,7 +35,11 @@ def ruled(parser: EnglishParser, claim: str, sentence: str) -> Label | None:
 @pytest.mark.parametrize(
     ("claim", "sentence", "label"),
     [
-        (MORE, "It handled 4.2 million passengers in 2030, down from 4.6 million in 2029.", REFUTES),
+        (
+            MORE,
+            "It handled 4.2 million passengers in 2030, down from 4.6 million in 2029.",
+            REFUTES,
+        ),
         (FEWER, "It handled 4.2 million passengers in 2030, down from 4.6 million.", SUPPORTS),
         (MORE, "In 2030 it handled 5 million passengers, up 8% from the year before.", SUPPORTS),
         (FEWER, "In 2030 it handled 5 million passengers, up from 4 million in 2029.", REFUTES),

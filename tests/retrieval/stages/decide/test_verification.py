@@ -324,7 +324,9 @@ def test_only_the_denied_label_is_lost() -> None:
     first = evidence("Ada", "Ada flew in 1931.", 0.9, SUPPORTS)
     model = Says(lambda claim, text: (0.6, 0.3, 0.1))
     limits = Limits(PARSER.parse("Ada was the first to fly."), PARSER)
-    (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), limits.denied)[0]
+    (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), limits.denied)[
+        0
+    ]
     assert found.opinion == pytest.approx((0.06, 0.3, 0.64))
 
 
