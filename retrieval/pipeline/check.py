@@ -68,6 +68,8 @@ _NO_VECTORS = (
     " meaning; esoteric index encode makes the vectors."
 )
 
+_NO_VERDICT = "A question that yes or no does not answer is neither true nor false."
+
 
 class Pipeline:
     """Checks claims by one recipe, one at a time; stores nothing about a finished claim."""
@@ -257,7 +259,7 @@ class _Clock:
 
 def _of_a_question(verdict: Verdict) -> Verdict:
     """Return the verdict on a question for a thing, whatever the evidence says about it."""
-    return Verdict(NOT_ENOUGH_INFO, 1.0, verdict.judge, OPEN_QUESTION)
+    return Verdict(NOT_ENOUGH_INFO, 1.0, verdict.judge, _NO_VERDICT)
 
 
 def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from retrieval.text.english import EnglishParser
 
-_SHARED = frozenset("also as both each equally like same".split())  # "Like Tarsk, Norl has …"
+_SHARED = {"also", "as", "both", "each", "equally", "like", "same"}  # "Like Tarsk, Norl has …"
 
 
 def is_of_another(claim: Doc, title: str, sentence: str, parser: EnglishParser) -> bool:

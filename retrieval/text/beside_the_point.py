@@ -28,7 +28,7 @@ _REPEATED = 0.5  # share of the words of a quotation that a text must have
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _KINDS = {"amod", "compound"}
 _LISTED = {"NOUN", "PROPN", "ADP", "ADJ"}
-_RANKS = frozenset("first only last youngest oldest".split())
+_RANKS = {"first", "only", "last", "youngest", "oldest"}
 # What says, in some words, that nothing else is so, or was so before.
 _RANKED = re.compile(
     r"\b(?:first|only|last|sole(?:ly)?|alone|unique(?:ly)?|single|never|none|nobody|nothing|no"
@@ -42,8 +42,8 @@ _LATER = re.compile(
     r"\b(?:not|never|no|second|third|fourth|fifth|last|only|before|after|\w+n['’]t|\d+(?:nd|rd|th))\b",  # noqa: RUF001
     re.IGNORECASE,
 )
-_ANYONE = frozenset("person human people someone".split())
-_PEOPLE = frozenset("one man woman".split())
+_ANYONE = {"person", "human", "people", "someone"}
+_PEOPLE = {"one", "man", "woman"}
 
 
 @dataclass(frozen=True, slots=True)

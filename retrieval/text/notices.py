@@ -77,8 +77,8 @@ NOT_ENGLISH = (
 )
 QUESTION = "This is a question. It is checked as it is; a statement gives a clearer verdict."
 OPEN_QUESTION = (
-    "This question asks for more than yes or no, so nothing about it is true or false, and it has no"
-    " verdict. Write it as a statement to have that checked."
+    "This question asks for more than yes or no, so it has no verdict. Write it as a statement to"
+    " have that checked."
 )
 SEVERAL = (
     "The claim has more than one sentence. They are checked together; one at a time gives a clearer"

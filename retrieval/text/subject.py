@@ -122,12 +122,10 @@ class _Text:
 
         "A moon" and "the moon of Mars" are any moon.
         """
-        around = zip(
-            (_BREAK, *self.written), self.written, (*self.written[1:], _BREAK), strict=False
-        )
+        before, after = (_BREAK, *self.written[:-1]), (*self.written[1:], _BREAK)
         return any(
-            word[0].isupper() or (before.casefold() in _BEFORE_ONE and after != "of")
-            for before, word, after in around
+            word[0].isupper() or (one.casefold() in _BEFORE_ONE and other != "of")
+            for one, word, other in zip(before, self.written, after, strict=True)
             if _folded(word) in forms
         )
 

@@ -69,7 +69,7 @@ def test_what_shares_no_word_with_any_sentence_is_not_decided(
 def test_a_question_for_a_thing_has_no_verdict_and_says_what_to_do(retriever: Retriever) -> None:
     report = check(retriever, "Who designed Skerrow Light?")
     assert (report.verdict.label, report.verdict.leans) == (NOT_ENOUGH_INFO, None)
-    assert "Write it as a statement" in report.verdict.rationale
+    assert any("Write it as a statement" in notice for notice in report.notices)
     assert report.evidence  # what is close to it is shown all the same
     assert {item.stance for item in report.evidence} == {NOT_ENOUGH_INFO}
 
