@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, create_engine, delete, false, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, false, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
@@ -33,7 +32,12 @@ class Database:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        """Open nothing yet.
+
+        Raises:
+            StoreUnavailable: this is no address of a database, or its driver is not installed.
+        """
+        self._url = read_url(url)
         self._lock = Condition()
         self._engine: Engine | None = None
         self._sessions = 0
@@ -42,24 +46,20 @@ class Database:
     @property
     def folder(self) -> Path | None:
         """Folder of the database's file; ``None`` for a database on a server."""
-        try:
-            file = sqlite.file_of(make_url(self._url))
-        except ArgumentError:
-            return None  # the first session reports it
+        file = sqlite.file_of(self._url)
         return None if file is None else file.parent
 
     def size_bytes(self) -> int | None:
         """Return the size of the database, ``None`` where that is not known."""
         try:
-            url = make_url(self._url)
-            file = sqlite.file_of(url)
+            file = sqlite.file_of(self._url)
             if file is not None:
                 return file.stat().st_size
-            if url.get_backend_name() == "postgresql":
+            if self._url.get_backend_name() == "postgresql":
                 with self.reading() as session:
                     size = text("SELECT pg_database_size(current_database())")
                     return cast("int | None", session.scalar(size))
-        except (ArgumentError, OSError, StoreUnavailable):
+        except (OSError, StoreUnavailable):
             return None
         return None
 
@@ -168,34 +168,26 @@ class Database:
             return self._engine
 
     def _connect(self) -> Engine:
+        arguments: dict[str, Any] = {}
+        if self._url.get_backend_name() == "sqlite":
+            arguments["timeout"] = sqlite.BUSY_SECONDS
+        if self._url.get_backend_name() == "postgresql":
+            arguments |= postgresql.ARGUMENTS
+        file = sqlite.file_of(self._url)
         try:
-            url = make_url(self._url)
-            arguments: dict[str, Any] = {}
-            if url.get_backend_name() == "sqlite":
-                arguments["timeout"] = sqlite.BUSY_SECONDS
-            if url.get_backend_name() == "postgresql":
-                arguments |= postgresql.ARGUMENTS
-            file = sqlite.file_of(url)
             if file is not None:
                 make_private_folder(file.parent)
                 make_private_file(file)  # SQLite gives its other files the same mode
-            # Errors are logged; with their parameters they would hold claims.
-            engine = create_engine(
-                url, connect_args=arguments, pool_pre_ping=True, hide_parameters=True
-            )
-        except (ArgumentError, NoSuchModuleError, ImportError) as error:
-            raise StoreUnavailable(
-                "database_url",
-                f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
-                " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
-            ) from error
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
                 f"The database or its folder cannot be made: {error}.",
                 "Set ESOTERIC_HOME to a folder that can be written.",
             ) from error
+        # Errors are logged; with their parameters they would hold claims.
+        engine = create_engine(
+            self._url, connect_args=arguments, pool_pre_ping=True, hide_parameters=True
+        )
         if engine.dialect.name == "sqlite":
             sqlite.set_up(engine)
         return engine
@@ -245,9 +237,34 @@ class Database:
         )
 
     def _place(self) -> str:
-        url = make_url(self._url)
-        in_file = url.get_backend_name() == "sqlite" and url.database
-        return str(url.database) if in_file else url.render_as_string(hide_password=True)
+        in_file = self._url.get_backend_name() == "sqlite" and self._url.database
+        return (
+            str(self._url.database) if in_file else self._url.render_as_string(hide_password=True)
+        )
+
+
+def read_url(url: str) -> URL:
+    """Return the address of a database that can be asked here; connect to nothing.
+
+    Raises:
+        StoreUnavailable: this is no address of a database, or its driver is not installed.
+    """
+    try:
+        return create_engine(url).url
+    except ValueError as error:
+        # What stands there may be a password whose host was left out, so it is not shown.
+        raise _bad_url("its port is no number") from error
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise _bad_url(str(error).rstrip(".")) from error
+
+
+def _bad_url(why: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        "database_url",
+        f"ESOTERIC_DATABASE_URL cannot be used: {why}.",
+        "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
+        " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
+    )
 
 
 def revision_of(connection: Connection) -> str | None:
