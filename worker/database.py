@@ -121,14 +121,16 @@ class Database:
             engine.dispose()
 
     @contextmanager
-    def _session(self, **options: Any) -> Iterator[Session]:
+    def _session(self, writes: bool, **options: Any) -> Iterator[Session]:
         with self._lock:
             self._lock.wait_for(lambda: not self._read_only, sqlite.BUSY_SECONDS)
             self._sessions += 1
+        committing = False
         try:
-            engine = self._opened().execution_options(**options)
+            engine = self._opened().execution_options(writes=writes, **options)
             with Session(engine, expire_on_commit=False) as session, session.begin():
                 yield session
+                committing = writes
         except IntegrityError:
             raise  # handled by the caller: a unique value exists already
         except DBAPIError as error:
@@ -137,7 +139,7 @@ class Database:
             else:
                 # Opening the file again notices that it was replaced.
                 self.close()
-            raise self._unavailable(error) from error
+            raise self._unavailable(error, committing) from error
         finally:
             self._leave()
 
@@ -212,7 +214,8 @@ class Database:
                 " to start a new one.",
             ) from error
 
-    def _unavailable(self, error: DBAPIError) -> StoreUnavailable:
+    def _unavailable(self, error: DBAPIError, committing: bool = False) -> StoreUnavailable:
+        """Return what to say; ``committing``: the error came when all had been written."""
         name = getattr(error.orig, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             hint = "Another program has locked it; try again, or end that program."
@@ -232,9 +235,11 @@ class Database:
             )
         # Drivers of servers write several lines, with hints of their own.
         why = str(error.orig).strip().partition("\n")[0].rstrip(".")
-        return StoreUnavailable(
-            "store_unavailable", f"The database {self._place()} cannot be used: {why}.", hint
-        )
+        message = f"The database {self._place()} cannot be used: {why}."
+        if committing and not name:
+            # A server may have committed before its answer was lost; SQLite has not.
+            message += " It is not known whether the last change was stored."
+        return StoreUnavailable("store_unavailable", message, hint)
 
     def _place(self) -> str:
         in_file = self._url.get_backend_name() == "sqlite" and self._url.database
