@@ -79,7 +79,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_each_claim_is_counted_by_what_became_of_it(home: Path) -> None:
-    ledger = Ledger(refused=["Four.", "Nine."])
+    ledger = Ledger(refused={"Four.": 0, "Nine.": 0})
     for job_id in "abcdefghx":
         ledger.accept(job_id, "claims")
     counted = count(home, ledger)
