@@ -96,6 +96,7 @@ def test_each_claim_is_counted_by_what_became_of_it(home: Path) -> None:
     }
     assert counted.reasons == {"worker_lost": 1, "none": 1}
     assert counted.refused_but_kept == ["Four."]
+    assert count(home, ledger, language_model="").ends["f"] == Counts(1, done=1, twice=1)
 
 
 def test_each_row_of_a_list_is_counted_by_what_became_of_it(home: Path) -> None:
