@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 
 from app import create_app
-from app.server import listening_server
+from app.http.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings

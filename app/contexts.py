@@ -14,13 +14,13 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-from app.api_models import HistorySearch, RecipeItem
-from app.comparison import Comparison
-from app.evidence import Card, Opened, Sourced
+from app.api.models import HistorySearch, RecipeItem
+from app.comparisons.comparison import Comparison
 from app.filters import Badge
-from app.highlighting import Segment
-from app.proof import Difference, ProofItem
-from app.trail import Group, Steps
+from app.result.evidence import Card, Opened, Sourced
+from app.result.highlighting import Segment
+from app.result.proof import Difference, ProofItem
+from app.result.trail import Group, Steps
 from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe

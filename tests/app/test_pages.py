@@ -12,13 +12,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.pages import EXAMPLES
-from app.progress import elapsed
+from app.claims.pages import EXAMPLES
+from app.claims.progress import elapsed
 from app.services import services_of
 from retrieval.errors import EsotericError
 from retrieval.words import BY_OCR, OCR_NOTE
 from settings import CHECKOUT, Settings
-from tests.app.documents import (
+from tests.app.claim_documents import (
     PROVED_CLAIM,
     claim_document,
     document_kept_from_before,

@@ -19,7 +19,7 @@ from mcp.types import CallToolResult
 
 from cli.home_lock import running
 from settings import CHECKOUT
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 from worker.worker_store import WorkerStore

@@ -28,7 +28,7 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
-from tests.app.documents import claim_document, document_kept_from_before
+from tests.app.claim_documents import claim_document, document_kept_from_before
 
 KEY = SentenceKey("Pier", 0)
 PIER = Document("Pier", "The pier", "https://a.example/pier", "It is o\u0142d.", ())

@@ -12,7 +12,7 @@ import pytest
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from settings import Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from tests.worker.conftest import House, wait_until
 from worker.broker import Queue

@@ -11,7 +11,7 @@ from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.json_lines import whole_lines, write_lines
 from research.evaluation.over_corpus import CRASHED, KeptAnswers
 from retrieval.types import SUPPORTS
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 
 
 def claim(text: str) -> CorpusClaim:

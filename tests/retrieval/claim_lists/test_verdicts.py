@@ -13,7 +13,7 @@ import pytest
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
-from tests.app.documents import claim_document, document_without_evidence
+from tests.app.claim_documents import claim_document, document_without_evidence
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
 OTHERS: dict[str, Any] = {
