@@ -235,7 +235,7 @@ def test_a_home_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None
     assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("program", ["cli up", "worker"])
+@pytest.mark.parametrize("program", ["cli up", "app", "worker"])
 def test_an_address_of_no_database_is_refused_before_anything_is_made(
     program: str, tmp_path: Path
 ) -> None:
