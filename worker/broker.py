@@ -285,7 +285,7 @@ def _maybe_accepted(job_id: str, error: StoreUnavailable) -> StoreUnavailable:
     return StoreUnavailable(
         "maybe_accepted",
         f"The claim could not be taken back, so it may be checked all the same. {error.message}",
-        f"Look at /claims/{job_id} before you submit it again: if it is there, it will be checked."
+        f"Look at claims/{job_id} before you submit it again: if it is there, it is checked."
         f" {error.hint}",
     )
 

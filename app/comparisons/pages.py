@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -37,7 +38,9 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from retrieval.types import LABELS
+from worker.broker import BrokerUnavailable
 from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.database import StoreUnavailable
 from worker.health import worker_health
 from worker.jobs import Job, QueueFull
 
@@ -98,12 +101,17 @@ def submit() -> BaseResponse:
         queue = services().queue
         queue.refuse_without_room(len(recipes))
         services().limits.claim(len(recipes))
-        jobs = [
-            queue.submit(
-                *(text, recipe, anyway, owner), corpora=corpora, client=client(), typed=True
-            )
-            for recipe in recipes
-        ]
+        jobs: list[Job] = []
+        for recipe in recipes:
+            try:
+                job = queue.submit(
+                    *(text, recipe, anyway, owner), corpora=corpora, client=client(), typed=True
+                )
+            except (BrokerUnavailable, QueueFull, StoreUnavailable) as error:
+                if not jobs:
+                    raise
+                raise _in_part(jobs, error) from error
+            jobs.append(job)
     except (
         *(InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
         *(QueueFull, RequestRefused),
@@ -113,6 +121,19 @@ def submit() -> BaseResponse:
         return _refused(text, names, error, about_recipes=True)
     ids = ",".join(job.id for job in jobs)
     return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
+
+
+def _in_part(jobs: Sequence[Job], error: EsotericError) -> RequestRefused:
+    problem = services().paths.hidden_in_problem(error.problem)
+    ids = ",".join(job.id for job in jobs)
+    return RequestRefused(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        Problem(
+            "accepted_in_part",
+            f"Only the first of these recipes were accepted: {len(jobs)}. {problem.message}",
+            f"Look at compare?claims={ids} for them. {problem.hint}",
+        ),
+    )
 
 
 @blueprint.get("/recipes")

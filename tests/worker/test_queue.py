@@ -80,7 +80,7 @@ def test_a_claim_that_could_be_neither_sent_nor_taken_back_is_named(house: House
         house.queue.submit("Tea is a drink.", "esoteric")
     (job,) = house.store.recent(1)
     assert caught.value.code == "maybe_accepted"
-    assert f"/claims/{job.id} " in caught.value.hint
+    assert f"claims/{job.id} " in caught.value.hint
     assert RunStore(house.store.database).take_unsent(timedelta(0), 1) == [job.id]
 
 
