@@ -51,7 +51,7 @@ from retrieval.errors import (
 )
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.text.plain_questions import plain_statement
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, Origin, QueueFull
 

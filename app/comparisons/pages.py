@@ -39,7 +39,7 @@ from retrieval.errors import (
 )
 from retrieval.types import LABELS
 from worker.broker import BrokerUnavailable
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.database import StoreUnavailable
 from worker.health import worker_health
 from worker.jobs import Job, QueueFull
