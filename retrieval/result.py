@@ -1,9 +1,11 @@
 """The claim document: what a check returns, defined once.
 
-JSON, its schema, the OpenAPI document, the exports, the pages and the text of the command line
-all come from these models; ``docs/data-model.md`` shows the same descriptions. Stored documents of
-older versions can be read too: missing keys have defaults, and unknown keys are ignored. Numbers
-out of bounds are accepted, so bounds are only in the schema.
+``Evidence``, ``Document``, ``Verdict`` and ``Judgement`` are those of ``retrieval/types.py``, which
+stages pass on, as people and programs get them. JSON, its schema, the OpenAPI document, the
+exports, the pages and the text of the command line all come from these models;
+``docs/data-model.md`` shows the same descriptions. Stored documents of older versions can be read
+too: missing keys have defaults, and unknown keys are ignored. Numbers out of bounds are accepted,
+so bounds are only in the schema.
 """
 
 from __future__ import annotations
@@ -29,16 +31,15 @@ from retrieval.types import (
     Usage,
     Whole,
 )
+from retrieval.verdict_level import Level, level_of
 from retrieval.words import (
     BY_OCR,
     LOWERED,
     PROOF_DIFFERS,
     VITAL,
     WITH_QUANTITIES,
-    Level,
     balance_of,
     certainty_words,
-    level_of,
     percent_of,
     verdict_words,
 )

@@ -32,9 +32,6 @@ REFUTES: Label = "REFUTES"
 NOT_ENOUGH_INFO: Label = "NOT ENOUGH INFO"
 LABELS: tuple[Label, Label, Label] = (SUPPORTS, REFUTES, NOT_ENOUGH_INFO)
 OPPOSITE: dict[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
-# Below this confidence a verdict is worded as "probably", and its rationale says only what the
-# evidence seems to do.
-FIRM_CONFIDENCE = 0.7
 EQUIVALENCE: Operator = "equivalence"
 NEGATION: Operator = "negation"
 ALTERNATION: Operator = "alternation"

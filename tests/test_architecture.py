@@ -60,6 +60,7 @@ APP_IMPORTS = {
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
+    "retrieval.verdict_level",
     "retrieval.web.page_reader",
     "retrieval.words",
 }

@@ -24,7 +24,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
-from retrieval.types import FIRM_CONFIDENCE, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.verdict_level import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
 from worker.jobs import QueueFull

@@ -23,7 +23,7 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.comparison import comparison
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
@@ -138,7 +138,9 @@ def with_arithmetic(
 def _stated(claim: Doc, pair: Pair, parser: EnglishParser) -> Ruling | None:
     if not dimensions(pair.claim) or not may_be_decided_by(claim, pair.sentences):
         return None
-    return stated(claim, [Passage(title, parser.parse(text)) for title, text in pair.sentences])
+    return stated(
+        claim, [ParsedSentence(title, parser.parse(text)) for title, text in pair.sentences]
+    )
 
 
 def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:

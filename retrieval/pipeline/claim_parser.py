@@ -11,14 +11,14 @@ from retrieval.pipeline.spelling import Spelling
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
-from retrieval.text.statement_cutter import Statement, statements
+from retrieval.text.statement_cutter import CutStatement, statements
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedStatement:
     """A statement of the claim with its words, their kinds and their relations."""
 
-    statement: Statement
+    statement: CutStatement
     parsed: Doc
 
 

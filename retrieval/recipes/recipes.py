@@ -1,6 +1,6 @@
 """The recipes: which stages check a claim, in which order and with which settings.
 
-Stages have the names of ``retrieval/pipeline/registry.py``: the name of the stage and, if it has
+Stages have the names of ``retrieval/recipes/stage_records.py``: that of the stage and, if it has
 several implementations, that of one of them, as in ``selection:utility``.
 """
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import Evidence
@@ -52,7 +52,7 @@ class QuantityRuler(Stage):
             texts = [(part.title, part.sentence.text) for part in parts]
             if not may_be_decided_by(state.parsed, texts):
                 continue
-            passages = [Passage(title, self._parser.parse(text)) for title, text in texts]
+            passages = [ParsedSentence(title, self._parser.parse(text)) for title, text in texts]
             decided = stated(state.parsed, passages)
             if decided is not None:
                 yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
@@ -82,3 +82,6 @@ def with_rulings(state: ClaimState, found: list[tuple[Evidence, Ruling]]) -> Cla
     others = (item for item in state.evidence if item.key not in first)
     rulings = {(item.path, item.key): decided for item, decided in found}
     return replace(state, evidence=(*first.values(), *others), rulings={**state.rulings, **rulings})
+
+
+MAKERS: Makers = {"quantities": lambda r, c: QuantityRuler(r.models.parser)}

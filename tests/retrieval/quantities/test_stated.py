@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.stated import stated
 from retrieval.text.english import EnglishParser
@@ -234,7 +234,7 @@ UNDECIDED = rows(
 
 
 def ruled(parser: EnglishParser, claim: str, title: str, sentence: str) -> Ruling | None:
-    return stated(parser.parse(claim), [Passage(title, parser.parse(sentence))])
+    return stated(parser.parse(claim), [ParsedSentence(title, parser.parse(sentence))])
 
 
 @pytest.mark.parametrize(("claim", "title", "sentence"), SUPPORTED)
@@ -296,7 +296,7 @@ def test_a_ruling_says_the_arithmetic_in_words(
 
 def test_of_two_sentences_with_different_values_neither_decides(parser: EnglishParser) -> None:
     sentences = ["Selm has 3,412 inhabitants.", "Selm has 2,900 inhabitants."]
-    passages = [Passage("Selm", parser.parse(sentence)) for sentence in sentences]
+    passages = [ParsedSentence("Selm", parser.parse(sentence)) for sentence in sentences]
     assert stated(parser.parse("Selm has more than 3,000 inhabitants."), passages) is None
 
 

@@ -48,6 +48,23 @@ def cut(parser: EnglishParser, claim: str) -> list[str]:
             "France is in Europe and its capital is Paris.",
             ["France is in Europe.", "France's capital is Paris."],
         ),
+        # What stands before the second verb is no part of what stands before "and".
+        (
+            "Everest is in Nepal and K2 is in Pakistan.",
+            ["Everest is in Nepal.", "K2 is in Pakistan."],
+        ),
+        (
+            "The Nile is in Africa and the Amazon is in South America.",
+            ["The Nile is in Africa.", "The Amazon is in South America."],
+        ),
+        (
+            "Cats are mammals and snakes are reptiles but frogs are amphibians.",
+            ["Cats are mammals.", "Snakes are reptiles.", "Frogs are amphibians."],
+        ),
+        (
+            "She met Anna and Maria and was happy.",
+            ["She met Anna and Maria.", "She was happy."],
+        ),
         ("Rome is very old. Paris is large.", ["Rome is very old.", "Paris is large."]),
         (
             "Germany was reunited, and Berlin is once more Germany's capital.",
