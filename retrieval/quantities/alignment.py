@@ -210,7 +210,7 @@ def same_subject(claimed: Token | None, found: Token | None, title: str) -> bool
         return False
     if wanted <= said:  # not "the school of Selm" for "Selm"
         head = found.lemma_.lower()
-        return head in ATTRIBUTE_OF or bool(stems([found]) & (wanted | titled))
+        return head in ATTRIBUTE_OF or bool(stems([found]) & wanted)
     same_head = stem(found.lemma_) == stem(claimed.lemma_)
     return wanted <= said | titled and (same_head or is_title(found, title))
 

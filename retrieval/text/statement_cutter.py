@@ -88,6 +88,14 @@ def statements(claim: Doc, parser: EnglishParser) -> tuple[CutStatement, ...]:
     return tuple(_statement(part, text) for part in parts)
 
 
+def makes_several(claim: Doc, parser: EnglishParser) -> bool:
+    """Return whether a claim makes several statements, also if it cannot be cut into them."""
+    try:
+        return len(list(_clauses(claim, parser))) > 1
+    except _NotPlain:
+        return False
+
+
 class _NotPlain(Exception):
     """It is not certain what a part of the claim says without the others."""
 

@@ -229,6 +229,10 @@ UNDECIDED = rows(
         Selm | Selm has 40 teachers and a school of three storeys.
     Ada Vale was born in 1901.
         Ada Vale | Her brother Jon was born in 1899.
+    Germany has 16 states.
+        German Confederation | The German Confederation was an association of 39 states.
+    Selm has 16 schools.
+        Selm Valley League | The Selm Valley League has 39 schools.
     """
 )
 
