@@ -19,6 +19,9 @@ LONGEST = 500  # characters
 _LONGEST_RAW = 4 * LONGEST
 
 _SPACE = re.compile(r"\s+")
+# Two spaces and an invisible hyphen, unless they are bytes of letters read in a wrong encoding.
+_MAYBE_BYTES = "\x85\xa0\xad"
+_OTHER_SPACE = re.compile(rf"[^\S{_MAYBE_BYTES}]+")
 _EXAMPLE = '"Frankenstein was written by Mary Shelley."'
 ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -66,9 +69,12 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         )
     # First: what follows is made for short texts.
     _refuse_long(text, _LONGEST_RAW)
-    original = _tidy(text)
+    original = _with_bytes(text)
+    repaired = _repaired(original)
+    if repaired == original:
+        original = _tidy(original)
+        repaired = _repaired(original)
     _refuse_long(original, LONGEST)
-    repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     plain = "".join(map(_of_any_keyboard, repaired))
     whole = _tidy(plain)
     claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
@@ -88,6 +94,16 @@ def checked_as(statement: str) -> str:
 def _tidy(text: str) -> str:
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
     return nfc(_SPACE.sub(" ", visible)).strip()
+
+
+def _with_bytes(text: str) -> str:
+    """Return the text as ``_tidy`` does, but with what may be bytes of letters."""
+    visible = "".join(c for c in text if c in _MAYBE_BYTES or unicodedata.category(c) != "Cf")
+    return nfc(_OTHER_SPACE.sub(" ", visible)).strip(" ")
+
+
+def _repaired(text: str) -> str:
+    return ftfy.fix_encoding(text, restore_byte_a0=False)
 
 
 def _of_any_keyboard(character: str) -> str:
