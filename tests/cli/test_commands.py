@@ -315,7 +315,9 @@ def test_a_damaged_index_is_fixed_by_a_build_with_the_same_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: str, option: str
 ) -> None:
     # Those of all tokens take a minute.
-    monkeypatch.setattr(static_encoder, "token_vectors", lambda tokens: torch.rand(len(tokens), 768))
+    monkeypatch.setattr(
+        static_encoder, "token_vectors", lambda tokens: torch.rand(len(tokens), 768)
+    )
     source = f"jsonl:{tmp_path}/islands.jsonl"
     write_source(tmp_path / "islands.jsonl")
     esoteric(tmp_path, "index", "build", "--source", source, "--vectors", vectors)
