@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 from flask import Flask
@@ -21,6 +22,8 @@ from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from worker.database import Database
 from worker.job_store import JobStore
+
+PageOf: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,6 +76,19 @@ def store(request: pytest.FixtureRequest) -> JobStore:
 @pytest.fixture
 def worker(store: JobStore) -> WorkerByHand:
     return WorkerByHand(store)
+
+
+@pytest.fixture
+def page_of(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> PageOf:
+    """Return the page, or the export of this format, of a claim with this result."""
+
+    def shown(result: dict[str, Any], export: str = "") -> str:
+        job = store.submit(result["claim"], "esoteric")[0]
+        worker.finish(job, result)
+        path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
+        return client.get(path).text
+
+    return shown
 
 
 @pytest.fixture
