@@ -91,28 +91,6 @@ def page_of(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> PageO
     return shown
 
 
-@pytest.fixture
-def own_web(tmp_path: Path) -> Iterator[WebProcess]:
-    """A web server for a test that ends it or gives it much to do."""
-    web = WebProcess(tmp_path)
-    yield web
-    web.close()
-
-
-@pytest.fixture(scope="module")
-def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
-    web = WebProcess(tmp_path_factory.mktemp("web"))
-    yield web
-    web.close()
-
-
-@pytest.fixture
-def web(web_of_module: WebProcess) -> WebProcess:
-    """The web server of the tests of a module, without any claim or corpus."""
-    web_of_module.forget_all()
-    return web_of_module
-
-
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     browser = open_chromium(tmp_path_factory.mktemp("profile"))
