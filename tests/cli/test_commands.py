@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import openpyxl
@@ -24,6 +23,7 @@ from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.support.command import Ran, esoteric, in_a_process
 from tests.support.islands import write_source
+from tests.support.waiting import wait_until
 from worker.database import Database
 from worker.job_store import JobStore
 
@@ -469,10 +469,9 @@ def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -
     command = [sys.executable, "-m", "cli", "batch", str(source), "-o", str(out)]
     environment = {**os.environ, "ESOTERIC_HOME": str(home)}
     with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stderr=subprocess.DEVNULL) as run:
-        deadline = time.monotonic() + 240
-        while not (out.exists() and out.read_text().count("\n") >= 3):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until(
+            lambda: out.exists() and out.read_text().count("\n") >= 3, "the third verdict", 240
+        )
         run.send_signal(signal.SIGKILL)
     kept = out.read_text().splitlines()[:3]
     with out.open("a") as stream:

@@ -13,7 +13,8 @@ import pytest
 from retrieval.errors import Problem
 from settings import EMBEDDED_BROKER
 from tests.ops.up_process import family
-from tests.worker.conftest import House, RedisServer, wait_until
+from tests.support.waiting import wait_until
+from tests.worker.conftest import House, RedisServer
 from tests.worker.fake_retriever import BUILT_AT, STAGES
 from worker.broker import BrokerUnavailable, reach_broker
 from worker.health import worker_health
