@@ -19,7 +19,7 @@ from app.comparisons.comparison import Comparison
 from app.filters import Badge
 from app.result.evidence import Card, Opened, Sourced
 from app.result.highlighting import Segment
-from app.result.proof import Difference, ProofItem
+from app.result.proof import Difference, Part, ProofItem
 from app.result.trail import Group, Steps
 from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
@@ -60,7 +60,7 @@ class CorpusChoice:
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """A corpus beside the default one; ``documents``: ``None`` before it is indexed.
+    """A corpus beside the default one; ``files``: how many it has.
 
     ``works``: its files are being indexed, or wait for that.
     """
@@ -69,7 +69,6 @@ class CorpusRow:
     title: str
     badge: Badge
     files: int
-    documents: int | None
     text_date: str
     searchable: bool
     works: bool
@@ -253,7 +252,7 @@ class ResultPage:
     ``drawn``: the claim, cut around the words that the
     evidence contradicts, which are the ``differences``. ``cards``: documents with selected
     sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
-    recipe makes none, or where it does not agree with the verdict.
+    recipe makes none, or where it does not agree with the verdict; ``differing``: its parts then.
     """
 
     template: ClassVar[str] = "result.html"
@@ -265,6 +264,7 @@ class ResultPage:
     unused: tuple[Card, ...]
     opened: tuple[Opened, ...]
     proof: ProofItem | None
+    differing: tuple[Part, ...]
     trail: tuple[Group, ...]
     attribution: bool
     most_characters: int
@@ -349,6 +349,7 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    most_characters: int
     most_rows: int | None
     room: int | None
     corpora: tuple[CorpusChoice, ...]
@@ -361,10 +362,9 @@ class EntryItem:
     """A row of a list.
 
     ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
-    which opens in place. ``badge``: ``None`` where the
-    row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
-    ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
-    own columns that are filled.
+    which opens in place. ``badge``: ``None`` where the row has not been handed on yet.
+    ``problem``: why it has no verdict. ``quote`` and ``title``: the best sentence with the
+    verdict's stance, "" where there is none. ``others``: her own columns that are filled.
     """
 
     number: int
@@ -373,7 +373,7 @@ class EntryItem:
     claim_id: str | None
     opens: bool
     badge: Badge | None
-    problem: str
+    problem: Problem | None
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
@@ -420,6 +420,7 @@ class TextPiece:
 class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
+    ``filters``: by how rows ended; ``look_again``: those that overlap with these.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
     ``pieces``: the text that its claims are from, none if they are from none; ``page``: where that
@@ -433,6 +434,7 @@ class ListPage:
     may_change: bool
     shown: Shown
     filters: tuple[ShownRows, ...]
+    look_again: tuple[ShownRows, ...]
     rows: tuple[EntryItem, ...]
     number: int
     pages: int
@@ -542,9 +544,10 @@ class LoginPage:
 
 @dataclass(frozen=True, slots=True)
 class CompareForm:
-    """The form that checks one claim with several recipes.
+    """The form that checks claims with several recipes.
 
-    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``claim``: the claims, one a line. ``problem``: why they were refused; ``recipe_problem``: why
+    these recipes were. ``most_checks``: how many claims times recipes may be compared.
     ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
     """
 
@@ -553,6 +556,7 @@ class CompareForm:
     problem: Problem | None
     offers_anyway: bool
     most_characters: int
+    most_checks: int
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None
@@ -567,11 +571,13 @@ class CompareForm:
 class ComparisonPage:
     """Checks side by side; one claim shows its sentences, several show their verdicts.
 
-    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    ``claims``: one a line, "" where they are too long for an address. ``ids``: those that were
+    asked for. ``described``: names of recipes that the service has.
     """
 
     template: ClassVar[str] = "comparison.html"
     comparison: Comparison
+    claims: str
     ids: str
     described: frozenset[str]
     labels: tuple[Label, ...]

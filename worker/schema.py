@@ -30,7 +30,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "documents_0014"
+REVISION = "list_files_0015"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -287,6 +287,11 @@ class ListRow(Base):
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
+    # The file that it came in, the name of its column with the claims ("": there is none), and how
+    # many of the others stand before it.
+    file_name: Mapped[str] = mapped_column(default="", server_default="")
+    claim_column: Mapped[str] = mapped_column(default="", server_default="")
+    claim_after: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     # The text that the claims are from, NULL where they are from none.

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,8 +18,8 @@ from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.http.listing import asked_by_program, pages_of
-from app.lists.export import LIST_EXPORTS, exported
-from app.lists.input import ListInput, list_input
+from app.lists.export import LIST_EXPORTS, exported, file_names
+from app.lists.input import ListInput, list_input, uploaded_file
 from app.lists.new_lists import continue_list, stored_list
 from app.lists.rows import seconds_left
 from app.people.visitor import refuse_others, visitor
@@ -148,7 +149,8 @@ class ResultSearch(Paged):
     show: Shown = "all"
     """`unsure`: the verdict is probable or only leans. `divided`: sentences for and against the
     claim were selected. `disputed`: somebody disagreed with the verdict. `errors`: no verdict
-    comes."""
+    comes, because the row is no claim (`refused`), its check `failed`, or it was `cancelled` or
+    deleted."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     """How many rows a page has."""
 
@@ -178,7 +180,10 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
         _from_form() if request.mimetype == "multipart/form-data" else _from_json()
     )
     recipe = recipe_to_run(asked)
-    list_id = stored_list(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora))
+    list_id = stored_list(
+        *(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora)),
+        came_in=given.came_in,
+    )
     status = _status(services().lists.get(list_id))
     return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
 
@@ -245,11 +250,12 @@ def export_list(list_id: str) -> Response:
     """Return a list with its verdicts as a file, also before it is done."""
     name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
-    file = f"list-{found.id}.{LIST_EXPORTS[name].suffix}"
+    plain, whole = file_names(found, LIST_EXPORTS[name].suffix)
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
     return Response(
         exported(name, found),
         mimetype=LIST_EXPORTS[name].media_type,
-        headers={"Content-Disposition": f'attachment; filename="{file}"'},
+        headers={"Content-Disposition": disposition},
     )
 
 
@@ -300,13 +306,12 @@ def cancel(list_id: str) -> Response:
 
 
 def _from_form() -> tuple[ListInput, str | None, list[str]]:
-    uploaded = request.files.get("file")
-    if uploaded is None or not uploaded.filename:
+    uploaded = uploaded_file()
+    if uploaded is None:
         raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
     form = request.form
-    name = form.get("name", "") or uploaded.filename
-    file = ListFile(uploaded.filename, uploaded.read())
-    given = list_input(file, form.get("column", ""), name, least=1)
+    column, name = form.get("column", ""), form.get("name", "")
+    given = list_input(uploaded, column, name, least=1, uploaded=True)
     return given, form.get("recipe"), form.getlist("corpora")
 
 

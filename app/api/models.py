@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, Label, Whole
-from retrieval.words import Level, level_of
+from retrieval.verdict_level import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
 from worker.corpora.records import Step
 from worker.jobs import Event, Links, Moment, State
@@ -88,6 +88,8 @@ class RecipeItem(_Model):
     """Thresholds and limits of the stages."""
     vectors: Vectors
     """Which vectors the index must have."""
+    digest: str
+    """Digest of its stages and settings, as results and exports name it."""
 
 
 class Recipes(_Model):
@@ -436,7 +438,9 @@ class ComparisonSearch(ComparedIds):
     """Which checks to compare, or which claim the form has."""
 
     claim: str = ""
-    """The claim in the form, where no ids are named."""
+    """The claims in the form, one a line, where no ids are named."""
+    list: str = ""
+    """Id of a list whose claims the form has, where no ids are named."""
     corpora: tuple[str, ...] = ()
     """Names of the corpora that are chosen in the form; left out: the default one."""
 
@@ -449,10 +453,12 @@ class ComparisonExport(ComparedIds):
 
 
 class ComparisonForm(_Model):
-    """A claim and the recipes that check it."""
+    """Claims and the recipes that check each of them."""
 
-    claim: str
-    """The claim, at most 500 characters."""
+    claim: str = ""
+    """The claims, one a line, each at most 500 characters; used if there is no file."""
+    file: Annotated[str, Field(json_schema_extra={"format": "binary"})] = ""
+    """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file of claims."""
     recipe: tuple[str, ...]
     """Names of two to five recipes that can run here."""
     corpora: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ from app.lists.pages import submitted_list
 from app.people.access import listed_owner
 from app.people.visitor import may_change, refuse_others, visitor_with_cookie
 from app.result.evidence import cards, without_evidence
-from app.result.proof import differences, marked_claim, proof_item
+from app.result.proof import differences, differing_parts, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
 from app.services import services
 from app.texts.given_text import opens
@@ -51,7 +51,7 @@ from retrieval.errors import (
 )
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.text.plain_questions import plain_statement
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, Origin, QueueFull
 
@@ -241,6 +241,7 @@ def _result_page(job: Job) -> ResultPage:
         unused=tuple(card for card in shown if not card.selected),
         opened=without_evidence(result, files),
         proof=proof_item(result),
+        differing=differing_parts(result),
         trail=trail(events, _recipe_of(job), running=False)
         if has_findings(events)
         else trail_of(result),

@@ -89,6 +89,7 @@ def listed_recipes() -> Recipes:
                 default=recipe.name == here.usual,
                 can_run=recipe.name not in here.problems,
                 problem=here.problems.get(recipe.name),
+                digest=recipe.digest,
             )
             for recipe in recipes.values()
         )

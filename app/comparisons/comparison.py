@@ -30,8 +30,6 @@ from retrieval.words import (
 from worker.jobs import Job, Links, Moment, State
 
 MOST_RECIPES = 5
-# Their ids fit into 8 KB, the longest address that many proxies pass on.
-MOST_CHECKS = 200
 
 _PENDING = ("queued", "running")
 
@@ -128,6 +126,12 @@ class Run(_Part):
     """What was searched."""
     error: Problem | None
     """Why it failed."""
+    language_model: str | None
+    """The language model that was asked, null where none was."""
+    recipe_digest: str | None
+    """Digest of the recipe's stages and settings; empty in older results."""
+    version: str | None
+    """Version of ESOTERIC that checked the claim; empty in older results."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -327,6 +331,11 @@ class Comparison(_Part):
         return self.claims[0].claim if self.texts == 1 else f"{self.texts} claims, compared"
 
     @property
+    def text(self) -> str:
+        """The claims, one a line, as the form takes them."""
+        return "\n".join(dict.fromkeys(claim.claim for claim in self.claims))
+
+    @property
     def pending(self) -> int:
         """How many checks have not ended."""
         return sum(run.pending for run in self.runs)
@@ -400,7 +409,10 @@ def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> Compare
 
 def _run(job: Job) -> Run:
     outcome: dict[str, Any] = dict.fromkeys(
-        ("verdict", "judge", "hops", "documents", "seconds", "corpus")
+        (
+            *("verdict", "judge", "hops", "documents", "seconds", "corpus"),
+            *("language_model", "recipe_digest", "version"),
+        )
     )
     if job.result is not None:
         result, verdict = job.result, job.result.verdict
@@ -411,6 +423,9 @@ def _run(job: Job) -> Run:
             "documents": len({document.whole for document in result.documents}),
             "seconds": result.seconds["total"],
             "corpus": ComparedCorpus(**dict(result.corpus), title=result.corpus_title),
+            "language_model": result.usage and result.usage.model,
+            "recipe_digest": result.recipe_digest,
+            "version": result.version,
         }
     return Run(
         id=job.id,
@@ -491,4 +506,19 @@ def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
         notes.append(f"The checks searched different indexes: {'; '.join(named)}.")
     if len(judges) > 1:
         notes.append(f"Different judges gave the verdicts: {'; '.join(sorted(judges))}.")
+    changed = _changed_recipes(one for results in done for one in results)
+    if changed:
+        notes.append(f"Between these checks, recipes were changed: {listed(changed)}.")
+    versions = {one.version for results in done for one in results if one.version}
+    if len(versions) > 1:
+        notes.append(f"Different versions of ESOTERIC made the checks: {listed(sorted(versions))}.")
     return tuple(notes)
+
+
+def _changed_recipes(results: Iterable[ClaimResult]) -> list[str]:
+    """Return the names of recipes whose stages or settings were not always the same."""
+    digests: dict[str, set[str]] = {}
+    for one in results:
+        if one.recipe_digest:
+            digests.setdefault(one.recipe, set()).add(one.recipe_digest)
+    return sorted(name for name, found in digests.items() if len(found) > 1)

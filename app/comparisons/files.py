@@ -8,7 +8,7 @@ import json
 import re
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -26,10 +26,13 @@ _ABOUT = (
     *("documents", "seconds", "corpus", "corpus_documents", "built_at", "text_date"),
     *("finished_at", "id", "error"),
 )
+_MADE_BY = ("language_model", "recipe_digest", "esoteric_version")
 _FOUND = (
     *("rank", "used", "document", "sentence_id", "title", "sentence", "url"),
     *("stance", "stance_confidence", "score", "hop", "found_by"),
 )
+# New columns come last: programs may count them.
+_COLUMNS = (*_ABOUT, *_FOUND, *_MADE_BY)
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -70,13 +73,13 @@ def _csv(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
     """A row for each sentence that a recipe found; a check without any has one row."""
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow((*_ABOUT, *_FOUND))
+    writer.writerow(_COLUMNS)
     for claim in comparison.claims:
         for recipe, run in claim.runs.items():
             about = _about(claim, run)
             for row in _found(claim, recipe) or [{}]:
                 cells = about | row
-                writer.writerow([safe_cell(cells.get(name)) for name in (*_ABOUT, *_FOUND)])
+                writer.writerow([safe_cell(cells.get(name)) for name in _COLUMNS])
     return file.getvalue()
 
 
@@ -102,6 +105,9 @@ def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
         "finished_at": _moment(run.finished_at),
         "id": run.id,
         "error": run.error and f"{run.error.message} {run.error.hint}",
+        "language_model": run.language_model,
+        "recipe_digest": run.recipe_digest,
+        "esoteric_version": run.version,
     }
 
 
@@ -121,6 +127,36 @@ def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
 
 def _moment(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat(timespec="seconds")
+
+
+def _made_by(comparison: Comparison) -> Iterator[str]:
+    """Yield what somebody needs to check the claims again: versions, recipes, judges, corpora."""
+    done = [run for run in comparison.runs if run.label]
+    for version in _distinct(run.version for run in done):
+        yield f"Checked by ESOTERIC {version}"
+    for recipe in comparison.recipes:
+        runs = [run for run in done if run.recipe == recipe]
+        if not runs:
+            continue
+        digests = " and ".join(_distinct(run.recipe_digest for run in runs))
+        judges = " and ".join(_distinct(run.judge for run in runs))
+        models = " and ".join(_distinct(run.language_model for run in runs))
+        ended = [run.finished_at for run in runs if run.finished_at]
+        days = " to ".join(_distinct(at.date().isoformat() for at in (min(ended), max(ended))))
+        yield (
+            f"Recipe {recipe}: digest {digests or 'not known'}; judge: {judges};"
+            f" language model: {models or 'none'}; checked on {days}"
+        )
+    for corpus in sorted({run.corpus for run in done if run.corpus}, key=lambda one: one.built_at):
+        text = f", text of {corpus.text_date}" if corpus.text_date else ""
+        yield (
+            f"Corpus: {corpus.title}, {corpus.documents:,} documents{text},"
+            f" indexed {corpus.built_at}"
+        )
+
+
+def _distinct(texts: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 # LaTeX
@@ -146,14 +182,12 @@ def _latex(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
 
 
 def _remarks(comparison: Comparison) -> Iterator[str]:
-    corpora = {run.corpus for run in comparison.runs if run.corpus}
     if len(comparison.claims) == 1:
         yield f"Claim: {comparison.claims[0].claim}"
         yield "Ranks of sentences in the evidence of each recipe; bold: the verdict rests on it."
     else:
         yield "S: supported, R: refuted, N: not settled; with the confidence."
-    for corpus in sorted(corpora, key=lambda one: one.built_at):
-        yield f"Corpus: {corpus.title}, {corpus.documents:,} documents, indexed {corpus.built_at}"
+    yield from _made_by(comparison)
     yield from comparison.notes
     yield "Needs booktabs; for scripts that are not Latin also LuaLaTeX or XeLaTeX."
 
@@ -237,11 +271,16 @@ def _line(text: str) -> str:
 def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     """A zip with ``topics.tsv``, and for each recipe the runs of its documents and sentences.
 
-    The score decreases with the rank, because programs that read runs sort by it.
+    The score decreases with the rank, because programs that read runs sort by it. What the runs
+    were made by has a file of its own: ``trec_eval`` before version 10 takes a comment in a run for
+    a line of it, or refuses the run. The last field of a line stays the name of the recipe, which
+    tables of results show.
     """
     numbered = list(enumerate(comparison.claims, 1))
     results = {job.id: job.result for job in jobs if job.result}
     files = {"topics.tsv": "".join(f"{number}\t{claim.claim}\n" for number, claim in numbered)}
+    about = (page, *_made_by(comparison), *comparison.notes)
+    files["about.txt"] = "".join(f"{_line(one)}\n" for one in about)
     for recipe in comparison.recipes:
         for name, ids in (("documents", _documents), ("sentences", _evidence)):
             files[f"{recipe}/{name}.run"] = "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -18,18 +19,21 @@ from app.api.models import (
 from app.api.openapi import describe
 from app.claims.asked_model import asked_model
 from app.claims.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
-from app.comparisons.comparison import MOST_CHECKS, MOST_RECIPES, Comparison, compared
+from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.comparisons.files import FILES
+from app.comparisons.given_claims import MOST_CHECKS, claims_of_list, given_claims
 from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.http.listing import asked_by_program
+from app.lists.input import uploaded_file
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import (
+    BadSource,
     EsotericError,
     InvalidClaim,
     Problem,
@@ -37,12 +41,13 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from retrieval.types import LABELS
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, QueueFull
 
 blueprint = Blueprint("compare", __name__)
 
+_LONGEST_IN_ADDRESS = 2000  # characters; each may take nine there, of about 30,000 that are read
 _CANNOT_COMPARE = (None, "No ids, more than 200, or more than five recipes")
 _NONE_KNOWN = (None, "None of these checks exists")
 
@@ -53,15 +58,19 @@ _NONE_KNOWN = (None, "None of these checks exists")
     HTTP_200=(None, "The comparison, or the form where no ids are named"),
     HTTP_400=_CANNOT_COMPARE,
     HTTP_404=_NONE_KNOWN,
+    HTTP_422=(None, "The form, where the named list has too many claims"),
 )
-def compare() -> str:
+def compare() -> str | Response:
     """Show checks side by side, or the form."""
     ids = request.args.get("claims", "")
     if not ids.strip():
-        return _form(request.args.get("claim", ""))
+        list_id = request.args.get("list", "").strip()
+        return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
     comparison, _ = _compared(ids)
+    claims = comparison.text
     page = ComparisonPage(
         comparison=comparison,
+        claims=claims if len(claims) <= _LONGEST_IN_ADDRESS else "",
         ids=",".join(run.id for run in comparison.runs),
         described=frozenset(services().recipes),
         labels=LABELS,
@@ -81,7 +90,7 @@ def compare() -> str:
     HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
 )
 def submit() -> BaseResponse:
-    """Submit the claim once with each recipe, and redirect to the comparison."""
+    """Submit each claim once with each recipe, and redirect to the comparison."""
     refuse_unless_form("From a program, send each claim with its recipe to /api/v1/claims.")
     text = request.form.get("claim", "")
     names = list(dict.fromkeys(request.form.getlist("recipe")))
@@ -92,20 +101,25 @@ def submit() -> BaseResponse:
     try:
         recipes = [recipe_to_run(name) for name in names]
         corpora = corpora_to_search(request.form.getlist("corpora"))
-        _refuse_lines(text)
         anyway = request.form.get("anyway") == "1"
+        claims = given_claims(text, uploaded_file(), len(recipes), anyway)
         owner = visitor_with_cookie()
         queue = services().queue
-        queue.refuse_without_room(len(recipes))
-        services().limits.claim(len(recipes))
+        checks = [(claim, recipe) for claim in claims for recipe in recipes]
+        queue.refuse_without_room(len(checks))
+        services().limits.claim(len(checks))
+        # Many checks take as long as a list, so they let a claim that was typed come first.
         jobs = [
             queue.submit(
-                *(text, recipe, anyway, owner), corpora=corpora, client=client(), typed=True
+                *(claim, recipe, anyway, owner),
+                corpora=corpora,
+                client=client(),
+                typed=len(claims) == 1,
             )
-            for recipe in recipes
+            for claim, recipe in checks
         ]
     except (
-        *(InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
+        *(BadSource, InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
         *(QueueFull, RequestRefused),
     ) as error:
         return _refused(text, names, error)
@@ -221,16 +235,6 @@ def _wrong_number(recipes: int) -> Problem | None:
     return None
 
 
-def _refuse_lines(text: str) -> None:
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) > 1:
-        raise InvalidClaim(
-            "several_lines",
-            f"These are {len(lines)} lines; one claim is compared at a time.",
-            "Leave one claim, on one line.",
-        )
-
-
 def _refused(
     text: str,
     names: list[str],
@@ -241,13 +245,26 @@ def _refused(
     return refused_page(_form(text, frozenset(names), about_claim, about_recipe), error)
 
 
+def _form_of_list(list_id: str) -> str | Response:
+    """Return the form with the claims of a list, and the corpora that it was checked against."""
+    found = services().lists.get(list_id)
+    try:
+        return _form(claims_of_list(found), corpora=found.corpora or ())
+    except RequestRefused as error:
+        return refused_page(_form("", problem=error.problem), error)
+
+
 def _form(
     text: str,
     ticked: frozenset[str] | None = None,
     problem: Problem | None = None,
     recipe_problem: Problem | None = None,
+    corpora: Sequence[str] = (),
 ) -> str:
-    """Return the form; without ``ticked`` as many recipes are ticked as can be compared."""
+    """Return the form; without ``ticked`` as many recipes are ticked as can be compared.
+
+    ``corpora``: those that are chosen, unless the request names some.
+    """
     here = runnable_here()
     recipes = tuple(
         recipe for recipe in services().recipes.values() if recipe.name not in here.problems
@@ -260,13 +277,14 @@ def _form(
             problem=problem,
             offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
             most_characters=LONGEST,
+            most_checks=MOST_CHECKS,
             recipes=recipes,
             other_recipes=grouped(here.problems),
             recipe_problem=recipe_problem,
             usual=here.usual,
             ticked=ticked,
             most_recipes=MOST_RECIPES,
-            corpora=corpora_to_choose(request.values.getlist("corpora")),
+            corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
             asked=asked_model(worker_health(services().workers)),
         )
     )

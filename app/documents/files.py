@@ -24,7 +24,7 @@ from app.http.errors import RequestRefused
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
-from worker.corpora.corpus_store import CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusRefused, UnknownCorpus
 
 blueprint = Blueprint("files", __name__)
 

@@ -25,13 +25,9 @@ from app.http.errors import refused_page
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.words import counted
-from worker.corpora.corpus_store import (
-    LONGEST_TITLE,
-    CorpusNotWritten,
-    CorpusRefused,
-    StoredCorpus,
-    StoredFile,
-)
+from worker.corpora.corpus_folders import StoredFile
+from worker.corpora.corpus_store import LONGEST_TITLE, StoredCorpus
+from worker.corpora.errors import CorpusNotWritten, CorpusRefused
 from worker.corpora.records import Indexing
 from worker.corpora.uploads import SUFFIXES
 from worker.health import worker_health
@@ -234,7 +230,6 @@ def _row(found: StoredCorpus) -> CorpusRow:
         found.title,
         _STATES[found.state],
         len([one for one in found.files if one.name]),
-        found.documents if found.searchable else None,
         found.text_date,
         found.searchable,
         found.state in ("waiting", "indexing"),

@@ -10,7 +10,7 @@ from app.http.asker import asker, is_operator
 from app.http.errors import RequestRefused
 from app.services import services
 from retrieval.errors import Problem
-from worker.corpora.corpus_store import CorpusRefused
+from worker.corpora.errors import CorpusRefused
 from worker.corpora.uploads import Upload, receive
 from worker.health import ALIVE_WITHIN
 

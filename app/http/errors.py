@@ -31,12 +31,7 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from worker.broker import BrokerUnavailable
-from worker.corpora.corpus_store import (
-    CorpusNotReady,
-    CorpusNotWritten,
-    CorpusRefused,
-    UnknownCorpus,
-)
+from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
 from worker.database import StoreUnavailable
 from worker.feedback_store import UnknownFeedback
 from worker.jobs import QueueFull, UnknownJob

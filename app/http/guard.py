@@ -19,7 +19,7 @@ MOST_BYTES = 64 * 1024
 MOST_BYTES_OF_A_LIST = 6 * 1024 * 1024
 _TAKE_LISTS = (
     *("pages.submit", "box.says", "lists.submit", "api_lists.submit"),
-    *("texts.read", "texts.check", "api_texts.read"),
+    *("texts.read", "texts.check", "api_texts.read", "compare.submit"),
 )
 # Uploads of documents may be larger, by what a form adds to them.
 _UPLOADS = ("corpora.make", "corpora.upload", "api_corpora.upload")

@@ -13,7 +13,7 @@ from app.services import services
 from retrieval.errors import Problem
 from retrieval.words import counted
 from worker.health import worker_health
-from worker.lists import NewEntry, RowsWait, SourcePage
+from worker.lists import CameIn, NewEntry, RowsWait, SourcePage
 
 # When to come back where nothing was checked yet, and at least and at most.
 _SECONDS = 60
@@ -28,6 +28,7 @@ def stored_list(
     corpora: tuple[str, ...] | None,
     source_text: str | None = None,
     page: SourcePage | None = None,
+    came_in: CameIn | None = None,
 ) -> str:
     """Count a list, store it, and return its id; see ``ListStore.create``.
 
@@ -41,6 +42,7 @@ def stored_list(
             *(name, recipe, entries, owner, source_text, corpora, page),
             client=client(),
             most_waiting=services().settings.most_rows,
+            came_in=came_in or CameIn(),
         )
     except RowsWait as error:
         room = max(0, error.most - error.waiting)

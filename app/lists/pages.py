@@ -19,12 +19,13 @@ from app.http.asker import is_operator
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.http.listing import asked_by_person
-from app.lists.input import list_input, pasted
+from app.lists.input import list_input, pasted, uploaded_file
 from app.lists.new_lists import continue_list, room_for_rows, stored_list
 from app.lists.rows import list_item, list_page, opened_entry
 from app.people.access import lists_all
 from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services
+from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
     BadSource,
@@ -33,7 +34,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import QueueFull
 from worker.lists import MOST_CLAIMS, Shown
@@ -88,7 +89,9 @@ def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
     refuse_unless_form("From a program, send JSON or a file to /api/v1/lists.")
     try:
-        return submitted_list(_file_of_form(request.form.get("claims", "")))
+        file = uploaded_file()
+        text = request.form.get("claims", "")
+        return submitted_list(file or pasted(text), uploaded=file is not None)
     except (
         *(BadSource, RecipeUnavailable, UnknownRecipe),
         *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused, QueueFull),
@@ -96,8 +99,10 @@ def submit() -> BaseResponse:
         return refused_page(_lists_page(error), error)
 
 
-def submitted_list(file: ListFile) -> BaseResponse:
+def submitted_list(file: ListFile, *, uploaded: bool = False) -> BaseResponse:
     """Submit the claims of a file, with the other fields of this form; redirect to their page.
+
+    ``uploaded``: the file was, so it has a name that the user knows.
 
     Raises:
         BadSource: this is no list of claims.
@@ -108,10 +113,13 @@ def submitted_list(file: ListFile) -> BaseResponse:
     """
     form = request.form
     recipe = recipe_to_run(form.get("recipe"))
-    name = form.get("name", "") or (_uploaded_name() or "")
-    given = list_input(file, form.get("column", ""), name)
+    column, name = form.get("column", ""), form.get("name", "")
+    given = list_input(file, column, name, uploaded=uploaded)
     corpora = corpora_to_search(form.getlist("corpora"))
-    list_id = stored_list(given.name, recipe, given.entries, visitor_with_cookie(), corpora)
+    list_id = stored_list(
+        *(given.name, recipe, given.entries, visitor_with_cookie(), corpora),
+        came_in=given.came_in,
+    )
     return _see(list_id)
 
 
@@ -189,18 +197,6 @@ def delete(list_id: str) -> BaseResponse:
     return redirect(url_for(".lists"), HTTPStatus.SEE_OTHER)
 
 
-def _file_of_form(typed: str) -> ListFile:
-    uploaded = request.files.get("file")
-    if uploaded is not None and uploaded.filename:
-        return ListFile(uploaded.filename, uploaded.read())
-    return pasted(typed)
-
-
-def _uploaded_name() -> str | None:
-    uploaded = request.files.get("file")
-    return uploaded.filename if uploaded is not None else None
-
-
 def _owners_listed() -> tuple[str | None, ...] | None:
     """Return whose lists are shown, ``None`` for all; nobody's where nobody logs in."""
     if is_operator():
@@ -219,6 +215,7 @@ def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
             column=request.form.get("column", ""),
             name=request.form.get("name", ""),
             most_claims=MOST_CLAIMS,
+            most_characters=LONGEST,
             most_rows=services().settings.most_rows,
             room=room_for_rows(),
             corpora=corpora_to_choose(request.form.getlist("corpora")),

@@ -21,16 +21,23 @@ from worker.health import WorkerHealth, worker_health
 from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown
 
 ROWS_PER_PAGE = 50
-_WORDS: dict[Shown, str] = {
+# Each row is in one of these, beside all.
+_ENDED: dict[Shown, str] = {
     "all": "All",
     "supported": "Supported",
     "refuted": "Refuted",
     "unsettled": "Not settled",
-    "unsure": "Not sure",
-    "divided": "Evidence disagrees",
-    "disputed": "People disagree",
-    "errors": "Errors",
+    "refused": "Not a claim",
+    "failed": "Failed",
+    "cancelled": "Cancelled or deleted",
     "unfinished": "To come",
+}
+# Rows that a reader may want to look at again. "errors" are shown where an old address asks.
+_AGAIN: dict[Shown, str] = {
+    "unsure": "Probably, or only leans",
+    "divided": "Evidence for and against",
+    "disputed": "Somebody disagrees",
+    "errors": "Without a verdict",
 }
 _STATES = {
     "refused": Badge("stopped", "Not a claim"),
@@ -64,17 +71,23 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),
         shown=shown,
-        filters=tuple(
-            ShownRows(name, words, claims.counts[name])
-            for name, words in _WORDS.items()
-            if name in ("all", shown) or claims.counts[name]
-        ),
+        filters=_filters(_ENDED, claims, shown),
+        look_again=_filters(_AGAIN, claims, shown),
         rows=tuple(map(_entry_item, entries)),
         number=number,
         pages=pages,
         exports=tuple(LIST_EXPORTS),
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
+    )
+
+
+def _filters(words: Mapping[Shown, str], claims: ClaimList, shown: Shown) -> tuple[ShownRows, ...]:
+    """Return the filters that show any row, and the one that is chosen."""
+    return tuple(
+        ShownRows(name, said, claims.counts[name])
+        for name, said in words.items()
+        if name in ("all", shown) or (claims.counts[name] and name != "errors")
     )
 
 
@@ -119,9 +132,9 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
 def _entry_item(entry: Entry) -> EntryItem:
     found = quoted(entry.result) if entry.result else None
     quote, title = (found.sentence, found.reference) if found else ("", "")
-    problem = entry.problem.message if entry.problem else ""
-    if entry.state == "failed":
-        problem = services().paths.hidden_in(problem)
+    problem = entry.problem
+    if problem is not None and entry.state == "failed":
+        problem = services().paths.hidden_in_problem(problem)
     return EntryItem(
         number=entry.number,
         place=entry.place,

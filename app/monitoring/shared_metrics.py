@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 from app.monitoring.readiness import readiness
 from app.services import Services
 from retrieval.errors import Problem
+from worker.corpora.corpus_folders import StoredFile
 from worker.corpora.corpus_store import State as CorpusState
-from worker.corpora.corpus_store import StoredFile
 from worker.database import StoreUnavailable
 from worker.lists import EntryState, ListState
 from worker.overview import Overview, overview

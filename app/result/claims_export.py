@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from app.filters import safe_url
+from retrieval.claim_lists.verdicts import part_by_part, stance_in_words
 from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
 from worker.jobs import Job
@@ -17,6 +18,8 @@ _COLUMNS = (
     *("claim", "verdict", "level", "confidence", "leans", "recipe", "judge"),
     *("corpus", "documents", "text_date", "indexed_at", "submitted_at", "finished_at", "seconds"),
     *("stance", "sentence", "title", "url", "state", "error", "id"),
+    # New columns come last: programs may count them.
+    *("in words", "evidence", "evidence labels", "part by part"),
 )
 
 
@@ -72,6 +75,10 @@ def _row(job: Job) -> dict[str, object]:
         "text_date": result.corpus.text_date,
         "indexed_at": result.corpus.built_at,
         "seconds": result.seconds.get("total"),
+        "in words": verdict.words,
+        "evidence": "\n".join(one.sentence for one in result.selected),
+        "evidence labels": "\n".join(map(stance_in_words, result.selected)),
+        "part by part": part_by_part(result),
     }
     if result.selected:
         best = result.selected[0]

@@ -16,7 +16,8 @@ from typing import Any
 
 from app.filters import safe_url
 from app.result.hops import hop_items
-from app.result.proof import proof_item
+from app.result.proof import differing_parts, proof_item
+from retrieval.claim_lists.verdicts import part_by_part
 from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusPart
@@ -51,6 +52,9 @@ _CSV_COLUMNS = (
     *("score", "title", "sentence", "url", "document", "sentence_id", "start", "end", "hop"),
     *("path", "section", "page", "context_before", "context_after"),
     *("copies", "leans", "disagrees", "source", "level"),
+    # New columns come last: programs may count them.
+    *("recipe", "judge", "corpus", "text_date", "indexed_at", "finished_at", "part by part"),
+    *("recipe_digest", "esoteric_version"),
 )
 
 
@@ -119,7 +123,15 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
     lines += [f"- {_escaped(question.text)}" for question in result.questions]
     lines += ["", "## Hops", "", *_hops(result)]
     searched = " and ".join(map(_searched, result.corpora))
-    lines += ["", f"Checked by ESOTERIC against {searched}: <{page}>", ""]
+    when = f" on {job.finished_at.date().isoformat()}" if job.finished_at else ""
+    version = f"{result.version} " if result.version else ""
+    lines += [
+        "",
+        f"Checked by ESOTERIC {version}against {searched}: <{page}>",
+        "",
+        f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -189,14 +201,15 @@ def _read_with(item: Evidence, result: ClaimResult) -> str:
 
 
 def _proof(result: ClaimResult) -> list[str]:
-    """Return the lines of the proof, if there is one; where it differs, only this."""
-    if result.proof_differs:
-        return ["", "## Proof", "", result.proof_differs]
+    """Return the lines of the proof, if there is one."""
     proof = proof_item(result)
-    if proof is None:
+    if proof is not None:
+        lines, parts = ["", "## Proof", "", _sentence(proof.summary), ""], proof.parts
+    elif result.proof_differs:
+        lines, parts = ["", "## Proof", "", result.proof_differs, ""], differing_parts(result)
+    else:
         return []
-    lines = ["", "## Proof", "", _sentence(proof.summary), ""]
-    for part in proof.parts:
+    for part in parts:
         line = f"{part.number}. {_quoted(part.words)}: {OPERATORS[part.operator].lower()}"
         if part.excerpt is not None:
             by = _quoted(part.excerpt.words) if part.excerpt.words else BY_WHOLE
@@ -246,6 +259,15 @@ def _csv(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
         "confidence": "" if label == NOT_ENOUGH_INFO else result.verdict.confidence,
         "leans": result.verdict.leans,
         "level": result.verdict.level,
+        "recipe": result.recipe,
+        "judge": result.verdict.judge,
+        "corpus": result.corpus_title,
+        "text_date": result.corpus.text_date,
+        "indexed_at": result.corpus.built_at,
+        "finished_at": job.finished_at and job.finished_at.isoformat(timespec="seconds"),
+        "part by part": part_by_part(result),
+        "recipe_digest": result.recipe_digest,
+        "esoteric_version": result.version,
     }
     rows = [
         {

@@ -40,7 +40,7 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import QueueFull
 from worker.lists import MOST_CLAIMS, NewEntry, SourcePage

@@ -1,14 +1,16 @@
 """The recipes: which stages check a claim, in which order and with which settings.
 
-Stages have the names of ``retrieval/pipeline/registry.py``: the name of the stage and, if it has
+Stages have the names of ``retrieval/recipes/stage_records.py``: that of the stage and, if it has
 several implementations, that of one of them, as in ``selection:utility``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from retrieval.errors import UnknownRecipe
@@ -16,6 +18,7 @@ from retrieval.recipes.config import REPORT, RetrievalConfig
 
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
 Vectors: TypeAlias = Literal["minilm", "dpr"]
+_DIGITS = 12  # of a digest: enough to tell recipes apart, and short enough to be printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class Recipe:
         """The same of those of each hop; the last hop has no ``next``."""
         following = ("next",) if self.max_hops > 1 else ()
         return tuple(dict.fromkeys((*map(stage_of, self.hop), *following)))
+
+    @property
+    def digest(self) -> str:
+        """A digest of its stages and settings: with the same one, a recipe does the same.
+
+        Its name and its summary are words only.
+        """
+        does = {key: one for key, one in asdict(self).items() if key not in ("name", "summary")}
+        return sha256(json.dumps(does, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     @property
     def can_go_on(self) -> bool:

@@ -77,8 +77,8 @@ NOT_ENGLISH = (
 )
 QUESTION = "This is a question. It is checked as it is; a statement gives a clearer verdict."
 SEVERAL = (
-    "The claim has more than one sentence. They are checked together; one at a time gives a clearer"
-    " verdict."
+    "The claim makes more than one statement. They are checked together; one at a time gives a"
+    " clearer verdict."
 )
 
 

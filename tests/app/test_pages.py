@@ -523,6 +523,8 @@ def test_the_page_says_that_the_proof_does_not_agree(page_of: PageOf) -> None:
         " verdict. This has lowered the confidence."
     ) in text
     assert "Part by part The" not in text
+    # What each part found, without the ticks of a proof that agrees.
+    assert "“The Lighthouse of Varn” says the same “" in text
     assert "Says the same" not in text
 
 

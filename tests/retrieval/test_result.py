@@ -28,6 +28,7 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
+from retrieval.version import esoteric_version
 from tests.app.claim_documents import claim_document, document_kept_from_before
 
 KEY = SentenceKey("Pier", 0)
@@ -89,6 +90,7 @@ REPORT = Report(
     usage=Usage("small", 1, 400, 50),
     statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
     original="Claim: the pier is o\u0142d.",
+    recipe_digest="0123456789ab",
 )
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
 DOCUMENT = (
@@ -121,7 +123,8 @@ DOCUMENT = (
     ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
     ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
     ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
-    ' "disagreement": [], "opinions": []}}]}'
+    ' "disagreement": [], "opinions": []}}],'
+    f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}"}}'
 )
 
 

@@ -218,6 +218,9 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         "unsure": 1,
         "divided": 1,
         "disputed": 1,
+        "refused": 0,
+        "failed": 0,
+        "cancelled": 0,
         "errors": 0,
         "unfinished": 1,
     }

@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from flask.testing import FlaskClient
 
-from app.comparisons.comparison import MOST_CHECKS
+from app.comparisons.given_claims import MOST_CHECKS
 from retrieval.errors import EsotericError
 from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.app.worker_by_hand import WorkerByHand
@@ -421,7 +421,7 @@ def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
     with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
         files = {name: archive.read(name).decode() for name in archive.namelist()}
     assert sorted(files) == [
-        *("esoteric/documents.run", "esoteric/sentences.run"),
+        *("about.txt", "esoteric/documents.run", "esoteric/sentences.run"),
         *("m3/documents.run", "m3/sentences.run", "topics.tsv"),
     ]
     assert files["topics.tsv"] == f"1\t{CLAIM}\n2\tVarnby has a harbour.\n"
@@ -432,6 +432,49 @@ def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
         "2 Q0 Lighthouse%20of%20Varn#1 1 4 m3",
     ]
     assert files["esoteric/documents.run"].splitlines()[0] == "1 Q0 Ostrea 1 4 esoteric"
+
+
+def test_every_file_says_what_is_needed_to_check_the_claims_again(
+    client: FlaskClient, checks: Checks
+) -> None:
+    made = {"recipe_digest": "0123456789ab", "version": "0.1.0"}
+    by_model = (
+        other_document()
+        | made
+        | {"usage": {"model": "mistral:large", "calls": 1, "prompt_tokens": 9, "answer_tokens": 9}}
+    )
+    ids = checks.ended("esoteric", claim_document(CLAIM) | made), checks.ended("m3", by_model)
+    first, *_, last = table(client, *ids)
+    assert (first["recipe_digest"], first["esoteric_version"]) == ("0123456789ab", "0.1.0")
+    assert (first["language_model"], last["language_model"]) == ("", "mistral:large")
+    run = compare(client, *ids)["claims"][0]["runs"]["m3"]
+    assert (run["version"], run["recipe_digest"]) == ("0.1.0", "0123456789ab")
+    day = run["finished_at"][:10]
+    by = "digest 0123456789ab; judge: cross-encoder-1"
+    said = [
+        "Checked by ESOTERIC 0.1.0",
+        f"Recipe esoteric: {by}; language model: none; checked on {day}",
+        f"Recipe m3: {by}; language model: mistral:large; checked on {day}",
+    ]
+    latex = exported(client, "latex", *ids).decode().splitlines()
+    assert [line for line in said if f"% {line}" in latex] == said
+    assert any(line.startswith("% Corpus: Wikipedia introductions, 9,842") for line in latex)
+    with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
+        about = archive.read("about.txt").decode().splitlines()
+    assert [line for line in said if line in about] == said
+
+
+def test_checks_by_different_states_of_a_recipe_are_noted(
+    client: FlaskClient, checks: Checks
+) -> None:
+    ids = [
+        checks.ended("m3", claim_document(claim) | {"recipe_digest": digest, "version": version})
+        for claim, digest, version in (("Tea is hot.", "aa", "1"), ("Ice is cold.", "bb", "2"))
+    ]
+    assert compare(client, *ids)["notes"] == [
+        "Between these checks, recipes were changed: m3.",
+        "Different versions of ESOTERIC made the checks: 1 and 2.",
+    ]
 
 
 def test_an_unknown_format_is_refused(client: FlaskClient, checks: Checks) -> None:
@@ -475,7 +518,14 @@ def test_the_form_submits_one_job_for_each_recipe(client: FlaskClient, store: Jo
         (CLAIM, ["m3", "report"], "The recipe report cannot run here."),
         (CLAIM, ["m3", "m4"], "There is no recipe"),
         ("?!", ["m3", "fer"], "The claim contains no words."),
-        (f"{CLAIM}\nVarnby has a harbour.", ["m3", "fer"], "These are 2 lines"),
+        (f"{CLAIM}\n\n?!\n5", ["m3", "fer"], "Line 3 cannot be compared: The claim contains no"),
+        (f"{CLAIM}\n{'a ' * 1000}a", ["m3", "fer"], "Line 2 cannot be compared: The claim is 2001"),
+        (
+            "\n".join(f"Ship {n} is old." for n in range(101)),
+            ["m3", "fer"],
+            "These are 101 claims. 2 recipes can be compared on at most 100.",
+        ),
+        ("Tea is hot.\n" * 5001, ["m3", "fer"], "These are more than 200 claims."),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_the_form_and_nothing_is_submitted(
@@ -486,6 +536,58 @@ def test_what_cannot_be_compared_is_said_in_the_form_and_nothing_is_submitted(
     assert said in answer.text
     assert f"{claim}</textarea>" in answer.text  # nothing has to be typed again
     assert store.recent(1) == []
+
+
+def test_the_form_takes_several_claims_each_once(client: FlaskClient, store: JobStore) -> None:
+    harbour = "Varnby has a harbour."
+    text = f"{CLAIM}\r\n\r\n  {harbour}\r\n{CLAIM}\r\n"
+    sent = client.post("/compare", data={"claim": text, "recipe": ["esoteric", "m3"]})
+    assert sent.status_code == 303
+    jobs = [store.get(one) for one in sent.headers["Location"].partition("claims=")[2].split(",")]
+    assert [(job.claim, job.recipe) for job in jobs] == [
+        *((CLAIM, "esoteric"), (CLAIM, "m3")),
+        *((harbour, "esoteric"), (harbour, "m3")),
+    ]
+    page = client.get(sent.headers["Location"]).text
+    assert "2 claims, compared" in page
+    change = re.search(r'href="(/compare\?claim=[^"]+)"', page)
+    assert change is not None
+    assert f"{CLAIM}\n{harbour}</textarea>" in client.get(change[1].replace("&amp;", "&")).text
+
+
+def test_a_claim_that_is_broken_over_two_lines_is_one(client: FlaskClient, store: JobStore) -> None:
+    broken = "The Lighthouse of Varn on the coast of Ostrea\nwas built by the engineer Ida Holm."
+    client.post("/compare", data={"claim": broken, "recipe": ["esoteric", "m3"]})
+    assert {job.claim for job in store.recent(9)} == {broken.replace("\n", " ")}
+
+
+def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
+    client: FlaskClient, store: JobStore
+) -> None:
+    table = io.BytesIO(f"id;claim\n1;{CLAIM}\n2;Varnby has a harbour.\n".encode())
+    data = {"claim": "", "recipe": ["esoteric", "m3"], "file": (table, "speech.csv")}
+    assert client.post("/compare", data=data).status_code == 303
+    assert len(store.recent(9)) == 4
+    wrong = {"recipe": ["esoteric", "m3"], "file": (io.BytesIO(b"%PDF-1.7"), "a.csv")}
+    refused = client.post("/compare", data=wrong)
+    assert refused.status_code == 422
+    assert "a.csv is not a text, but a PDF" in refused.text
+    claims = f"{CLAIM}\nhttps://a.example\nVarnby has a harbour."
+    address = client.post("/lists", data={"claims": claims}).location
+    leads = f"/compare?list={address.rpartition('/')[2]}"
+    assert f'href="{leads}"' in client.get(address).text
+    assert f"{CLAIM}\nVarnby has a harbour.</textarea>" in client.get(leads).text
+    long = client.post(
+        "/lists",
+        data={
+            "claims": "Tea is hot.\nIce is cold.\n"
+            + "".join(f"Ship {n} is old.\n" for n in range(99))
+        },
+    ).location
+    refused = client.get(f"/compare?list={long.rpartition('/')[2]}")
+    assert refused.status_code == 422
+    assert "The list has 101 rows. 2 recipes can be compared on at most 100." in refused.text
+    assert client.get("/compare?list=none").status_code == 404
 
 
 def test_a_claim_that_is_refused_can_be_compared_anyway(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from tests.app.claim_documents import claim_document
 from tests.app.test_escaping import HOSTILE, assert_harmless
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
+from tests.support.corpora import for_workers
 from tests.support.encoders import WordEncoder
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.indexing import index_corpus
@@ -75,7 +77,7 @@ def made(client: FlaskClient, corpora: CorpusStore, title: str = "Papers", **fil
     answer = posted(client, "/documents", form(title, **(files or {"a_txt": b"Ships go."})))
     assert answer.status_code == 303, answer.text
     name = answer.headers["Location"].rpartition("/")[2]
-    index_corpus(corpora, name, WordEncoder)
+    index_corpus(for_workers(corpora), name, WordEncoder)
     return name
 
 
@@ -88,7 +90,7 @@ def test_files_are_uploaded_indexed_replaced_and_removed_on_the_pages(
     page = client.get(address).text
     assert "Waiting for a worker to index the files." in page
     assert "No worker is running" in page
-    index_corpus(corpora, name, WordEncoder)
+    index_corpus(for_workers(corpora), name, WordEncoder)
     page = client.get(address).text
     assert "pier.txt" in page
     assert "1 passage" in page
@@ -101,6 +103,22 @@ def test_files_are_uploaded_indexed_replaced_and_removed_on_the_pages(
     assert "There are no files yet." in client.get(address).text
     assert client.post(f"{address}/remove").headers["Location"] == "/documents"
     assert client.get(address).status_code == 404
+
+
+def test_a_page_asks_before_it_removes_something_and_names_it(
+    client: FlaskClient, corpora: CorpusStore
+) -> None:
+    page = client.get(f"/documents/{made(client, corpora, '<b>Piers', a_txt=b'Ships go.')}").text
+    file, corpus = (
+        one.partition("</details>")[0] for one in re.findall(r"<details.*?</details>", page, re.S)
+    )
+    assert "“<bdi>a.txt</bdi>” is deleted from this server" in file
+    assert 'name="file" value="a.txt">Remove this file for good' in file
+    assert "“<bdi>&lt;b&gt;Piers</bdi>” is removed for good, with its file." in corpus
+    assert "Remove this corpus for good" in corpus
+    # Without opening the question there is no button that removes.
+    rest = re.sub(r"<details.*?</details>", "", page, flags=re.S)
+    assert "remove" not in rest.lower().replace("/documents", "")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +189,7 @@ def test_a_program_makes_fills_lists_and_removes_a_corpus_as_described(
     assert (made["state"], made["searchable"]) == ("empty", False)
     waiting = detail(posted(client, f"{address}/files", form(a_txt=b"Ships go.", b_txt=b"")), 202)
     assert waiting["state"] == "waiting"
-    index_corpus(corpora, made["name"], WordEncoder)
+    index_corpus(for_workers(corpora), made["name"], WordEncoder)
     ready = detail(client.get(address), 200)
     assert (ready["state"], ready["documents"]) == ("ready", 1)
     assert [(file["name"], file["passages"]) for file in ready["files"]] == [
@@ -294,7 +312,7 @@ def test_hostile_titles_and_names_of_files_do_nothing(
     address = answer.headers["Location"]
     for path in ("/documents", address, "/"):
         assert_harmless(client.get(path).text)
-    index_corpus(corpora, address.rpartition("/")[2], WordEncoder)
+    index_corpus(for_workers(corpora), address.rpartition("/")[2], WordEncoder)
     for path in (address, "/"):
         assert_harmless(client.get(path).text)
     assert json.loads(client.get("/api/v1/corpora").text)["corpora"][1]["title"] == hostile
@@ -307,7 +325,7 @@ def test_no_path_of_the_server_is_shown(
     folder = corpora.make("Folder", folder="minutes")
     (tmp_path / "minutes" / "b.txt").write_bytes(b"")
     (tmp_path / "minutes" / "c.mp3").write_bytes(b"x")
-    index_corpus(corpora, folder, WordEncoder)
+    index_corpus(for_workers(corpora), folder, WordEncoder)
     for one in (name, folder):
         for path in (f"/documents/{one}", f"/api/v1/corpora/{one}"):
             assert str(tmp_path) not in client.get(path).text
@@ -326,7 +344,7 @@ def test_a_page_follows_the_indexing_in_the_browser(
     wait_for(browser, "document.querySelector('#corpus[data-works]')")
     corpora = CorpusStore(web.settings.documents, {})
     (name,) = corpora.names()
-    index_corpus(corpora, name, WordEncoder)
+    index_corpus(for_workers(corpora), name, WordEncoder)
     wait_for(browser, "document.querySelector('#corpus:not([data-works])')")
     assert "Ready" in text_of(browser, "#corpus")
     assert "1 passage" in text_of(browser, ".files")

@@ -28,7 +28,7 @@ def list_id(client: FlaskClient) -> str:
         ("feedback/export?format=xml", "unknown_format", "'format'", "Use one of: claims, pairs."),
         ("lists/ID/results?page=-1", "bad_page", "'page'", PAGES),
         ("lists/ID/results?limit=501", "bad_page", "'limit'", "Use a whole number from 1 to 500."),
-        ("lists/ID/results?show=odd", "bad_filter", "'show'", "divided, disputed, errors"),
+        ("lists/ID/results?show=odd", "bad_filter", "'show'", "divided, disputed, refused, failed"),
         ("lists/ID/export?format=pdf", "unknown_format", "'format'", "csv, xlsx, jsonl."),
     ],
 )

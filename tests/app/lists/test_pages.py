@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.services import services_of
+from retrieval.errors import EsotericError
 from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from worker.feeder import Feeder
@@ -76,7 +77,7 @@ def test_a_file_keeps_its_columns_and_the_reasons_of_what_is_no_claim(
         ("", "There is no claim in this list."),
         ("  \n \n", "There is no claim in this list."),
         ("Tea is hot.", "A list has at least two claims, and this has one."),
-        ("Tea is hot.\n" * 5001, "more than 5,000 claims"),
+        ("Tea is hot.\n" * 5001, "more than 5,000 claims.</strong> Divide it into lists of at"),
         ("http://a.example\nhttp://b.example", "None of these 2 rows is a claim. Line 1: This is"),
         ("id\tsentence\n1\tTea is hot.", "The columns are: &#39;id&#39;, &#39;sentence&#39;"),
     ],
@@ -192,13 +193,58 @@ def test_an_export_has_her_columns_and_no_formula(client: FlaskClient, checked: 
     assert rows[1]["error"].startswith("This is a link.")
     book = openpyxl.load_workbook(io.BytesIO(client.get(f"{checked}/export?format=xlsx").data))
     cells = list(book.active.iter_rows(values_only=True))
-    assert cells[0][:3] == ("claim", "speaker", "verdict")
-    assert cells[3][:3] == ("Ice is cold.", "'=1+1", "SUPPORTS")
+    assert cells[0][:3] == ("speaker", "claim", "verdict")
+    assert cells[3][:3] == ("'=1+1", "Ice is cold.", "SUPPORTS")
     lines = client.get(f"{checked}/export?format=jsonl").text.splitlines()
     first, second, _ = map(json.loads, lines)
     assert (first["claim"], first["row"]) == ("Tea is hot.", {"speaker": "Smith"})
     assert second["error"]["code"] == "claim_link"
     assert client.get(f"{checked}/export?format=pdf").status_code == 400
+
+
+def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(
+    app: Flask, client: FlaskClient, worker: WorkerByHand
+) -> None:
+    table = "No;Statement;verdict\n1;Tea is hot.;open\n2;Ice is cold.;open\n"
+    data = {"file": (io.BytesIO(table.encode()), "../Wahl|kampf ü.csv"), "name": "Mine"}
+    address = client.post("/lists", data=data).location
+    check_all(app, worker)
+    sent = client.get(f"/api/v1{address}/export?format=csv")
+    named = sent.headers["Content-Disposition"]
+    assert "filename*=UTF-8''Wahl-kampf%20%C3%BC-verdicts.csv" in named
+    header, first, _ = csv.reader(io.StringIO(sent.data.decode("utf-8-sig"), newline=""))
+    assert header[:4] == ["No", "Statement", "verdict (input)", "verdict"]
+    assert first[:4] == ["1", "Tea is hot.", "open", "SUPPORTS"]
+    row = dict(zip(header, first, strict=True))
+    assert row["in words"] == "Supported"
+    labels, sentences = row["evidence labels"].splitlines(), row["evidence"].splitlines()
+    assert labels[0] == "Supports 93%"
+    assert len(labels) == len(sentences)
+    assert row["part by part"] == ""
+
+
+def test_rows_without_a_verdict_are_shown_by_what_happened_to_them(
+    app: Flask, client: FlaskClient, worker: WorkerByHand, store: JobStore
+) -> None:
+    claims = "Tea is hot.\nhttps://a.example\nIce is cold.\nSnow is white.\n" + "a " * 1000 + "a"
+    address = client.post("/lists", data={"claims": claims}).location
+    here = services_of(app)
+    Feeder(here.database, here.queue, None).look()  # type: ignore[arg-type]
+    for job in store.recent(9):
+        if job.claim.startswith("Tea"):
+            worker.fail(store.get(job.id), EsotericError("worker_lost", "It is gone.", "Again."))
+    client.post(f"{address}/cancel")
+    counts = client.get(f"/api/v1{address}").json["counts"]
+    known = {name: counts[name] for name in ("refused", "failed", "cancelled", "unfinished")}
+    assert known == {"refused": 2, "failed": 1, "cancelled": 1, "unfinished": 1}
+    assert counts["errors"] == 4
+    page = client.get(address).text
+    for name, said in (("refused", "Not a claim"), ("failed", "Failed")):
+        shown = client.get(f"{address}?show={name}").text
+        assert f'show={name}"' in page
+        assert f'aria-current="true">{said} ' in shown
+    # What can be done is said with what is wrong.
+    assert "The claim is 2001 characters long; at most 500 can be checked. Check one" in page
 
 
 def test_a_list_is_paused_continued_cancelled_and_deleted(client: FlaskClient) -> None:

@@ -125,6 +125,7 @@ def test_unfinished_claims_and_unknown_formats_are_refused(
 def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
     rows = done(claim_document(CLAIM)).rows()
     assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[1].pop("finished_at").startswith("20")
     assert rows[1] == {
         "claim": CLAIM,
         "verdict": "SUPPORTS",
@@ -152,6 +153,14 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
         "disagrees": "False",
         "source": "en.wikipedia.org",
         "level": "settled",
+        "recipe": "esoteric",
+        "judge": "cross-encoder-1",
+        "corpus": "Wikipedia introductions",
+        "text_date": "",
+        "indexed_at": "2026-11-20T09:30:00Z",
+        "part by part": "",
+        "recipe_digest": "",
+        "esoteric_version": "",
     }
 
 
@@ -298,8 +307,9 @@ def test_markdown_says_that_the_proof_does_not_agree(done: Finish) -> None:
     job = done(document_with_proof("REFUTES"))
     assert (
         "## Proof\n\nRead part by part, the evidence does not give the same verdict."
-        " This has lowered the confidence.\n\n## Q"
+        " This has lowered the confidence.\n\n1. “"
     ) in job.markdown()
+    assert job.rows()[0]["part by part"] == "disagrees"
 
 
 def test_an_old_result_is_exported_without_newer_fields(done: Finish) -> None:

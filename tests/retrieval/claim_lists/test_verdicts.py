@@ -61,6 +61,7 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
     assert list(first) == [
         *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
         *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+        *("in words", "evidence labels", "part by part"),
     ]
     assert (first["claim"], first["verdict (input)"]) == (CLAIM, "open")
     assert (first["verdict"], first["level"]) == ("SUPPORTS", "settled")
