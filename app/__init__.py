@@ -41,8 +41,9 @@ from app.monitoring import health
 from app.monitoring.metrics import Metrics
 from app.monitoring.shared_metrics import SharedMetrics
 from app.people import login, yours
-from app.people.access import install_access, lists_all
+from app.people.access import allowed, install_access, lists_all
 from app.people.audit import install_audit
+from app.people.hints import shown_hint
 from app.people.visitor import may_change
 from app.services import Services, install_services
 from app.texts import pages as text_pages
@@ -127,6 +128,7 @@ def _install_templates(app: Flask, settings: Settings) -> None:
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
     app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
+    app.jinja_env.globals |= {"allowed": allowed, "shown_hint": shown_hint}
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
 

@@ -300,7 +300,8 @@ class HistoryPage:
     """Page ``number`` of the ``pages`` with the claims so far that pass the filters of ``search``.
 
     ``yours``: only those of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
-    many claims there are. ``filtered``: some of them may be left out. ``recipes``: to choose from.
+    many claims there are. ``filtered``: some of them may be left out. ``may_delete``: the visitor
+    may delete one of those on this page. ``recipes``: to choose from.
     The addresses are of the two lists with the same filters, and of the pages around this one, ""
     where there is none.
     """
@@ -312,6 +313,7 @@ class HistoryPage:
     groups: tuple[ClaimGroup, ...]
     total: int
     filtered: bool
+    may_delete: bool
     number: int
     pages: int
     recipes: tuple[str, ...]

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from anyio import from_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import Field
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from cli.check import opened_retriever
 from cli.corpora import corpora_asked
@@ -27,7 +27,7 @@ from cli.mcp_answers import (
     known_corpora,
 )
 from cli.service_client import ready_service
-from retrieval.claim import LONGEST, read_claim
+from retrieval.claim import ANYWAY, LONGEST, read_claim
 from retrieval.errors import EsotericError
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import recipes_with
@@ -41,6 +41,7 @@ from settings import Settings
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.jobs import UnknownJob
 
 MOST_SENTENCES = 50
 _INSTRUCTIONS = (
@@ -53,7 +54,45 @@ _CORPUS = Field(
     description="Names or titles of the corpora to search as one, as list_corpora says them; leave"
     " it out for the default corpus."
 )
+# What each argument has to be, for who has sent something else.
+_EXPECTED = {
+    "claim": f"Give one statement in English, as a text of at most {LONGEST} characters.",
+    "recipe": "Give the name of a recipe as a text, or leave it out.",
+    "corpus": 'Give a list of names, such as ["default"], or leave it out.',
+    "query": f"Give what to look for in English, as a text of at most {LONGEST} characters.",
+    "limit": f"Give a whole number from 1 to {MOST_SENTENCES}, or leave it out.",
+    "id": "Give the id that check_claim returned, as a text.",
+}
 _READS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+
+
+class _Server(MCPServer[Any]):
+    """A server that says in plain words what is wrong with the arguments of a tool."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        tools = {tool.name: tool for tool in await self.list_tools()}
+        if name not in tools:
+            raise ToolError(
+                f"There is no tool named {name[:80]!r}. Use one of: {', '.join(tools)}."
+            )
+        takes = tools[name].input_schema["properties"]
+        unknown = [one for one in arguments if one not in takes]
+        if unknown:
+            what = f"It takes: {', '.join(takes)}." if takes else "It takes none."
+            raise ToolError(f"{name} has no argument named {unknown[0][:80]!r}. {what}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            wrong = error.__cause__
+            if not isinstance(wrong, ValidationError):
+                raise
+            at = str(wrong.errors()[0]["loc"][0])
+            how = "cannot be used" if at in arguments else "is missing"
+            raise ToolError(f"The argument {at!r} {how}. {_EXPECTED[at]}") from error
 
 
 def mcp_server(settings: Settings) -> MCPServer[Any]:
@@ -66,7 +105,7 @@ def mcp_server(settings: Settings) -> MCPServer[Any]:
     here = _Here(settings)
     receiver = _receiver(settings)
     sent = f" Claims and the sentences that are found are sent to {receiver}." if receiver else ""
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "esoteric", title="ESOTERIC", instructions=_INSTRUCTIONS + sent, log_level="WARNING"
     )
     _offer_check_claim(server, settings, here, recipes)
@@ -134,7 +173,12 @@ def _offer_search_evidence(server: MCPServer[Any], settings: Settings, here: _He
     def search_evidence(
         query: Annotated[
             str,
-            Field(description="What to look for, in English.", min_length=1, max_length=LONGEST),
+            Field(
+                description="What to look for, in English.",
+                min_length=1,
+                max_length=LONGEST,
+                pattern=r"\w",
+            ),
         ],
         limit: Annotated[
             int, Field(description="How many sentences to return.", ge=1, le=MOST_SENTENCES)
@@ -170,7 +214,13 @@ def _offer_get_result(server: MCPServer[Any], settings: Settings) -> None:
     ) -> Annotated[CallToolResult, CheckedClaim]:
         """Return the verdict and the evidence of a claim that the service has checked before."""
         with _tool_errors():
-            job = store.get(id)
+            try:
+                job = store.get(id)
+            except UnknownJob as error:
+                raise ToolError(
+                    "There is no claim with this id. It may have been deleted. Use the id that"
+                    " check_claim returned, or check the claim again."
+                ) from error
             if job.error is not None:
                 raise ToolError(f"This claim failed. {job.error.message} {job.error.hint}")
             if job.result is None:
@@ -187,7 +237,8 @@ def _tool_errors() -> Iterator[None]:
     try:
         yield
     except EsotericError as error:
-        raise ToolError(str(error)) from error
+        # No argument of a tool lets it check what is refused otherwise.
+        raise ToolError(str(error).partition(ANYWAY)[0]) from error
     except OSError as error:
         raise ToolError(os_error(error)) from error
 

@@ -48,7 +48,7 @@ OPERATORS: dict[Operator, str] = {
     EQUIVALENCE: "Says the same",
     NEGATION: "Says the opposite",
     ALTERNATION: "Gives a different answer",
-    INDEPENDENCE: "Nothing found yet",
+    INDEPENDENCE: "Nothing found",
 }
 OUTCOMES: dict[Label, str] = {
     SUPPORTS: "the claim is supported",
@@ -76,7 +76,7 @@ _FOUND_BY = {
     "dense": "meaning",
 }
 
-NOT_SETTLED = "This corpus does not settle it."
+NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"

@@ -22,7 +22,7 @@ from app.api.openapi import describe
 from app.documents.corpus import own_corpus_item
 from app.documents.uploading import refuse_unless_allowed, refuse_unless_shared, upload_to
 from app.http.errors import RequestRefused
-from app.http.json_body import json_body
+from app.http.json_body import json_body, wrong_in
 from app.services import services
 from retrieval.errors import Problem
 
@@ -169,7 +169,7 @@ def _body(model: type[Model]) -> Model:
             HTTPStatus.UNPROCESSABLE_ENTITY,
             Problem(
                 "bad_body",
-                "The body is not what is expected here.",
+                wrong_in(error),
                 f"Send an object like {example}.",
             ),
         ) from error

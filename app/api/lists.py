@@ -16,7 +16,7 @@ from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
-from app.http.json_body import json_body
+from app.http.json_body import json_body, wrong_in
 from app.http.listing import asked_by_program, pages_of
 from app.lists.export import LIST_EXPORTS, exported, file_names
 from app.lists.input import ListInput, list_input, uploaded_file
@@ -320,10 +320,9 @@ def _from_json() -> tuple[ListInput, str | None, list[str]]:
     try:
         asked = ListSubmission.model_validate(body)
     except ValidationError as error:
-        at = ".".join(map(str, error.errors()[0]["loc"][:2])) or "the body"
         raise _refused(
             "bad_list",
-            f"{at[:80]}: {error.errors()[0]['msg']}.",
+            wrong_in(error),
             f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
             ' optionally, "name", "column", "recipe" and "corpora".',
         ) from error

@@ -41,7 +41,9 @@ PER_PAGE = 20
 _LONGEST_NOTE, _LONGEST_NAME = 2000, 100
 _NO_FEEDBACK = (Error, "No such feedback")
 _YOURS_ONLY = (Error, "From another site, or somebody else's")
+_FIELDS = 'Send an object with "agrees" and, optionally, "label", "wrong", "note" and "name".'
 _WRONG = {
+    "agrees": "Say true or false.",
     "label": "Without agreement, say what the verdict should be: SUPPORTS, REFUTES or NOT ENOUGH"
     " INFO.",
     "wrong": "Name evidence of this claim by its numbers, from 1.",
@@ -197,7 +199,7 @@ def _valid(given: object) -> FeedbackGiven:
     except ValidationError as error:
         where = error.errors()[0]["loc"]
         name = str(where[0])[:80] if where else ""
-        raise _refused(name, _WRONG.get(name, "The API's description has its fields.")) from error
+        raise _refused(name, _WRONG.get(name, _FIELDS)) from error
 
 
 def _opinion(job_id: str, given: FeedbackGiven) -> Opinion:

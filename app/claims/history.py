@@ -10,8 +10,8 @@ from flask import url_for
 from app.api.models import ClaimItem, Claims, ClaimSearch, HistorySearch, ListedVerdict
 from app.contexts import HistoryPage
 from app.http.listing import asked_by_person, pages_of
-from app.people.access import listed_owner
-from app.people.visitor import visitor
+from app.people.access import allowed, listed_owner
+from app.people.visitor import may_change, visitor
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.normal_form import nfc
@@ -65,6 +65,8 @@ def history_page() -> HistoryPage:
         groups=tuple(groups),
         total=total,
         filtered=bool(filters),
+        may_delete=allowed("pages.delete")
+        and any(may_change(run.owner) for group in groups for run in group.runs),
         number=number,
         pages=pages,
         recipes=tuple(store.recipes()),

@@ -61,7 +61,7 @@ EXAMPLES = (
     Example("Frankenstein was written by Mary Shelley.", "true"),
     Example("Sputnik 1 was launched by the United States.", "false"),
     Example("The author of Frankenstein was an English novelist.", "needs two documents"),
-    Example("Mary Shelley kept a diary about her cats.", "not in the corpus"),
+    Example("Mary Shelley kept a diary about her cats.", "not in the documents"),
 )
 RECENT_CLAIMS = 3
 

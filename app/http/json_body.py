@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import request
+from pydantic import ValidationError
 
 from app.http.errors import RequestRefused
 from retrieval.errors import Problem
@@ -38,3 +39,17 @@ def json_body(example: str) -> Any:
                 f"Send an object like {example}.",
             ),
         ) from error
+
+
+def wrong_in(error: ValidationError) -> str:
+    """Return what is wrong with a body that is JSON, but not of the form that is expected."""
+    first = error.errors()[0]
+    if not first["loc"]:
+        return "The body is not an object."
+    key, *inside = first["loc"]
+    if first["type"] == "extra_forbidden":
+        return f"The body has an unknown key: {str(key)[:80]!r}."
+    if first["type"] == "missing":
+        return f"The body has no key {key!r}."
+    number = f"{inside[0] + 1} " if inside and isinstance(inside[0], int) else ""
+    return f"The value {number}of {key!r} is not what is expected."

@@ -124,18 +124,23 @@ def install_access(app: Flask) -> None:
     @app.before_request
     def decide() -> ResponseReturnValue | None:
         endpoint = request.endpoint
-        if endpoint is None:
-            return None  # there is nothing at this address
-        rule = RULES.get(endpoint, "operator")
+        rule = "reader" if endpoint is None else _rule(endpoint)
         if rule == "anybody":
             return None
         g.asker = _identified()
+        if endpoint is None:
+            return None  # there is nothing at this address, and a page says so
         log_user(asker().name)
         if asker().role is None:
             return _ask_to_log_in()
         if not _may(rule):
             raise _not_allowed(rule)
         return None
+
+
+def allowed(endpoint: str) -> bool:
+    """Return whether this asker may use a route; pages show nothing that leads to another one."""
+    return _may(_rule(endpoint))
 
 
 def refuse_readers() -> None:
@@ -183,9 +188,13 @@ def _identified() -> Asker:
     return STRANGER if user is None else Asker(user.name, user.role)
 
 
+def _rule(endpoint: str) -> Rule:
+    return RULES.get(endpoint, "operator")
+
+
 def _may(rule: Rule) -> bool:
     role = asker().role
-    return role is not None and (rule == "anybody" or ROLES.index(role) >= ROLES.index(rule))
+    return rule == "anybody" or (role is not None and ROLES.index(role) >= ROLES.index(rule))
 
 
 def _ask_to_log_in() -> ResponseReturnValue:
@@ -201,7 +210,7 @@ def _ask_to_log_in() -> ResponseReturnValue:
     said = "Only users who have logged in may do this."
     if request.headers.get("Authorization"):
         said = "No user has this token. It may have been removed."
-        hint = "Ask the operator for a new one: `esoteric users add` makes it."
+        hint = "Ask the operator for a new one."
     raise RequestRefused(
         HTTPStatus.UNAUTHORIZED,
         Problem("not_logged_in", said, hint),

@@ -64,12 +64,12 @@ def may_change(owner: str | None) -> bool:
     """Return whether the visitor may cancel or delete what belongs to this owner.
 
     What belongs to nobody may be changed by everybody: a command or a program submitted it. Where
-    users log in, only an operator may, who may change everything.
+    users log in, only an operator may, who may change everything; a reader changes nothing.
     """
     user = asker()
     if user.name is None:
         return owner is None or owner == visitor()
-    return user.role == "operator" or owner == visitor()
+    return user.role == "operator" or (user.role == "checker" and owner == visitor())
 
 
 def refuse_others(owner: str | None) -> None:

@@ -115,8 +115,8 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "all published systems: documents by questions and dense search, paths read as one,"
-            " hybrid ranking, a proof; ends with a verdict that decides",
+            "joins the next four: asks questions, looks for similar meanings, chooses the sentences"
+            " that help most, and proves the claim part by part",
             first=(*_QUESTIONS, "dense"),
             hop=(
                 "sentences",
@@ -140,8 +140,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "esoteric",
-            "spans, title and text match, questions, dense ranking, relevance, verdict"
-            " (ESOTERIC report, section 3.3)",
+            "asks questions about the claim, and reads documents that may answer them (ESOTERIC"
+            " report, section 3.3)",
             first=_QUESTIONS,
             hop=(
                 "sentences",
@@ -159,7 +159,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "admiral",
-            "titles generated from the evidence; ends with a proof in natural logic"
+            "guesses from the evidence what to read next, and proves the claim part by part"
             " (AdMIRaL, sections 3.1 and 3.2)",
             first=_QUESTIONS,
             hop=(
@@ -183,7 +183,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "m3",
-            "dense sentence retrieval, hop after hop, reranked and ranked in one list"
+            "looks for sentences of a similar meaning, hop after hop, and ranks them in one list"
             " (M3, sections 3.2 to 3.4)",
             first=("spans", "dense"),
             hop=(
@@ -205,7 +205,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "evidence selected by its use for the verdict (FER, section 3)",
+            "chooses the sentences that help most to decide (FER, section 3)",
             first=_QUESTIONS,
             hop=(
                 "sentences",

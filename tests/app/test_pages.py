@@ -16,7 +16,7 @@ from app.claims.pages import EXAMPLES
 from app.claims.progress import elapsed
 from app.services import services_of
 from retrieval.errors import EsotericError
-from retrieval.words import BY_OCR, OCR_NOTE
+from retrieval.words import BY_OCR, NOT_SETTLED, OCR_NOTE
 from settings import CHECKOUT, Settings
 from tests.app.claim_documents import (
     claim_document,
@@ -293,7 +293,7 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
         (
             "NOT ENOUGH INFO",
             0.41,
-            "Verdict: Not settled This corpus does not settle it. Search Wikipedia",
+            f"Verdict: Not settled {NOT_SETTLED} Search Wikipedia",
         ),
         ("REFUTES", 0.69, "Verdict: Probably refuted 69% sure 2 refute"),
         ("SUPPORTS", 0.999, "Verdict: Supported 99% sure"),
@@ -359,7 +359,7 @@ def test_a_verdict_without_selected_evidence_has_no_confidence(page_of: PageOf) 
         item["selected"] = False
     text = words(page_of(result))
     assert "confident" not in text.split("What was found")[0]
-    assert "This corpus does not settle it." in text
+    assert NOT_SETTLED in text
 
 
 def test_a_sentence_stands_once_in_its_document_with_its_neighbours(page_of: PageOf) -> None:
@@ -442,7 +442,7 @@ def test_evidence_that_was_read_by_ocr_is_marked_and_explained_once(page_of: Pag
 
 def test_a_claim_without_evidence_says_so(page_of: PageOf) -> None:
     text = words(page_of(document_without_evidence(CLAIM)))
-    assert "Not settled This corpus does not settle it. No sentence in the corpus is about" in text
+    assert f"Not settled {NOT_SETTLED} No sentence in the corpus is about" in text
     assert "No evidence was found. Try full names of people, places or works." in text
 
 
@@ -466,7 +466,7 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(page_of: PageOf) -> None:
         "“in 1875” Gives a different answer “in 1874” in Lighthouse of Varn Show the sentence"
     ) in text
     assert (
-        "“was born in Varnby” Nothing found yet None of the selected sentences settles this part."
+        "“was born in Varnby” Nothing found None of the selected sentences settles this part."
     ) in text
     assert "lowered" not in text
     assert "Hop 3 because “was born in Varnby” is open: Varnby → Whaling (meaning)" in text
@@ -632,7 +632,7 @@ def test_an_undecided_verdict_shows_its_lean_and_what_is_against_it_and_no_confi
     verdict = words(
         page.split('<section class="verdict unsettled leans"')[1].split("</section>")[0]
     )
-    assert "Verdict: Leans refuted This corpus does not settle it." in verdict
+    assert f"Verdict: Leans refuted {NOT_SETTLED}" in verdict
     assert "%" not in verdict
     assert "confidence" not in verdict
     # The balance, the best sentence against the verdict, and in how many documents it stands.

@@ -12,7 +12,7 @@ class UnknownCorpus(EsotericError):
         super().__init__(
             "unknown_corpus",
             f"There is no corpus named {name[:80]!r}; it may have been removed.",
-            "Choose another corpus, and submit the claim again.",
+            "Choose another one: the page /documents lists all.",
         )
 
 

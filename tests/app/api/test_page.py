@@ -151,6 +151,42 @@ def test_the_client_checks_many_claims_and_keeps_the_errors_beside_the_results(
     assert fourth == claim_document("Varnby has a harbour.")
 
 
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("127.0.0.1:8000", "bad_address"),
+        ("ftp://127.0.0.1", "bad_address"),
+        ("http://127.0.0.1:no", "bad_address"),
+        ("http://", "bad_address"),
+        ("http://127.0.0.1:1", "no_answer"),
+    ],
+)
+def test_the_client_says_that_no_service_is_there(address: str, code: str) -> None:
+    with pytest.raises(EsotericError) as raised:
+        Esoteric(address).recipes()
+    assert raised.value.code == code
+
+
+@pytest.mark.server
+def test_the_client_says_that_something_else_answers(web: WebProcess) -> None:
+    page = f"{web.address}/claims?q="
+    with pytest.raises(EsotericError) as raised:
+        Esoteric(page).recipes()
+    assert raised.value.code == "not_esoteric"
+
+
+@pytest.mark.server
+def test_the_client_says_in_one_line_why_a_claim_is_refused(web: WebProcess) -> None:
+    file = CHECKOUT / "examples" / "esoteric_client.py"
+    run = subprocess.run(
+        [sys.executable, str(file), web.address, "?!"], capture_output=True, text=True
+    )
+    assert run.returncode == 1
+    assert run.stdout == ""
+    (line,) = run.stderr.splitlines()
+    assert "The claim contains no words." in line
+
+
 @pytest.mark.server
 def test_the_client_is_served_and_runs_as_a_program(web: WebProcess, service: Esoteric) -> None:
     file = CHECKOUT / "examples" / "esoteric_client.py"

@@ -15,6 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.people.visitor import COOKIE
+from retrieval.words import NOT_SETTLED
 from tests.app.claim_documents import (
     claim_document,
     document_kept_from_before,
@@ -256,8 +257,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(done: Finish) -> N
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    job = done(result)
-    assert "**Not settled**\n\nThis corpus does not settle it.\n" in job.markdown()
+    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in done(result).markdown()
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -> None:
@@ -282,7 +282,7 @@ def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
     assert (
         "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
     ) in text
-    assert "8. “was born in Varnby”: nothing found yet\n\n## Questions asked\n" in text
+    assert "8. “was born in Varnby”: nothing found\n\n## Questions asked\n" in text
     built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
     planned = "“She planned eleven lighthouses and two bridges\\.”"
     found = "“an Ostrean engineer”, “who planned”"
