@@ -21,6 +21,7 @@ from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.mpnet import MPNet, mpnet_folder
 from retrieval.pipeline.assembly import Retriever
 from retrieval.text.english import EnglishParser
+from tests.app.web_process import WebProcess
 from tests.support.islands import TEXTS, write_source
 from tests.support.shared import make_shared_folder, remove_shared_folder, shared_folder
 
@@ -172,6 +173,28 @@ def retriever(index: Path, unpacked: Path) -> Retriever:
     )
     retriever.warm_up()
     return retriever
+
+
+@pytest.fixture
+def own_web(tmp_path: Path) -> Iterator[WebProcess]:
+    """A web server for a test that ends it or gives it much to do."""
+    web = WebProcess(tmp_path)
+    yield web
+    web.close()
+
+
+@pytest.fixture(scope="module")
+def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+    web = WebProcess(tmp_path_factory.mktemp("web"))
+    yield web
+    web.close()
+
+
+@pytest.fixture
+def web(web_of_module: WebProcess) -> WebProcess:
+    """The web server of the tests of a module, without any claim or corpus."""
+    web_of_module.forget_all()
+    return web_of_module
 
 
 @pytest.fixture(scope="session")

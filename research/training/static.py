@@ -64,7 +64,8 @@ def train_static(data: Path, run: Path, out: Path) -> None:
     _, wanted = _encoded(MiniLMEncoder(), documents, cache)
     counts = np.bincount(np.concatenate(rows), minlength=word_pieces().get_vocab_size())
     weights = torch.from_numpy(FREQUENT / (FREQUENT + counts / counts.sum())).float()
-    fitted = {"map": fit(rows, torch.from_numpy(wanted), token_vectors(), weights)}
+    vectors = token_vectors(range(len(weights)))
+    fitted = {"map": fit(rows, torch.from_numpy(wanted), vectors, weights)}
     out.mkdir(parents=True, exist_ok=True)
     save_file(
         {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 from flask import Flask
@@ -21,6 +22,8 @@ from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from worker.database import Database
 from worker.job_store import JobStore
+
+PageOf: TypeAlias = Callable[..., str]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -76,25 +79,16 @@ def worker(store: JobStore) -> WorkerByHand:
 
 
 @pytest.fixture
-def own_web(tmp_path: Path) -> Iterator[WebProcess]:
-    """A web server for a test that ends it or gives it much to do."""
-    web = WebProcess(tmp_path)
-    yield web
-    web.close()
+def page_of(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> PageOf:
+    """Return the page, or the export of this format, of a claim with this result."""
 
+    def shown(result: dict[str, Any], export: str = "") -> str:
+        job = store.submit(result["claim"], "esoteric")[0]
+        worker.finish(job, result)
+        path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
+        return client.get(path).text
 
-@pytest.fixture(scope="module")
-def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
-    web = WebProcess(tmp_path_factory.mktemp("web"))
-    yield web
-    web.close()
-
-
-@pytest.fixture
-def web(web_of_module: WebProcess) -> WebProcess:
-    """The web server of the tests of a module, without any claim or corpus."""
-    web_of_module.forget_all()
-    return web_of_module
+    return shown
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from tests.app.browser import (
     resize,
     text_of,
     wait_for,
+    wait_for_element,
 )
 from tests.app.claim_documents import (
     LONG_CLAIM,
@@ -105,7 +106,7 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert_no_complaints(browser)
 
 
-def test_the_chosen_recipe_is_shown_and_checks_the_claim(
+def test_the_chosen_recipe_is_shown_and_checks_an_example_in_one_click(
     browser: Chrome, web: WebProcess, store: JobStore
 ) -> None:
     browser.get(web.address)
@@ -115,20 +116,13 @@ def test_the_chosen_recipe_is_shown_and_checks_the_claim(
     browser.find_element(By.CSS_SELECTOR, "label[for=recipe-esoteric]").click()
     assert text_of(browser, ".recipes summary") == "Recipe: esoteric"
     assert_no_complaints(browser)
-    browser.find_element(By.CSS_SELECTOR, ".examples button").click()
-    wait_for(browser, "document.getElementById('progress')")
-    assert store.get(store.recent(1)[0].id).recipe == "esoteric"
-
-
-def test_an_example_is_one_click(browser: Chrome, web: WebProcess, store: JobStore) -> None:
-    browser.get(web.address)
     button = browser.find_element(By.CSS_SELECTOR, ".examples button")
     claim = button.text
     button.click()
     wait_for(browser, "document.getElementById('progress')")
     assert text_of(browser, "h1") == claim
-    assert store.recent(1)[0].claim == claim
-    assert_no_complaints(browser)
+    job = store.get(store.recent(1)[0].id)
+    assert (job.claim, job.recipe) == (claim, "esoteric")
 
 
 def test_a_claim_is_cancelled_from_its_page(
@@ -245,26 +239,20 @@ def test_everything_works_without_scripts(
     browser.find_element(By.ID, "claim").send_keys(CLAIM)
     browser.find_element(By.CSS_SELECTOR, "button.primary").click()
     job = wait_for_the_job(browser, store)
-    WebDriverWait(browser, 60, 0.05).until(lambda driver: driver.find_elements(By.ID, "progress"))
+    wait_for_element(browser, "#progress")
     run = worker.start(job)
     done = worker.record(run, FIRST_HOP[:3])
     browser.find_element(By.LINK_TEXT, "Show the progress").click()
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: driver.find_elements(By.CSS_SELECTOR, "tr[data-stage=titles].done")
-    )
+    wait_for_element(browser, "tr[data-stage=titles].done")
     browser.find_element(By.PARTIAL_LINK_TEXT, "every two seconds").click()
     WebDriverWait(browser, 60, 0.05).until(
         lambda driver: driver.find_elements(By.LINK_TEXT, "Stop reloading")
     )
     # From here on the page reloads itself.
     worker.record(run, FIRST_HOP[3:5], done)
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: driver.find_elements(By.CSS_SELECTOR, "tr[data-stage=questions].done")
-    )
+    wait_for_element(browser, "tr[data-stage=questions].done")
     assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: driver.find_elements(By.CSS_SELECTOR, ".verdict")
-    )
+    wait_for_element(browser, ".verdict")
     assert "Supported" in text_of(browser, ".verdict h2")
     delete = browser.find_element(By.CSS_SELECTOR, "form[action$='/delete'] button")
     assert not delete.is_displayed()
@@ -276,10 +264,9 @@ def test_everything_works_without_scripts(
     assert store.recent(1) == []
 
 
-@pytest.mark.parametrize("width", [320, 768, 1440])
-def test_no_page_is_wider_than_its_window(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand, width: int
-) -> None:
+@pytest.fixture
+def pages(web: WebProcess, store: JobStore, worker: WorkerByHand) -> list[str]:
+    """The paths of the pages, also of claims in all states with words that are too long."""
     jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefgh"}
     result = claim_document(f"a {LONG}")
     result["documents"][1]["text"] += LONG
@@ -305,75 +292,63 @@ def test_no_page_is_wider_than_its_window(
     worker.finish(jobs["h"], passages)
     run = worker.start(jobs["e"])
     worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
-    resize(browser, width)
+    proof, passage = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM))
+    worker.finish(proof, document_with_a_long_proof())
+    worker.finish(passage, document_with_passages())
     rows = [NewEntry("Row 2", LONG, {LONG: LONG}, None), NewEntry("", LONG, {}, REFUSED)]
     long_list = ListStore(store.database).create(LONG, "esoteric", rows, None)
-    pages = ["/", f"/?q={LONG}", "/api", "/claims", f"/claims?q={LONG}x", "/nothing"]
-    pages += ["/lists", f"/lists/{long_list}"]
-    for path in [*pages, *(f"/claims/{job.id}" for job in jobs.values())]:
+    paths = ["/", "/?q=Is+tea+hot%3F", f"/?q={LONG}", "/api", "/nothing"]
+    paths += ["/claims", f"/claims?q={LONG}x", "/lists", f"/lists/{long_list}"]
+    return paths + [f"/claims/{job.id}" for job in (*jobs.values(), proof, passage)]
+
+
+# WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
+SMALL = """
+return [...document.querySelectorAll('a, button, summary, input, textarea')]
+  .filter(element => element.offsetParent && !element.closest('.skip'))
+  .filter(element => {
+    const box = element.getBoundingClientRect();
+    const sentence = getComputedStyle(element).display === 'inline'
+      && element.parentElement.textContent.trim() !== element.textContent.trim();
+    const alone = !sentence || element.matches('.part');
+    return alone && (box.width < 24 || box.height < 24);
+  })
+  .map(element => element.outerHTML)
+"""
+
+
+def test_no_page_is_wider_than_its_window_and_what_can_be_pressed_is_large_enough(
+    browser: Chrome, web: WebProcess, pages: list[str]
+) -> None:
+    for path in pages:
         browser.get(web.address + path)
+        assert_outline(browser, path)
         # Collapsed parts count too.
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-        wide = browser.execute_script("return document.documentElement.scrollWidth")
-        assert wide <= width, path
+        for width in (1440, 768, 320):
+            resize(browser, width)
+            wide = browser.execute_script("return document.documentElement.scrollWidth")
+            assert wide <= width, path
+        assert browser.execute_script(SMALL) == [], path
 
 
-def test_what_can_be_pressed_is_large_enough(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job, passages = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM))
-    worker.finish(job, document_with_a_long_proof())
-    worker.finish(passages, document_with_passages())
-    resize(browser, 320)
-    claims = [f"/claims/{one.id}" for one in (job, passages)]
-    for path in ("/", "/?q=Is+tea+hot%3F", "/lists", "/api", "/claims", *claims, "/nothing"):
-        browser.get(web.address + path)
-        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-        # WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
-        small = browser.execute_script(
-            """
-            return [...document.querySelectorAll('a, button, summary, input, textarea')]
-              .filter(element => element.offsetParent && !element.closest('.skip'))
-              .filter(element => {
-                const box = element.getBoundingClientRect();
-                const sentence = getComputedStyle(element).display === 'inline'
-                  && element.parentElement.textContent.trim() !== element.textContent.trim();
-                const alone = !sentence || element.matches('.part');
-                return alone && (box.width < 24 || box.height < 24);
-              })
-              .map(element => element.outerHTML)
-            """
-        )
-        assert small == [], path
-
-
-def test_headings_go_down_one_level_at_a_time_and_ids_are_unique(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    done, passages, pending = (
-        store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM, "Snow is white.")
+def assert_outline(browser: Chrome, path: str) -> None:
+    """Headings go down one level at a time, ids are unique, and what can be pressed has a name."""
+    levels = browser.execute_script(
+        "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
     )
-    worker.finish(done, document_with_a_long_proof())
-    worker.finish(passages, document_with_passages())
-    claims = [f"/claims/{job.id}" for job in (done, passages, pending)]
-    for path in ("/", "/?q=Is+tea+hot%3F", "/lists", "/api", "/claims", *claims, "/nothing"):
-        browser.get(web.address + path)
-        levels = browser.execute_script(
-            "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
-        )
-        assert levels[0] == 1
-        assert levels.count(1) == 1
-        steps = pairwise(levels)
-        assert all(after <= before + 1 for before, after in steps), path
-        ids = browser.execute_script(
-            "return [...document.querySelectorAll('[id]')].map(element => element.id)"
-        )
-        assert len(ids) == len(set(ids)), path
-        nameless = browser.execute_script(
-            "return [...document.querySelectorAll('a, button')].filter(e =>"
-            " !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
-        )
-        assert nameless == 0
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), path
+    ids = browser.execute_script(
+        "return [...document.querySelectorAll('[id]')].map(element => element.id)"
+    )
+    assert len(ids) == len(set(ids)), path
+    nameless = browser.execute_script(
+        "return [...document.querySelectorAll('a, button')].filter(e =>"
+        " !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
+    )
+    assert nameless == 0, path
 
 
 @pytest.fixture
@@ -428,6 +403,13 @@ def test_the_keyboard_reaches_the_evidence_of_a_part(proof: Chrome) -> None:
     wait_for(proof, CARD)
     assert proof.switch_to.active_element == part(proof, 3)
     assert "in 1874" in text_of(proof, ".part-card")
+    assert part(proof, 3).get_attribute("aria-expanded") == "true"
+    press(proof, Keys.ENTER)  # closes what the focus has opened
+    wait_for(proof, f"!{CARD}")
+    assert part(proof, 3).get_attribute("aria-expanded") == "false"
+    press(proof, Keys.ENTER)
+    wait_for(proof, CARD)
+    assert part(proof, 3).get_attribute("aria-expanded") == "true"
     press(proof, Keys.TAB)
     assert proof.switch_to.active_element.get_attribute("hash") == "#evidence-1"
     press(proof, Keys.ESCAPE)
@@ -462,25 +444,6 @@ def test_a_part_that_is_focused_keeps_its_card_wherever_the_pointer_goes(proof: 
     pass_over(3)
     assert "in 1874" in text_of(proof, ".part-card")
     assert_no_complaints(proof)
-
-
-def test_the_first_enter_closes_what_the_focus_has_opened(proof: Chrome) -> None:
-    focus_on(proof, 3)
-    wait_for(proof, CARD)
-    assert part(proof, 3).get_attribute("aria-expanded") == "true"
-    press(proof, Keys.ENTER)
-    wait_for(proof, f"!{CARD}")
-    assert part(proof, 3).get_attribute("aria-expanded") == "false"
-    press(proof, Keys.ENTER)
-    wait_for(proof, CARD)
-    assert part(proof, 3).get_attribute("aria-expanded") == "true"
-
-
-def test_a_part_is_described_by_its_evidence_before_it_is_reached(proof: Chrome) -> None:
-    described = part(proof, 3).get_attribute("aria-describedby")
-    assert described == "part-3"
-    evidence = proof.find_element(By.ID, described).get_attribute("textContent") or ""
-    assert "“in 1874” in Lighthouse of Varn" in evidence
 
 
 def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) -> None:
@@ -523,7 +486,13 @@ def test_without_scripts_a_part_is_a_link_to_its_evidence_in_the_list(
     assert "“in 1874”" in text_of(browser, "#part-3")
 
 
-def test_parts_differ_in_more_than_their_colour(proof: Chrome) -> None:
+def test_parts_differ_in_more_than_their_colour_and_are_described_by_their_evidence(
+    proof: Chrome,
+) -> None:
+    described = part(proof, 3).get_attribute("aria-describedby")
+    assert described == "part-3"
+    evidence = proof.find_element(By.ID, described).get_attribute("textContent") or ""
+    assert "“in 1874” in Lighthouse of Varn" in evidence
     lines = proof.execute_script(
         "return [1, 3, 8].map(n => getComputedStyle(document.querySelector("
         "`.part[href='#part-${n}']`)).borderBottomStyle)"

@@ -19,7 +19,6 @@ from retrieval.errors import EsotericError
 from retrieval.words import BY_OCR, NOT_SETTLED, OCR_NOTE
 from settings import CHECKOUT, Settings
 from tests.app.claim_documents import (
-    PROVED_CLAIM,
     claim_document,
     document_kept_from_before,
     document_with_a_long_proof,
@@ -28,6 +27,7 @@ from tests.app.claim_documents import (
     document_without_evidence,
     statement,
 )
+from tests.app.conftest import PageOf
 from tests.app.index import describe_index, description_file
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.job_store import JobStore
@@ -139,10 +139,7 @@ def test_the_form_redirects_to_the_claim(client: FlaskClient, store: JobStore) -
 @pytest.mark.parametrize(
     ("claim", "complaint"),
     [
-        ("", "There is no claim to check."),
         (" \r\n\t", "There is no claim to check."),
-        ("1234", "The claim contains no words."),
-        ("q", "Single letters are not a claim."),
         ("snow " * 101, "The claim is 504 characters long; at most 500 can be checked."),
         ("<b>\x07</b>", "The claim contains control characters."),
     ],
@@ -335,25 +332,19 @@ def test_the_result_is_at_the_same_address(
 
 
 def test_a_calibrated_verdict_says_how_many_such_are_right_and_where_that_was_measured(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+    page_of: PageOf,
 ) -> None:
     result = claim_document(CLAIM, "REFUTES", 0.85)
     result["verdict"] |= {"judge": "MPNet verifier 8.2", "opinions": []}
-    job = submitted(store)
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(result)
     assert '<a href="#measured">About 85 of 100 such verdicts are right</a>' in page
     assert 'id="measured">' in page
 
 
-def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(page_of: PageOf) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.86)
     result["hops"][-1] |= {"sufficient": False, "missing": [[4, 14]], "stopped": "hops"}
-    job = submitted(store)
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(result)
     block = page.split('<section class="verdict')[1].split("</section>")[0]
     assert "Nothing that was found settles “Lighthouse”." in words(block).replace("“ ", "“")
     assert "%" not in words(block)
@@ -362,25 +353,17 @@ def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(
     assert evidence.index("<summary>The 3 closest sentences") < evidence.index('id="evidence-1"')
 
 
-def test_a_verdict_without_selected_evidence_has_no_confidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_a_verdict_without_selected_evidence_has_no_confidence(page_of: PageOf) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    job = submitted(store)
-    worker.finish(job, result)
-    text = words(client.get(f"/claims/{job.id}").text)
+    text = words(page_of(result))
     assert "confident" not in text.split("What was found")[0]
     assert NOT_SETTLED in text
 
 
-def test_a_sentence_stands_once_in_its_document_with_its_neighbours(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.finish(job, claim_document(CLAIM, "REFUTES"))
-    page = client.get(f"/claims/{job.id}").text
+def test_a_sentence_stands_once_in_its_document_with_its_neighbours(page_of: PageOf) -> None:
+    page = page_of(claim_document(CLAIM, "REFUTES"))
     evidence = page.split('id="evidence"')[1].split("</section>")[0]
     best = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
     assert re.findall(r'id="evidence-(\d)"', evidence) == ["3", "1", "2", "4"]
@@ -399,13 +382,9 @@ def test_a_sentence_stands_once_in_its_document_with_its_neighbours(
     assert "Ostrea, from en.wikipedia.org" in text
 
 
-def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(page_of: PageOf) -> None:
     result = document_with_passages()
-    job = submitted(store, result["claim"])
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(result)
     place = "Annual report 1931, page 12, Results > Revenue"
     text = words(page)
     assert f"Supports 92% {place}, from varnby.example The harbour earned" in text
@@ -418,53 +397,42 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(
     ) in page
 
 
-def test_a_source_opens_at_the_sentence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+def test_a_source_opens_at_the_sentence_and_the_next_claim_has_the_same_recipe(
+    page_of: PageOf,
 ) -> None:
-    job = submitted(store)
-    worker.finish(job, claim_document(CLAIM))
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(claim_document(CLAIM))
+    assert '<input type="hidden" name="recipe" value="esoteric">' in page
     assert "/Lighthouse_of_Varn#:~:text=It%20was%20built%20in,it%20until%20her%20death." in page
     assert "/Ida_Holm#:~:text=Ida%20Holm%20%281831%20to,was%20an%20Ostrean%20engineer." in page
 
 
 def test_a_document_of_a_folder_is_credited_to_its_file_and_not_to_wikipedia(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+    page_of: PageOf,
 ) -> None:
     result = claim_document(CLAIM)
     credit = "minutes.docx, modified on 2024-03-05"
     for document in result["documents"]:  # the pages of a wiki, saved in a folder
         document["source"] = credit
     result["corpus"] |= {"name": "minutes", "text_date": "2024-03-05"}
-    job = submitted(store)
-    worker.finish(job, result)
-    text = words(client.get(f"/claims/{job.id}").text)
+    text = words(page_of(result))
     assert "Ida Holm, from minutes.docx, modified on 5 March 2024" in text
     assert "9,842 documents, text of 5 March 2024, indexed on 20 November 2026." in text
     assert "Texts from Wikipedia" not in text
 
 
-def test_evidence_of_a_file_names_its_page_once(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_evidence_of_a_file_names_its_page_once(page_of: PageOf) -> None:
     result = document_with_passages()
     result["documents"][0]["source"] = "report, page 2.pdf, page 12, modified on 2024-03-05"
-    job = submitted(store, result["claim"])
-    worker.finish(job, result)
-    text = words(client.get(f"/claims/{job.id}").text)
+    text = words(page_of(result))
     place = "Annual report 1931, page 12, Results > Revenue"
     assert f"{place}, from report, page 2.pdf, modified on 5 March 2024 The harbour" in text
 
 
-def test_evidence_that_was_read_by_ocr_is_marked_and_explained_once(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_evidence_that_was_read_by_ocr_is_marked_and_explained_once(page_of: PageOf) -> None:
     result = document_with_passages()
     for item in (result["evidence"][0], result["documents"][0]):
         item["section"] = BY_OCR
-    job = submitted(store, result["claim"])
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(result)
     text = words(page)
     assert "Supports 92% Read by OCR Annual report 1931, page 12" in text
     assert "<bdi>Annual report 1931, page 12</bdi>" in page
@@ -472,23 +440,14 @@ def test_evidence_that_was_read_by_ocr_is_marked_and_explained_once(
     assert text.count(OCR_NOTE) == 1
 
 
-def test_a_claim_without_evidence_says_so(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.finish(job, document_without_evidence(CLAIM))
-    text = words(client.get(f"/claims/{job.id}").text)
+def test_a_claim_without_evidence_says_so(page_of: PageOf) -> None:
+    text = words(page_of(document_without_evidence(CLAIM)))
     assert f"Not settled {NOT_SETTLED} No sentence in the corpus is about" in text
     assert "No evidence was found. Try full names of people, places or works." in text
 
 
-def test_the_proof_is_shown_on_the_claim_and_as_a_list(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    result = document_with_a_long_proof()
-    job = submitted(store, result["claim"])
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+def test_the_proof_is_shown_on_the_claim_and_as_a_list(page_of: PageOf) -> None:
+    page = page_of(document_with_a_long_proof())
     assert re.findall(r'<a class="part (\w+)" href="#part-(\d)">', page) == [
         ("supported", "1"),
         ("supported", "2"),
@@ -513,13 +472,8 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(
     assert "Hop 3 because “was born in Varnby” is open: Varnby → Whaling (meaning)" in text
 
 
-def test_words_that_differ_are_marked_in_the_claim_and_in_the_sentence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    result = document_with_a_long_proof()
-    job = submitted(store, result["claim"])
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+def test_words_that_differ_are_marked_in_the_claim_and_in_the_sentence(page_of: PageOf) -> None:
+    page = page_of(document_with_a_long_proof())
     heading = page.split('id="claim-text"')[1].split("</h1>")[0]
     assert '<mark class="refuted">1875</mark>' in heading
     assert "built in <b>1874</b> by" in re.sub("</?mark.*?>", "", page)
@@ -528,34 +482,24 @@ def test_words_that_differ_are_marked_in_the_claim_and_in_the_sentence(
     assert '<bdi class="theirs">1874</bdi>' in block
 
 
-def test_a_part_that_matches_a_whole_sentence_says_so(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_a_part_that_matches_a_whole_sentence_says_so(page_of: PageOf) -> None:
     result = document_with_proof()
     built = result["evidence"][0]
     result["proof"][0]["evidence"][2:] = [built["start"], built["end"]]
-    job = submitted(store, PROVED_CLAIM)
-    worker.finish(job, result)
     assert (
         "“The Lighthouse of Varn” Says the same The title or the whole sentence in Lighthouse of"
         " Varn Show the sentence"
-    ) in words(client.get(f"/claims/{job.id}").text)
+    ) in words(page_of(result))
 
 
-def test_a_sentence_that_was_read_with_others_names_them(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store, PROVED_CLAIM)
-    worker.finish(job, document_with_proof())
-    page = client.get(f"/claims/{job.id}").text
+def test_a_sentence_that_was_read_with_others_names_them(page_of: PageOf) -> None:
+    page = page_of(document_with_proof())
     assert (
         'read together with <a href="#evidence-1"><bdi>Lighthouse of Varn</bdi></a>, found in hop 2'
     ) in page
 
 
-def test_what_a_sentence_was_read_with_is_shown_around_it(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_what_a_sentence_was_read_with_is_shown_around_it(page_of: PageOf) -> None:
     result = claim_document(CLAIM)
     result["documents"][1]["text"] = text = "Was <i>it</i> safe? Many asked. No. It fell. So it is."
     result["evidence"] = [result["evidence"][0]]
@@ -566,20 +510,14 @@ def test_what_a_sentence_was_read_with_is_shown_around_it(
         "end": text.index("No.") + 3,
         "context_after": "It fell.",
     }
-    job = submitted(store, CLAIM)
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(result)
     shown = page.split('<blockquote dir="auto">')[1].split("</blockquote>")[0]
     assert words(shown) == text
     assert "Was &lt;i&gt;it&lt;/i&gt; safe? Many asked. <" in shown
 
 
-def test_the_page_says_that_the_proof_does_not_agree(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store, PROVED_CLAIM)
-    worker.finish(job, document_with_proof("REFUTES"))
-    text = words(client.get(f"/claims/{job.id}").text)
+def test_the_page_says_that_the_proof_does_not_agree(page_of: PageOf) -> None:
+    text = words(page_of(document_with_proof("REFUTES")))
     assert (
         "The check part by part disagrees Read part by part, the evidence does not give the same"
         " verdict. This has lowered the confidence."
@@ -609,20 +547,9 @@ def test_a_pending_claim_with_a_removed_recipe_has_a_page(
     assert client.get(f"/claims/{job.id}").status_code == 200
 
 
-def test_notices_are_shown(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> None:
-    job = submitted(store)
-    worker.finish(job, {**claim_document(CLAIM), "notices": ["This is a question."]})
-    page = client.get(f"/claims/{job.id}").text
+def test_notices_are_shown(page_of: PageOf) -> None:
+    page = page_of({**claim_document(CLAIM), "notices": ["This is a question."]})
     assert '<p class="notice" dir="auto">This is a question.</p>' in page
-
-
-def test_the_next_claim_is_checked_by_the_same_recipe(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.finish(job, claim_document(CLAIM))
-    page = client.get(f"/claims/{job.id}").text
-    assert '<input type="hidden" name="recipe" value="esoteric">' in page
 
 
 def test_a_failed_claim_says_why_and_can_be_checked_again(
@@ -698,40 +625,23 @@ def document_with_doubt() -> dict[str, Any]:
     return result
 
 
-def test_an_undecided_verdict_shows_its_lean_and_no_confidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+def test_an_undecided_verdict_shows_its_lean_and_what_is_against_it_and_no_confidence(
+    page_of: PageOf,
 ) -> None:
-    job = submitted(store)
-    worker.finish(job, document_with_doubt())
-    page = client.get(f"/claims/{job.id}").text
+    page = page_of(document_with_doubt())
     verdict = words(
         page.split('<section class="verdict unsettled leans"')[1].split("</section>")[0]
     )
     assert f"Verdict: Leans refuted {NOT_SETTLED}" in verdict
     assert "%" not in verdict
     assert "confidence" not in verdict
-
-
-def test_the_balance_and_the_best_sentence_against_the_verdict_stand_in_its_block(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.finish(job, document_with_doubt())
-    page = client.get(f"/claims/{job.id}").text
-    verdict = words(page.split('<section class="verdict')[1].split("</section>")[0])
+    # The balance, the best sentence against the verdict, and in how many documents it stands.
     assert "1 refutes · 1 supports · 1 settles nothing" in verdict
     assert (
         "Against it “Ida Holm (1831 to 1899) was an Ostrean engineer.” Ida Holm, evidence 2"
     ) in verdict
     assert '<a href="#evidence-2"><bdi>Ida Holm' in page
-
-
-def test_a_sentence_says_in_how_many_documents_it_stands(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.finish(job, document_with_doubt())
-    text = words(client.get(f"/claims/{job.id}").text)
+    text = words(page)
     assert text.count("in 7 documents") == 1
     assert "in 1 documents" not in text
 

@@ -51,8 +51,8 @@ def test_importing_the_application_loads_nothing_heavy() -> None:
     assert run.stdout.strip() == "[]"
 
 
-def test_the_real_server_answers_a_large_body_with_our_error(own_web: WebProcess) -> None:
-    status, body = own_web.ask("POST", "/api/v1/claims", b"x" * 1_000_000, "application/json")
+def test_the_real_server_answers_a_large_body_with_our_error(web: WebProcess) -> None:
+    status, body = web.ask("POST", "/api/v1/claims", b"x" * 1_000_000, "application/json")
     assert status == 413
     assert json.loads(body)["error"]["code"] == "too_large"
 
@@ -66,14 +66,14 @@ def test_sigterm_ends_it_at_once_without_a_traceback(own_web: WebProcess) -> Non
     assert "Traceback" not in own_web.log.read_text()
 
 
-def test_a_port_in_use_is_one_line_with_how_to_fix_it(own_web: WebProcess) -> None:
+def test_a_port_in_use_is_one_line_with_how_to_fix_it(web: WebProcess) -> None:
     second = subprocess.run(
         [sys.executable, "-m", "app"],
         cwd=CHECKOUT,
         env={
             **os.environ,
-            "ESOTERIC_HOME": str(own_web.settings.home),
-            "PORT": str(own_web.port),
+            "ESOTERIC_HOME": str(web.settings.home),
+            "PORT": str(web.port),
             "HOST": "127.0.0.1",
         },
         capture_output=True,

@@ -20,10 +20,11 @@ from selenium.webdriver.common.by import By
 from retrieval.recipes.recipes import RECIPES
 from settings import EMBEDDED_STORE
 from tests.app.browser import assert_no_complaints, text_of, wait_for
-from tests.ops.up_process import Up, esoteric, wait_until
+from tests.ops.up_process import Up, esoteric
 from tests.retrieval.index.elastic.node import store_url
 from tests.retrieval.llm_judge.chat_server import ChatServer, chat_server, says, verdict
 from tests.support.islands import write_source
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

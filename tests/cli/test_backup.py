@@ -20,7 +20,8 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from tests.ops.up_process import Up, esoteric, wait_until
+from tests.ops.up_process import Up, esoteric
+from tests.support.waiting import wait_until
 from tests.worker.test_migrations import older, script
 from worker.database import Database
 from worker.health import worker_health

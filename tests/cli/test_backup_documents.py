@@ -21,8 +21,9 @@ from retrieval.index.embedded import meta
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from settings import Settings
 from tests.cli.test_backup import Home, refused
-from tests.ops.up_process import Up, esoteric, wait_until
+from tests.ops.up_process import Up, esoteric
 from tests.support.corpora import for_workers
+from tests.support.waiting import wait_until
 from tests.worker.test_corpora import index, upload
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.records import Indexing

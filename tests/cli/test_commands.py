@@ -8,20 +8,22 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import openpyxl
 import pytest
+import torch
 from click.testing import CliRunner
 
 from research.commands import train
 from retrieval.index.building import Plan
 from retrieval.index.embedded.work import changing
+from retrieval.models.encoders import static_encoder
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.support.command import Ran, esoteric, in_a_process
 from tests.support.islands import write_source
+from tests.support.waiting import wait_until
 from worker.database import Database
 from worker.job_store import JobStore
 
@@ -45,7 +47,7 @@ def home(index: Path) -> Path:
 
 
 def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
-    run = in_a_process(home, "check", CLAIM, "--json")
+    run = in_a_process(home, "check", CLAIM, "--json", PYTHONIOENCODING="ascii")
     document = json.loads(run.stdout)
     assert (run.returncode, run.stderr) == (0, "")
     assert document["claim"] == CLAIM
@@ -76,25 +78,8 @@ def test_check_refuses_a_question_that_has_no_verdict_unless_it_is_asked_to(home
     assert json.loads(run.stdout)["claim"] == question
 
 
-def test_check_prints_the_verdict_and_its_evidence(home: Path) -> None:
-    run = esoteric(home, "check", CLAIM)
-    assert run.returncode == 0
-    assert run.stdout.startswith("SUPPORTED (")
-    assert "Skerrow Light: It was designed by Ann Lee" in " ".join(run.stdout.split())
-
-
-@pytest.mark.parametrize(
-    ("claim", "said"),
-    [
-        ("", "There is no claim to check."),
-        ("   ", "There is no claim to check."),
-        ("7", "contains no words"),
-        ("x" * 501, "at most 500"),
-        ("bell \a rings", "control characters"),
-    ],
-)
-def test_a_text_that_is_no_claim_gets_one_line(home: Path, claim: str, said: str) -> None:
-    assert said in error_line(esoteric(home, "check", claim), status=2)
+def test_a_text_that_is_no_claim_gets_one_line(home: Path) -> None:
+    assert "There is no claim to check." in error_line(esoteric(home, "check", " "), status=2)
 
 
 def test_an_unknown_recipe_names_the_known_ones(home: Path) -> None:
@@ -327,9 +312,12 @@ def test_documents_are_added_and_removed_and_the_index_verified(tmp_path: Path) 
     [("minilm", ""), ("static", " --vectors static"), ("none", " --vectors none")],
 )
 def test_a_damaged_index_is_fixed_by_a_build_with_the_same_vectors(
-    tmp_path: Path, unpacked: Path, vectors: str, option: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: str, option: str
 ) -> None:
-    (tmp_path / "models").symlink_to(unpacked)  # the static vectors take long to make
+    # Those of all tokens take a minute.
+    monkeypatch.setattr(
+        static_encoder, "token_vectors", lambda tokens: torch.rand(len(tokens), 768)
+    )
     source = f"jsonl:{tmp_path}/islands.jsonl"
     write_source(tmp_path / "islands.jsonl")
     esoteric(tmp_path, "index", "build", "--source", source, "--vectors", vectors)
@@ -475,21 +463,20 @@ def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_p
 
 
 def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -> None:
-    claims = [f"Ann Lee designed {n} lighthouses." for n in range(40)]
+    claims = [f"Ann Lee designed {n} lighthouses." for n in range(16)]
     source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
     source.write_text("\n".join(claims) + "\n")
     command = [sys.executable, "-m", "cli", "batch", str(source), "-o", str(out)]
     environment = {**os.environ, "ESOTERIC_HOME": str(home)}
     with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stderr=subprocess.DEVNULL) as run:
-        deadline = time.monotonic() + 240
-        while not (out.exists() and out.read_text().count("\n") >= 3):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until(
+            lambda: out.exists() and out.read_text().count("\n") >= 3, "the third verdict", 240
+        )
         run.send_signal(signal.SIGKILL)
     kept = out.read_text().splitlines()[:3]
     with out.open("a") as stream:
         stream.write('{"claim": "cut o')  # as after a full disk
-    assert in_a_process(home, "batch", str(source), "-o", str(out)).returncode == 0
+    assert esoteric(home, "batch", str(source), "-o", str(out)).returncode == 0
     lines = out.read_text().splitlines()
     assert [json.loads(line)["claim"] for line in lines] == claims
     assert lines[:3] == kept
@@ -559,10 +546,10 @@ def test_batch_overwrites_no_other_file(home: Path, tmp_path: Path, name: str) -
 
 
 def test_a_terminal_that_lacks_some_characters_still_gets_the_verdict(home: Path) -> None:
-    for arguments in ([], ["--json"]):
-        run = in_a_process(home, "check", CLAIM, *arguments, PYTHONIOENCODING="ascii")
-        assert run.returncode == 0, run.stderr
-        assert "Skerrow Light" in run.stdout
+    run = in_a_process(home, "check", CLAIM, PYTHONIOENCODING="ascii")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("SUPPORTED (")
+    assert "Skerrow Light: It was designed by Ann Lee" in " ".join(run.stdout.split())
 
 
 def test_a_setting_that_cannot_be_used_gets_one_line(home: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -29,13 +29,6 @@ from worker.worker_store import WorkerStore
 pytestmark = pytest.mark.server
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[WebProcess]:
-    web = WebProcess(tmp_path)
-    yield web
-    web.close()
 
 
 def of_home(home: Path) -> Settings:
@@ -90,12 +83,12 @@ def test_a_claim_that_is_cancelled_in_the_pages_ends_the_command(web: WebProcess
         asked(web, cancel)
 
 
-def test_a_service_that_ends_during_the_check_is_reported(web: WebProcess) -> None:
+def test_a_service_that_ends_during_the_check_is_reported(own_web: WebProcess) -> None:
     def end(_job: Job) -> None:
-        web.process.kill()
+        own_web.process.kill()
 
     with pytest.raises(ServiceFailed, match=r"does not answer .*Run the command again"):
-        asked(web, end)
+        asked(own_web, end)
 
 
 def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
@@ -111,9 +104,9 @@ def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
     assert web.store.recent(1)[0].state == "queued"
 
 
-def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_path: Path) -> None:
+def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess) -> None:
     assert ready_service(web.settings) is None
-    with running(tmp_path, os.getpid(), "127.0.0.1", web.port):
+    with running(web.settings.home, os.getpid(), "127.0.0.1", web.port):
         assert ready_service(web.settings) is None  # no worker yet
         WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
         assert ready_service(web.settings) is not None

@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from cli import supervisor
 from cli.home_lock import running
 from cli.supervisor import GivenUp, LogFile, Program, end_all, run
 from settings import CHECKOUT
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.server
 
@@ -48,13 +48,6 @@ def alive(pid: int) -> bool:
         return False
     seen = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
     return bool(seen.stdout.strip()) and not seen.stdout.strip().startswith(b"Z")
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Path) -> None:
@@ -161,8 +154,11 @@ def test_programs_end_when_who_started_them_is_killed(tmp_path: Path, behaviour:
         stdout=subprocess.DEVNULL,
     ) as supervisor:
         logs = [tmp_path / "one.log", tmp_path / "two.log"]
-        wait_until(lambda: all(log.exists() and "at work" in log.read_text() for log in logs))
+        wait_until(
+            lambda: all(log.exists() and "at work" in log.read_text() for log in logs),
+            "both programs",
+        )
         pids = started(tmp_path)
         assert len(pids) == 2
         supervisor.kill()
-    wait_until(lambda: not any(alive(pid) for pid in pids), 20)
+    wait_until(lambda: not any(alive(pid) for pid in pids), "their end", 20)

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from cli.supervisor import SECONDS_TO_END
-from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port, wait_until
+from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.server
 

@@ -8,12 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 from settings import CHECKOUT
+from tests.support.waiting import wait_until
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -37,13 +36,6 @@ def esoteric(*arguments: str, home: Path, **settings: str) -> subprocess.Complet
         timeout=120,
         check=False,
     )
-
-
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
-        time.sleep(0.05)
 
 
 def family(pid: int) -> list[int]:

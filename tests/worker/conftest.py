@@ -9,13 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from settings import CHECKOUT, Settings
 from tests.support.postgresql import new_database
+from tests.support.waiting import wait_until
 from worker.broker import Queue
 from worker.database import Database
 from worker.health import worker_health
@@ -155,14 +156,6 @@ class House:
                 worker.kill()
         self.queue.close()
         self.store.database.close()
-
-
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 60) -> None:
-    """Wait for something that happens in another process."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
-        time.sleep(0.02)
 
 
 class RedisServer:

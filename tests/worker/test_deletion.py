@@ -16,7 +16,8 @@ from retrieval.llm_judge.kept_answers import answer_digest
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.claim_documents import claim_document
-from tests.worker.conftest import House, wait_until
+from tests.support.waiting import wait_until
+from tests.worker.conftest import House
 from tests.worker.fake_retriever import open_retriever
 from tests.worker.test_job_store_races import at_once
 from tests.worker.test_reaper import messages

@@ -14,7 +14,8 @@ from retrieval.result import ClaimResult
 from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
-from tests.worker.conftest import House, wait_until
+from tests.support.waiting import wait_until
+from tests.worker.conftest import House
 from worker.broker import Queue
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Opinion

@@ -12,7 +12,8 @@ import pytest
 from redis import Redis
 
 from settings import EMBEDDED_BROKER
-from tests.worker.conftest import House, RedisServer, wait_until
+from tests.support.waiting import wait_until
+from tests.worker.conftest import House, RedisServer
 from tests.worker.fake_retriever import open_retriever
 from worker import reaper as reaper_module
 from worker.heartbeat import Heartbeat

@@ -9,7 +9,7 @@ import pytest
 
 from retrieval.errors import IndexUnavailable
 from settings import Settings
-from tests.worker.conftest import wait_until
+from tests.support.waiting import wait_until
 from tests.worker.fake_retriever import FakeRetriever, open_retriever
 from worker import retriever
 from worker.retriever import RetrieverSlot

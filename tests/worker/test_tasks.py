@@ -10,7 +10,8 @@ import pytest
 
 from retrieval.errors import IndexAway
 from retrieval.types import Progress, ProgressListener, Report
-from tests.worker.conftest import House, wait_until
+from tests.support.waiting import wait_until
+from tests.worker.conftest import House
 from tests.worker.fake_retriever import STAGES, FakeRetriever, open_retriever
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat

@@ -105,8 +105,9 @@ class StaticEncoder:
 
         fix = restore_model(self._folder)
         fitted = load_file(checked(self._folder / WEIGHTS, self._config["sha256"], fix))
-        table = token_vectors() @ fitted["map"].float()
-        table *= fitted["weights"].float()[:, None]
+        weights = fitted["weights"].float()
+        table = token_vectors(range(len(weights))) @ fitted["map"].float()
+        table *= weights[:, None]
         return save({_TABLE: table})
 
 
@@ -159,11 +160,11 @@ class WordTokens:
         self._starts = np.zeros(1, dtype=np.int64)
 
 
-def token_vectors() -> torch.Tensor:
-    """Return two unit vectors for each of MiniLM's tokens, side by side, shape ``(30522, 768)``.
+def token_vectors(tokens: Sequence[int]) -> torch.Tensor:
+    """Return two unit vectors for each of these of MiniLM's tokens, side by side: 768 numbers.
 
-    They are its embedding, and the mean of the last hidden states when it is read alone. This takes
-    some seconds.
+    They are its embedding, and the mean of the last hidden states when it is read alone. All 30,522
+    take up to a minute.
 
     Raises:
         ModelUnavailable: the weights are missing or damaged.
@@ -174,15 +175,15 @@ def token_vectors() -> torch.Tensor:
     base = MiniLM()
     weights = base.weights()
     model = base.torch_body(weights).train(False)
-    words = torch.from_numpy(base.body(weights, places=1).words)
-    tokens = torch.arange(len(words))
+    read = torch.tensor(tokens)
+    words = torch.from_numpy(base.body(weights, places=1).words)[read].float()
     begin, end = word_pieces().encode("").ids  # [CLS] and [SEP]
     alone = torch.empty(words.shape)
     with torch.inference_mode():
-        for some in torch.split(tokens, 1024):
+        for some, into in zip(read.split(1024), alone.split(1024), strict=True):
             ids = torch.stack([torch.full_like(some, begin), some, torch.full_like(some, end)], 1)
-            alone[some] = model(input_ids=ids)[0].float().mean(dim=1)
-    return torch.cat([normalize(words.float(), dim=1), normalize(alone, dim=1)], dim=1)
+            into[:] = model(input_ids=ids)[0].float().mean(dim=1)
+    return torch.cat([normalize(words, dim=1), normalize(alone, dim=1)], dim=1)
 
 
 def word_pieces() -> Tokenizer:

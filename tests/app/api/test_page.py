@@ -17,6 +17,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app.api.page import ENDPOINTS
+from examples import esoteric_client
 from examples.esoteric_client import Esoteric, EsotericError
 from retrieval.errors import EsotericError as Failure
 from settings import CHECKOUT
@@ -30,8 +31,9 @@ FAILING = "Varnby has a theatre."
 
 
 @pytest.fixture
-def service(web: WebProcess) -> Iterator[Esoteric]:
+def service(web: WebProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Esoteric]:
     """A client of a service whose worker supports every claim, except one that fails."""
+    monkeypatch.setattr(esoteric_client, "WAIT_SECONDS", 0.05)
     ended = Event()
 
     def work() -> None:

@@ -45,18 +45,18 @@ def idle_connections(web: WebProcess, number: int) -> Iterator[list[socket.socke
         yield opened
 
 
-def test_idle_connections_keep_nobody_out(own_web: WebProcess) -> None:
-    with idle_connections(own_web, 500):
+def test_idle_connections_keep_nobody_out(web: WebProcess) -> None:
+    with idle_connections(web, 500):
         began = time.monotonic()
-        assert own_web.get("/")[0] == 200
+        assert web.get("/")[0] == 200
         assert time.monotonic() - began < 10
 
 
-def test_200_clients_that_keep_their_connections_are_all_served(own_web: WebProcess) -> None:
+def test_200_clients_that_keep_their_connections_are_all_served(web: WebProcess) -> None:
     all_served = Barrier(200)
 
     def visit(_client: int) -> list[int]:
-        connection = http.client.HTTPConnection("127.0.0.1", own_web.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
         with closing(connection):
             statuses = []
             for path in ("/", "/claims", "/"):

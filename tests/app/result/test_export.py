@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from flask import Flask
@@ -30,21 +31,48 @@ from worker.jobs import Job
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
 
-def done(store: JobStore, worker: WorkerByHand, result: dict[str, Any]) -> Job:
-    job = store.submit(result["claim"], "esoteric")[0]
-    worker.finish(job, result)
-    return job
+class Done:
+    """A claim with a result."""
+
+    def __init__(self, client: FlaskClient, job: Job) -> None:
+        self.client = client
+        self.id = job.id
+
+    def fetch(self, name: str) -> Any:
+        """Return the answer with the result in a format."""
+        if name == "claimreview":
+            given = {"agrees": True, "name": "Ida Holm"}
+            said = self.client.post(f"/api/v1/claims/{self.id}/feedback", json=given)
+            assert said.status_code == 201
+        answer = self.client.get(f"/api/v1/claims/{self.id}/export?format={name}")
+        assert answer.status_code == 200
+        return answer
+
+    def markdown(self) -> str:
+        text: str = self.fetch("md").text
+        return text
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return the lines of the CSV."""
+        return list(csv.DictReader(io.StringIO(self.fetch("csv").text, newline="")))
+
+    def review(self) -> Any:
+        return json.loads(self.fetch("claimreview").text)
 
 
-def fetch(client: FlaskClient, job: Job, name: str) -> Any:
-    if name == "claimreview":
-        given = client.post(
-            f"/api/v1/claims/{job.id}/feedback", json={"agrees": True, "name": "Ida Holm"}
-        )
-        assert given.status_code == 201
-    answer = client.get(f"/api/v1/claims/{job.id}/export", query_string={"format": name})
-    assert answer.status_code == 200
-    return answer
+Finish: TypeAlias = Callable[[dict[str, Any]], Done]
+
+
+@pytest.fixture
+def done(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Finish:
+    """Finishes a claim with this result."""
+
+    def finish(result: dict[str, Any]) -> Done:
+        job = store.submit(result["claim"], "esoteric")[0]
+        worker.finish(job, result)
+        return Done(client, job)
+
+    return finish
 
 
 def hops(markdown: str) -> list[str]:
@@ -62,26 +90,22 @@ def hops(markdown: str) -> list[str]:
     ],
 )
 def test_every_format_comes_as_a_file_of_its_type(
-    client: FlaskClient,
-    store: JobStore,
-    worker: WorkerByHand,
+    done: Finish,
     name: str,
     media_type: str,
     suffix: str,
 ) -> None:
-    job = done(store, worker, claim_document(CLAIM))
-    answer = fetch(client, job, name)
+    job = done(claim_document(CLAIM))
+    answer = job.fetch(name)
     assert answer.mimetype == media_type
     assert answer.headers["Content-Disposition"] == (
         f'attachment; filename="claim-{job.id}.{suffix}"'
     )
 
 
-def test_json_is_the_result_itself_and_the_default(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, claim_document(CLAIM))
-    assert fetch(client, job, "json").json == claim_document(CLAIM)
+def test_json_is_the_result_itself_and_the_default(client: FlaskClient, done: Finish) -> None:
+    job = done(claim_document(CLAIM))
+    assert job.fetch("json").json == claim_document(CLAIM)
     assert client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
 
 
@@ -99,11 +123,8 @@ def test_unfinished_claims_and_unknown_formats_are_refused(
     )
 
 
-def test_csv_has_a_row_for_each_piece_of_evidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, claim_document(CLAIM))
-    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
+    rows = done(claim_document(CLAIM)).rows()
     assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
     assert rows[1].pop("finished_at").startswith("20")
     assert rows[1] == {
@@ -144,83 +165,69 @@ def test_csv_has_a_row_for_each_piece_of_evidence(
     }
 
 
-def test_exports_name_page_and_section_of_a_long_document_and_escape_them(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_exports_name_page_and_section_of_a_long_document_and_escape_them(done: Finish) -> None:
     result = claim_document(CLAIM)
     result["evidence"][0] |= {"title": "Report", "section": "=1+1 > *All*", "page": 12}
-    job = done(store, worker, result)
-    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    job = done(result)
+    row = job.rows()[0]
     assert (row["section"], row["page"]) == ("'=1+1 > *All*", "12")
-    assert r"[Report, page 12, \=1\+1 \> \*All\*](" in fetch(client, job, "md").text
-    review = json.loads(fetch(client, job, "claimreview").text)
+    assert r"[Report, page 12, \=1\+1 \> \*All\*](" in job.markdown()
+    review = job.review()
     assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
 
 
 def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+    done: Finish,
 ) -> None:
     result = claim_document(CLAIM)
     credit = "report.pdf, page 3, modified on 2024-03-05"
     result["documents"][1]["source"] = credit
     result["corpus"]["text_date"] = "2024-03-05"
-    job = done(store, worker, result)
-    assert next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))["source"] == credit
-    markdown = fetch(client, job, "md").text
+    job = done(result)
+    assert job.rows()[0]["source"] == credit
+    markdown = job.markdown()
     assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
     assert r"Wikipedia introductions (9842 documents, text of 2024\-03\-05, built 2026" in markdown
-    review = json.loads(fetch(client, job, "claimreview").text)
+    review = job.review()
     assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
 
 
-def test_exports_show_the_context_of_a_sentence_and_escape_it(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_exports_show_the_context_of_a_sentence_and_escape_it(done: Finish) -> None:
     result = claim_document(CLAIM)
     item = result["evidence"][0]
     item |= {"context_before": "=1+1 *Was* it?", "sentence": "No.", "context_after": "<b>So</b>."}
-    job = done(store, worker, result)
-    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    job = done(result)
+    row = job.rows()[0]
     assert (row["context_before"], row["context_after"]) == ("'=1+1 *Was* it?", "<b>So</b>.")
     shown = r"1. *\=1\+1 \*Was\* it?* No\. *\<b\>So\</b\>\.*"
-    assert shown in fetch(client, job, "md").text.splitlines()
+    assert shown in job.markdown().splitlines()
 
 
-def test_csv_names_the_sentences_that_one_was_read_with(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, document_with_proof())
-    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+def test_csv_names_the_sentences_that_one_was_read_with(done: Finish) -> None:
+    rows = done(document_with_proof()).rows()
     assert [row["path"] for row in rows] == ["", '[["Lighthouse of Varn", 1]]', "", ""]
 
 
-def test_csv_without_evidence_still_has_the_verdict(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, document_without_evidence(CLAIM))
-    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+def test_csv_without_evidence_still_has_the_verdict(done: Finish) -> None:
+    rows = done(document_without_evidence(CLAIM)).rows()
     assert len(rows) == 1
     assert (rows[0]["verdict"], rows[0]["sentence"]) == ("NOT ENOUGH INFO", "")
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "\uff1d", "\n@"])
-def test_no_cell_of_a_csv_is_a_formula(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand, start: str
-) -> None:
+def test_no_cell_of_a_csv_is_a_formula(done: Finish, start: str) -> None:
     result = claim_document(CLAIM)
     formula = f'{start}HYPERLINK("https://x.example","x")'
     result["evidence"][0] |= {"sentence": formula, "title": formula, "document": formula}
-    job = done(store, worker, result)
-    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text, newline="")))
+    job = done(result)
+    row = job.rows()[0]
     for column in ("sentence", "title", "document"):
         assert row[column] == f"'{formula}"
 
 
-def test_markdown_has_the_verdict_and_its_evidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, claim_document(CLAIM))
-    text = fetch(client, job, "md").text
+def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
+    job = done(claim_document(CLAIM))
+    text = job.markdown()
     assert text.startswith("# The Lighthouse of Varn was built by Ida Holm\\.\n")
     assert "**Supported**, 93% sure\n\n2 support · 1 settles nothing\n" in text
     assert (
@@ -231,53 +238,41 @@ def test_markdown_has_the_verdict_and_its_evidence(
     assert f"<http://localhost/claims/{job.id}>" in text
 
 
-def test_markdown_has_the_notices(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, {**claim_document(CLAIM), "notices": ["This is *no* claim."]})
-    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**Supported**" in fetch(client, job, "md").text
+def test_markdown_has_the_notices(done: Finish) -> None:
+    job = done({**claim_document(CLAIM), "notices": ["This is *no* claim."]})
+    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**Supported**" in job.markdown()
 
 
-def test_markdown_names_the_sentences_that_one_was_read_with(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_markdown_names_the_sentences_that_one_was_read_with(done: Finish) -> None:
     result = document_with_proof()
     result["evidence"][1]["path"].append(["Skerries", 3])
-    job = done(store, worker, result)
+    job = done(result)
     assert (
         ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries,"
         " selected\n"
-    ) in fetch(client, job, "md").text
+    ) in job.markdown()
 
 
-def test_markdown_has_no_confidence_without_selected_evidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_markdown_has_no_confidence_without_selected_evidence(done: Finish) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    job = done(store, worker, result)
-    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in fetch(client, job, "md").text
+    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in done(result).markdown()
 
 
-def test_markdown_quotes_no_words_where_a_whole_sentence_matches(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -> None:
     result = document_with_proof()
     built = result["evidence"][0]
     result["proof"][0]["evidence"][2:] = [built["start"], built["end"]]
-    job = done(store, worker, result)
+    job = done(result)
     assert (
         "1. “The Lighthouse of Varn”: says the same, by the title or the whole sentence in"
         " Lighthouse of Varn, evidence 1\n"
-    ) in fetch(client, job, "md").text
+    ) in job.markdown()
 
 
-def test_markdown_has_the_proof_and_the_hops(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, document_with_a_long_proof())
-    text = fetch(client, job, "md").text
+def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
+    text = done(document_with_a_long_proof()).markdown()
     assert (
         "## Proof\n\n"
         "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
@@ -308,24 +303,19 @@ def test_markdown_has_the_proof_and_the_hops(
     ]
 
 
-def test_markdown_says_that_the_proof_does_not_agree(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, document_with_proof("REFUTES"))
+def test_markdown_says_that_the_proof_does_not_agree(done: Finish) -> None:
+    job = done(document_with_proof("REFUTES"))
     assert (
         "## Proof\n\nRead part by part, the evidence does not give the same verdict."
         " This has lowered the confidence.\n\n1. “"
-    ) in fetch(client, job, "md").text
-    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
-    assert row["part by part"] == "disagrees"
+    ) in job.markdown()
+    assert job.rows()[0]["part by part"] == "disagrees"
 
 
-def test_an_old_result_is_exported_without_newer_fields(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = done(store, worker, document_kept_from_before(CLAIM))
-    assert fetch(client, job, "json").json == document_kept_from_before(CLAIM)
-    markdown = fetch(client, job, "md").text
+def test_an_old_result_is_exported_without_newer_fields(done: Finish) -> None:
+    job = done(document_kept_from_before(CLAIM))
+    assert job.fetch("json").json == document_kept_from_before(CLAIM)
+    markdown = job.markdown()
     assert "## Proof" not in markdown
     assert "read together" not in markdown
     assert hops(markdown) == [
@@ -335,23 +325,21 @@ def test_an_old_result_is_exported_without_newer_fields(
         "   - Not named before it\\: “Lighthouse”\\.",
         "   - Now named\\: “Lighthouse”\\.",
     ]
-    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    rows = job.rows()
     assert [(row["rank"], row["path"]) for row in rows] == [(rank, "") for rank in "1234"]
-    review = json.loads(fetch(client, job, "claimreview").text)
+    review = job.review()
     assert review["reviewRating"]["alternateName"] == "Supported"
 
 
-def test_markdown_escapes_markup_in_the_texts(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_markdown_escapes_markup_in_the_texts(done: Finish) -> None:
     result = claim_document(CLAIM)
     hostile = "[x](javascript:alert)\n\n# Title\n<b>`code`</b>"
     result["evidence"][0] |= {"sentence": hostile, "title": hostile, "url": "javascript:x"}
     result["evidence"][1] |= {"title": "T", "url": "https://x.example/>)<b>"}
     result["documents"][1] |= {"source": hostile}
     result["documents"][2] |= {"title": hostile}
-    job = done(store, worker, result)
-    lines = fetch(client, job, "md").text.splitlines()
+    job = done(result)
+    lines = job.markdown().splitlines()
     safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
     assert f"1. {safe}" in lines
     assert f"   {safe}, from {safe}: supports (93%), selected" in lines
@@ -368,15 +356,13 @@ def test_markdown_escapes_markup_in_the_texts(
     ],
 )
 def test_claimreview_rates_the_claim(
-    client: FlaskClient,
-    store: JobStore,
-    worker: WorkerByHand,
+    done: Finish,
     label: str,
     word: str,
     value: int | None,
 ) -> None:
-    job = done(store, worker, claim_document(CLAIM, label))
-    review = json.loads(fetch(client, job, "claimreview").text)
+    job = done(claim_document(CLAIM, label))
+    review = job.review()
     assert review["@context"] == "https://schema.org"
     assert review["@type"] == "ClaimReview"
     assert review["claimReviewed"] == CLAIM
@@ -391,9 +377,9 @@ def test_claimreview_rates_the_claim(
 
 
 def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
-    app: Flask, client: FlaskClient, store: JobStore, worker: WorkerByHand
+    app: Flask, client: FlaskClient, done: Finish
 ) -> None:
-    job = done(store, worker, claim_document(CLAIM))
+    job = done(claim_document(CLAIM))
     address = f"/api/v1/claims/{job.id}"
     for given in (None, {"agrees": True, "name": " "}, {"agrees": False, "label": "REFUTES"}):
         if given:
@@ -416,16 +402,14 @@ def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
         assert len(review["citation"]) == 1  # of the two that support it one is labelled wrongly
 
 
-def test_claimreview_stays_within_the_script_element_that_it_is_put_into(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_claimreview_stays_within_the_script_element_that_it_is_put_into(done: Finish) -> None:
     hostile = "Tea </script><script>alert(1)</script> <!-- <script> & more"
     result = claim_document(CLAIM)
     result["claim"] = hostile
     result["verdict"]["rationale"] = hostile
     for item in result["evidence"]:
         item |= {"sentence": hostile, "title": hostile, "url": "https://a.example/?a=1&b=</script>"}
-    text = fetch(client, done(store, worker, result), "claimreview").text
+    text = done(result).fetch("claimreview").text
     elements = Elements(f'<script type="application/ld+json">{text}</script><p>After</p>')
     assert elements.names == ["script", "p"]
     assert elements.scripts == [text]
@@ -453,12 +437,10 @@ class Elements(HTMLParser):
             self.scripts.append(data)
 
 
-def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(done: Finish) -> None:
     parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
     more = {"statements": parts, "claim_as_written": "Claim: it"}
-    text = fetch(client, done(store, worker, claim_document(CLAIM) | more), "md").text
+    text = done(claim_document(CLAIM) | more).markdown()
     assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted (90%): Old\\.\n\n" in text
     assert "As it was written: Claim\\: it\n" in text
 
@@ -471,42 +453,29 @@ def document_with_doubt() -> dict[str, Any]:
     return result
 
 
-def test_markdown_of_an_undecided_verdict_has_its_lean_and_no_confidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    text = fetch(client, done(store, worker, document_with_doubt()), "md").text
+def test_exports_of_an_undecided_verdict_have_its_lean_and_no_confidence(done: Finish) -> None:
+    job = done(document_with_doubt())
+    text = job.markdown()
     assert "\n**Leans refuted**\n" in text
     assert (
         "\nAgainst it: “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
     )
     assert ": settles nothing, in 7 documents, selected\n" in text
-
-
-def test_csv_of_an_undecided_verdict_has_its_lean_and_no_confidence(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    text = fetch(client, done(store, worker, document_with_doubt()), "csv").text
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = job.rows()
     assert {(row["verdict"], row["level"], row["confidence"], row["leans"]) for row in rows} == {
         ("NOT ENOUGH INFO", "leans", "", "REFUTES")
     }
     assert [row["disagrees"] for row in rows] == ["False", "True", "False", "False"]
     assert [row["copies"] for row in rows] == ["7", "1", "1", "1"]
-
-
-def test_claimreview_of_an_undecided_verdict_rates_nothing(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    text = fetch(client, done(store, worker, document_with_doubt()), "claimreview").text
-    rating = json.loads(text)["reviewRating"]
+    rating = job.review()["reviewRating"]
     assert rating["alternateName"] == "Not settled"
     assert "ratingValue" not in rating
 
 
 def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+    done: Finish,
 ) -> None:
-    job = done(store, worker, claim_document(CLAIM, "REFUTES", 0.69))
-    assert "**Probably refuted**, 69% sure\n" in fetch(client, job, "md").text
-    rating = json.loads(fetch(client, job, "claimreview").text)["reviewRating"]
+    job = done(claim_document(CLAIM, "REFUTES", 0.69))
+    assert "**Probably refuted**, 69% sure\n" in job.markdown()
+    rating = job.review()["reviewRating"]
     assert rating["alternateName"] == "Refuted"

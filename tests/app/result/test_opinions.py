@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from flask.testing import FlaskClient
 
 from cli.claim_text import as_text
@@ -20,7 +19,7 @@ from tests.app.claim_documents import (
     document_with_a_model,
     document_with_proof,
 )
-from tests.app.worker_by_hand import WorkerByHand
+from tests.app.conftest import PageOf
 from worker.job_store import JobStore
 from worker.reports import AskedModel
 from worker.worker_store import WorkerStore
@@ -32,21 +31,8 @@ def text_of(result: dict[str, Any]) -> str:
     return as_text(ClaimResult.model_validate(result))
 
 
-@pytest.fixture
-def page(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Any:
-    """Return the page, or the export of this format, of a claim with this result."""
-
-    def shown(result: dict[str, Any], export: str = "") -> str:
-        job = store.submit(result["claim"], "esoteric")[0]
-        worker.finish(job, result)
-        path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
-        return client.get(path).text
-
-    return shown
-
-
-def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page: Any) -> None:
-    text = page(document_with_a_model(CLAIM, "REFUTES"))
+def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page_of: PageOf) -> None:
+    text = page_of(document_with_a_model(CLAIM, "REFUTES"))
     assert "The judges disagree" in text
     assert "Read the evidence before you rely on the verdict." in text
     assert text.index("(decides)") < text.index("The verifier")
@@ -58,38 +44,38 @@ def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page: Any) -> N
     assert '<a href="#evidence-3"><span class="hidden">evidence </span>3</a>' in text
 
 
-def test_agreement_is_shown(page: Any) -> None:
-    text = page(document_with_a_model(CLAIM, "SUPPORTS"))
+def test_agreement_is_shown(page_of: PageOf) -> None:
+    text = page_of(document_with_a_model(CLAIM, "SUPPORTS"))
     assert "Both judges agree" in text
     assert "The judges disagree" not in text
 
 
-def test_where_the_verifier_decides_it_comes_first(page: Any) -> None:
-    text = page(document_with_a_model(CLAIM, "REFUTES", decides=False))
+def test_where_the_verifier_decides_it_comes_first(page_of: PageOf) -> None:
+    text = page_of(document_with_a_model(CLAIM, "REFUTES", decides=False))
     judges = text[text.index('id="opinions"') :]
     assert judges.index("The verifier") < judges.index("(decides)") < judges.index(MODEL)
     assert "The verdict is from the language model" not in text
 
 
-def test_one_judge_alone_has_no_section(page: Any) -> None:
+def test_one_judge_alone_has_no_section(page_of: PageOf) -> None:
     result = document_with_proof()
-    assert 'id="opinions"' not in page(result)
+    assert 'id="opinions"' not in page_of(result)
 
 
-def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> None:
+def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page_of: PageOf) -> None:
     """The label of the proof is SUPPORTS. It is compared only with the verifier's verdict."""
     by_model = document_with_proof("REFUTES")
     both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
     by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
     for export in ("", "md"):
-        assert "has lowered" in page(document_with_proof("REFUTES"), export)
-        assert "has lowered" not in page(by_model, export)
+        assert "has lowered" in page_of(document_with_proof("REFUTES"), export)
+        assert "has lowered" not in page_of(by_model, export)
     assert "has lowered" in text_of(document_with_proof("REFUTES"))
     assert "has lowered" not in text_of(by_model)
 
 
-def test_where_both_decide_together_neither_is_marked_as_deciding(page: Any) -> None:
-    text = page(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
+def test_where_both_decide_together_neither_is_marked_as_deciding(page_of: PageOf) -> None:
+    text = page_of(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
     judges = text[text.index('id="opinions"') :]
     assert "The judges disagree" in text
     assert "(decides)" not in text
@@ -99,9 +85,9 @@ def test_where_both_decide_together_neither_is_marked_as_deciding(page: Any) -> 
     assert "What both judges read" in text
 
 
-def test_exports_and_the_terminal_show_both_opinions(page: Any) -> None:
+def test_exports_and_the_terminal_show_both_opinions(page_of: PageOf) -> None:
     result = document_with_a_model(CLAIM, "REFUTES")
-    markdown = page(result, "md")
+    markdown = page_of(result, "md")
     assert "The judges disagree:" in markdown
     assert "refuted, citing evidence 1 and 3" in markdown
     assert "Missing: who paid" in markdown
@@ -111,13 +97,13 @@ def test_exports_and_the_terminal_show_both_opinions(page: Any) -> None:
     assert "- cross-encoder-1: supported (93%)" in text
 
 
-def test_what_a_model_says_is_escaped(page: Any) -> None:
+def test_what_a_model_says_is_escaped(page_of: PageOf) -> None:
     result = document_with_a_model(CLAIM, "REFUTES")
     hostile = "<script>alert(1)</script> [x](javascript:alert(1))"
     result["verdict"]["rationale"] = result["verdict"]["opinions"][0]["rationale"] = hostile
     result["verdict"]["opinions"][0]["missing"] = hostile
-    assert "<script>alert" not in page(result)
-    assert "[x](javascript" not in page(result, "md")
+    assert "<script>alert" not in page_of(result)
+    assert "[x](javascript" not in page_of(result, "md")
 
 
 def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(

@@ -1,8 +1,8 @@
 """Changes an index and is killed before the n-th thing it does on the disk; then does it again.
 
-python -m tests.retrieval.index.killed_anywhere CHANGE FOLDER STEP: prints how many moments were
-tried, every STEP-th of all that there are. Whatever does not end as an undisturbed change does is
-an error.
+python -m tests.retrieval.index.killed_anywhere FOLDER STEP: prints for each change how many
+moments were tried, every STEP-th of all that there are. Whatever does not end as an undisturbed
+change does is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import spacy  # noqa: F401 - once for all children, each of which would need a second for it
 import torch
 
 from retrieval.corpora.corpus import Page
@@ -43,6 +44,7 @@ def main(name: str, folder: Path, step: int) -> int:
     which may hold a lock while the next child is made, and that child would keep it for good.
     """
     change = CHANGES[name]
+    folder.mkdir()
     before = folder / "before"
     vectors = None if name == "encode" else WordEncoder()
     assert _in_a_child(lambda: EmbeddedIndex(before).build(ListCorpus(PAGES), vectors))
@@ -54,7 +56,7 @@ def main(name: str, folder: Path, step: int) -> int:
         again = None if ended else change
         assert _in_a_child(
             lambda place=place, again=again: _check(place, again, undisturbed)  # type: ignore[misc]
-        ), moment
+        ), (name, moment)
         shutil.rmtree(place)
         if ended:
             return tried
@@ -124,4 +126,5 @@ def _until(moment: int, change: Callable[[EmbeddedIndex], object], place: Path) 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)  # before children are made of this process
-    print(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
+    for change in CHANGES:
+        print(main(change, Path(sys.argv[1], change), int(sys.argv[2])))

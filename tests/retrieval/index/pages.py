@@ -49,4 +49,13 @@ class ListCorpus:
             yield chunk, len(chunk)
 
 
+def many() -> ListCorpus:
+    """Enough pages for several parts of a build."""
+    pages = tuple(
+        Page(f"p{n}", f"Page {n}", None, f"Page {n} is a page. It is number {n} of many.")
+        for n in range(1400)
+    )
+    return ListCorpus(pages, name="many", source="many")
+
+
 _: Corpus = ListCorpus()

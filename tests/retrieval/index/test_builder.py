@@ -35,18 +35,18 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
-from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
-# A build in a process of its own, over enough pages for several parts.
+# A build in a process of its own.
 BUILD = """
 import sys, resource
 from pathlib import Path
 from retrieval.corpora.corpus import Page
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.support.encoders import WordEncoder
-from tests.retrieval.index.test_builder import many
+from tests.retrieval.index.pages import many
 limit = int(sys.argv[2])
 if limit:
     import signal
@@ -71,14 +71,6 @@ FILES = [
     "versions/*/removed.npy",
     "versions/*/lexical/*.term",
 ]
-
-
-def many() -> ListCorpus:
-    pages = tuple(
-        Page(f"p{n}", f"Page {n}", None, f"Page {n} is a page. It is number {n} of many.")
-        for n in range(1400)
-    )
-    return ListCorpus(pages, name="many", source="many")
 
 
 def file_of(folder: Path, pattern: str) -> Path:
@@ -113,7 +105,7 @@ def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
     undisturbed = build(tmp_path / "undisturbed", many())
     killed = tmp_path / "killed"
     said: list[str] = []
-    for moment in ("reading 0", "reading 256", "reading 1024", "encoding 0", "encoding 1024"):
+    for moment in ("reading 256", "encoding 0", "encoding 1024"):
         with start_build(killed) as process:
             assert process.stdout is not None
             said = [process.stdout.readline()]
@@ -128,19 +120,16 @@ def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("change", ["build", "update", "add", "encode", "remove"])
-def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(
-    tmp_path: Path, change: str
-) -> None:
+def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(tmp_path: Path) -> None:
     tried = subprocess.run(
-        [sys.executable, "-m", "tests.retrieval.index.killed_anywhere", change, str(tmp_path), "4"],
+        [sys.executable, "-m", "tests.retrieval.index.killed_anywhere", str(tmp_path), "6"],
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=500,
     )
     assert tried.returncode == 0, tried.stderr
-    assert int(tried.stdout) > 8
+    assert all(int(moments) > 5 for moments in tried.stdout.split())
 
 
 @pytest.mark.server

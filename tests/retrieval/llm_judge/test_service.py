@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,7 @@ from tests.retrieval.llm_judge.chat_server import (
     verdict,
 )
 from tests.support.command import in_a_process
+from tests.support.waiting import wait_until
 from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
@@ -76,7 +77,7 @@ class Service:
         return self.store.get(answer.json["id"])
 
     def wait(self, job: Job, state: str) -> Job:
-        until(lambda: self.store.get(job.id).state == state, f"state {state}")
+        wait_until(lambda: self.store.get(job.id).state == state, f"state {state}", 240)
         return self.store.get(job.id)
 
     def checked(self, claim: str) -> Job:
@@ -90,13 +91,6 @@ class Service:
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(60)
         services_of(self._app).close()
-
-
-def until(true: Callable[[], bool], what: str, seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +107,9 @@ def service(
     (home / "index").symlink_to(index)
     (home / "models").symlink_to(unpacked)
     service = Service(home, server)
-    until(lambda: worker_health(WorkerStore(service.store.database)).ready, "a ready worker")
+    wait_until(
+        lambda: worker_health(WorkerStore(service.store.database)).ready, "a ready worker", 240
+    )
     yield service
     service.close()
 
@@ -164,7 +160,7 @@ def test_a_claim_can_be_cancelled_while_the_model_is_waited_for(
     server.disconnected.clear()
     server.answers(hangs)
     job = service.submit("Skerrow Light was designed by a Scottish engineer.")
-    until(lambda: service.last_stage(job) == "explain", "the stage explain")
+    wait_until(lambda: service.last_stage(job) == "explain", "the stage explain", 240)
     page = service.client.get(f"/claims/{job.id}").text
     assert "Ask the language model" in page
     begun = time.monotonic()
@@ -191,7 +187,7 @@ def test_a_model_that_fails_leaves_the_verifiers_verdict_and_shows_as_degraded(
     asked = [r for r in server.requests if begins in r.body["messages"][1]["content"]]
     assert len(asked) == BREAKS_AFTER  # for the sixth claim nothing was sent
 
-    until(lambda: "degraded" in (service.client.get("/readyz").json or {}), "degraded")
+    wait_until(lambda: "degraded" in (service.client.get("/readyz").json or {}), "degraded", 240)
     answer = service.client.get("/readyz")
     assert answer.status_code == 200
     (problem,) = answer.json["degraded"]  # type: ignore[index]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from retrieval.errors import IndexUnavailable, ModelUnavailable
+from retrieval.models.encoders import static_encoder
 from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.static_encoder import StaticEncoder, WordTokens, word_pieces
+from retrieval.models.encoders.static_encoder import (
+    StaticEncoder,
+    WordTokens,
+    token_vectors,
+    word_pieces,
+)
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import STATIC
 
@@ -28,8 +36,21 @@ SILENT = EncodableDocument("Silence", "", ())
 
 
 @pytest.fixture(scope="module")
-def encoder() -> StaticEncoder:
-    return StaticEncoder(STATIC)
+def encoder() -> Iterator[StaticEncoder]:
+    """It with the vectors of the tokens here only, since those of all take a minute."""
+
+    def vectors_of_these(tokens: Sequence[int]) -> torch.Tensor:
+        texts = [text for page in (LIGHTHOUSE, SOUP, SILENT) for text in (page.title, page.text)]
+        found = word_pieces().encode_batch(texts, add_special_tokens=False)
+        here = sorted({token for text in found for token in text.ids})
+        table = torch.zeros(len(tokens), 768)
+        table[here] = token_vectors(here)
+        return table
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(static_encoder, "token_vectors", vectors_of_these)
+        patch.setattr(static_encoder, "_TABLE", "tokens-of-a-test")
+        yield StaticEncoder(STATIC)
 
 
 def test_vectors_are_of_length_one_and_there_is_one_for_each_sentence(

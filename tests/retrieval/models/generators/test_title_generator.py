@@ -23,48 +23,65 @@ TITLES = ["Ann Lee", "Ann Lee (singer)", "Oslo", "Lamp", "Pier"]
 
 
 @pytest.fixture(scope="module")
-def network() -> TitleNetwork:
-    return packaged_title_network().train(False)
-
-
-@pytest.fixture(scope="module")
 def tokenizer() -> TitleTokenizer:
     return TitleTokenizer()
 
 
-def shipped(network: TitleNetwork, folder: Path) -> MiniLMTitleModel:
-    digest = save_delta(network, packaged_title_network(), folder / "delta.safetensors", rank=2)
-    config = {"name": "MiniLM titles", "version": "7", "max_tokens": 64, "sha256": digest}
-    (folder / "config.json").write_text(json.dumps(config))
-    return MiniLMTitleModel(folder)
+@pytest.fixture(scope="module")
+def fresh() -> TitleNetwork:
+    return packaged_title_network().train(False)
 
 
-def test_a_model_is_shipped_as_its_difference_and_its_decoder(
-    tmp_path: Path, tokenizer: TitleTokenizer
-) -> None:
+@pytest.fixture(scope="module")
+def trained() -> TitleNetwork:
     trained = packaged_title_network().train(False)
     with torch.no_grad():
         trained.output_bias[MARKUP.title_begin] = 3.0
         trained.distilbert.transformer.layer[0].ffn.lin1.weight += 0.01  # of rank one
-    model = shipped(trained, tmp_path)
+    return trained
+
+
+@pytest.fixture(scope="module")
+def shipped(
+    tmp_path_factory: pytest.TempPathFactory, trained: TitleNetwork, fresh: TitleNetwork
+) -> Path:
+    """The folder of the trained model."""
+    folder = tmp_path_factory.mktemp("titles")
+    digest = save_delta(trained, fresh, folder / "delta.safetensors", rank=2)
+    config = {"name": "MiniLM titles", "version": "7", "max_tokens": 64, "sha256": digest}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(shipped: Path) -> MiniLMTitleModel:
+    return MiniLMTitleModel(shipped)
+
+
+def test_a_model_is_shipped_as_its_difference_and_its_decoder(
+    shipped: Path,
+    model: MiniLMTitleModel,
+    trained: TitleNetwork,
+    fresh: TitleNetwork,
+    tokenizer: TitleTokenizer,
+) -> None:
     model.warm_up()
     assert model.version == "MiniLM titles 7"
-    assert (tmp_path / "delta.safetensors").stat().st_size < 14e6
+    assert (shipped / "delta.safetensors").stat().st_size < 14e6
     tokens = input_tokens(tokenizer, CLAIM, SENTENCES, 64)
     loaded = model.read(CLAIM, SENTENCES).next_tokens([()])
     expected = NetworkReading(trained, tokens).next_tokens([()])
     likely = expected[0] > -20  # what is as good as impossible is rounded anyhow
     assert likely.mean() > 0.9
     assert loaded[0][likely] == pytest.approx(expected[0][likely], abs=0.1)
-    fresh = NetworkReading(packaged_title_network(), tokens).next_tokens([()])
+    before = NetworkReading(fresh, tokens).next_tokens([()])
     begin = MARKUP.title_begin
-    assert loaded[0, begin] > fresh[0, begin] + 1
+    assert loaded[0, begin] > before[0, begin] + 1
 
 
 def test_a_shipped_model_generates_titles_that_exist(
-    tmp_path: Path, network: TitleNetwork, tokenizer: TitleTokenizer
+    model: MiniLMTitleModel, tokenizer: TitleTokenizer
 ) -> None:
-    model = shipped(network, tmp_path)
     tokens = tokenizer.tokens(TITLES)
     trie = TitleTrie.of(tokens, TITLES)
     sources = ("about Lamp", "about Pier")

@@ -79,9 +79,9 @@ def test_a_file_of_another_version_is_kept_until_nothing_opened_it_for_a_month(
 @pytest.mark.server
 def test_processes_that_convert_the_same_at_once_all_get_whole_files(kept: Path) -> None:
     command = [sys.executable, "-c", _CONVERT, str(kept)]
-    running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(3)]
+    running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(2)]
     paths = {process.communicate(timeout=120)[0] for process in running}
-    assert [process.returncode for process in running] == [0, 0, 0]
+    assert [process.returncode for process in running] == [0, 0]
     (path,) = paths
     assert [str(kept_path) for kept_path in kept.glob("*.onnx")] == [path.decode().strip()]
 

@@ -28,15 +28,18 @@ pytestmark = pytest.mark.server
 WEIGHTS = "model.safetensors"
 
 
-@pytest.fixture
-def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
-    """It has all models, and files beside them that are not to be fetched."""
-    folder = tmp_path / "hub"
+def published_in(folder: Path, tiny_models: Path) -> Path:
+    """Put all models into a hub's folder, and files beside them that are not to be fetched."""
     for published in REPORT_MODELS:
         shutil.copytree(tiny_models / published.name, folder / published.repository)
         for name in ("pytorch_model.bin", "README.md", "modeling.py"):
             (folder / published.repository / name).write_text("not to be fetched")
-    with running(folder) as hub:
+    return folder
+
+
+@pytest.fixture
+def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
+    with running(published_in(tmp_path / "hub", tiny_models)) as hub:
         yield hub
 
 
@@ -44,6 +47,21 @@ def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
 def models(tmp_path: Path) -> Path:
     """The folder of the models, which does not exist yet."""
     return tmp_path / "models"
+
+
+@pytest.fixture(scope="module")
+def all_models(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path) -> Path:
+    """A folder that was filled from a hub."""
+    folder = tmp_path_factory.mktemp("fetched")
+    with running(published_in(folder / "hub", tiny_models)) as hub:
+        assert fetch(folder / "models", hub).returncode == 0
+    return folder / "models"
+
+
+@pytest.fixture
+def fetched(all_models: Path, models: Path) -> Path:
+    """The same for a test that changes it."""
+    return Path(shutil.copytree(all_models, models))
 
 
 def fetch(models: Path, hub: Hub | str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -80,17 +98,12 @@ def test_the_first_fetch_records_the_commit_and_every_file_and_the_next_asks_not
         }
         assert WEIGHTS in files
         assert not {"pytorch_model.bin", "modeling.py", ".cache"} & files.keys()
-    hub.down = True
-    assert fetch(models, hub).returncode == 0
-
-
-def test_dprs_weights_are_fetched_from_the_branch_that_has_them_as_safetensors(
-    models: Path, hub: Hub
-) -> None:
-    assert fetch(models, hub).returncode == 0
+    # Where a branch alone has the weights as safetensors, it is fetched.
     assert hub.branches[DPR_CONTEXTS.repository] == "refs/pr/3"
     assert hub.branches[DPR_QUESTIONS.repository] == "refs/pr/2"
     assert hub.branches[RELEVANCE.repository] == "main"
+    hub.down = True
+    assert fetch(models, hub).returncode == 0
 
 
 def test_a_classifier_of_ones_own_is_recorded_and_not_replaced(
@@ -135,11 +148,9 @@ def test_after_a_failure_the_same_commit_is_fetched_and_whole_files_are_kept(
 
 
 def test_a_lock_of_others_refuses_what_the_hub_has_changed(
-    models: Path, hub: Hub, tmp_path: Path
+    fetched: Path, hub: Hub, tmp_path: Path
 ) -> None:
-    assert fetch(models, hub).returncode == 0
-    shared = tmp_path / "team.json"
-    shutil.copy(models / LOCK, shared)
+    shared = fetched / LOCK
     again = tmp_path / "again"
     assert fetch(again, hub, "--lock", str(shared)).returncode == 0
     assert (again / LOCK).read_bytes() == shared.read_bytes()
@@ -153,14 +164,12 @@ def test_a_lock_of_others_refuses_what_the_hub_has_changed(
 
 
 def test_a_file_that_was_changed_is_refused_before_anything_is_fetched(
-    models: Path, hub: Hub
+    fetched: Path, hub: Hub
 ) -> None:
-    assert fetch(models, hub).returncode == 0
-    (models / NAMES.name / "config.json").write_text("{}")
-    hub.asked.clear()
+    (fetched / NAMES.name / "config.json").write_text("{}")
     assert (
         "delete the folder, or remove the model from the lock if the change is meant"
-        in complaint(fetch(models, hub))
+        in complaint(fetch(fetched, hub))
     )
     assert hub.asked == []
 
@@ -187,19 +196,18 @@ def test_weights_that_can_hold_code_are_not_fetched(models: Path, hub: Hub) -> N
     assert NAMES.name not in locked(models)
 
 
-def test_a_lock_of_others_stays_when_the_hub_lacks_the_weights(models: Path, hub: Hub) -> None:
-    assert fetch(models, hub).returncode == 0
-    before = (models / LOCK).read_bytes()
-    weights = (models / NAMES.name / WEIGHTS).read_bytes()
-    (models / NAMES.name / WEIGHTS).unlink()
+def test_a_lock_of_others_stays_when_the_hub_lacks_the_weights(fetched: Path, hub: Hub) -> None:
+    before = (fetched / LOCK).read_bytes()
+    weights = (fetched / NAMES.name / WEIGHTS).read_bytes()
+    (fetched / NAMES.name / WEIGHTS).unlink()
     (hub.folder / NAMES.repository / WEIGHTS).unlink()
-    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
-    assert (models / LOCK).read_bytes() == before
+    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(fetched, hub))
+    assert (fetched / LOCK).read_bytes() == before
 
-    (models / NAMES.name / WEIGHTS).write_bytes(weights[:-1])
-    assert f"names: {WEIGHTS}." in complaint(fetch(models, hub))
-    (models / NAMES.name / WEIGHTS).write_bytes(weights)
-    assert fetch(models, hub).returncode == 0
+    (fetched / NAMES.name / WEIGHTS).write_bytes(weights[:-1])
+    assert f"names: {WEIGHTS}." in complaint(fetch(fetched, hub))
+    (fetched / NAMES.name / WEIGHTS).write_bytes(weights)
+    assert fetch(fetched, hub).returncode == 0
 
 
 def test_the_doctor_looks_at_the_models_only_where_the_setting_names_a_folder(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,10 @@ from retrieval.models.report.models import BASE, RELEVANCE
 from retrieval.models.report.networks import PairClassifier
 from retrieval.models.report.pinned_files import LOCK, verify
 from tests.research.training.pages import fever_page
-from tests.retrieval.models.report.hub import with_models
+from tests.support.command import Ran, esoteric
 from tests.support.json_lines import write_json_lines
 
-pytestmark = pytest.mark.server
-
-NO_HUB = "http://127.0.0.1:9"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -49,9 +46,9 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def train(models: Path, data: Path) -> subprocess.CompletedProcess[str]:
-    run = str(models.parent / "run")
-    return with_models(models, NO_HUB, "train", "distilbert", "--data", str(data), "--run", run)
+def train(models: Path, data: Path) -> Ran:
+    command = ("train", "distilbert", "--data", data, "--run", models.parent / "run")
+    return esoteric(models.parent / "home", *command, ESOTERIC_REPORT_MODELS=models)
 
 
 def test_what_it_trains_is_locked_and_read_by_the_recipe_and_is_not_replaced(
