@@ -15,10 +15,10 @@ _DEGREES = {"more": "most", "less": "least"}
 
 def as_superlative(claim: Doc) -> str | None:
     """Return the statement, or ``None`` if the claim says anything else."""
-    sentences = list(claim.sents)
-    verb = sentences[0].root
-    if len(sentences) > 1 or verb.lower_ not in _SINGULAR:
+    roots = [token for token in claim if token.dep_ == "ROOT"]
+    if len(roots) != 1 or roots[0].lower_ not in _SINGULAR:
         return None
+    (verb,) = roots
     kind, adjective = _child(verb, "nsubj"), _child(verb, "acomp")
     than = _child(adjective, "prep")
     thing = _child(than, "pobj")

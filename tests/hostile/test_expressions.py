@@ -10,7 +10,7 @@ import re
 import pytest
 
 from retrieval.corpora import headings
-from retrieval.corpora.folder import layout, running_heads, style_sheets
+from retrieval.corpora.folder import running_heads, style_sheets, table_rows
 from retrieval.corpora.wiki import fever_spelling
 from retrieval.quantities import alignment
 from retrieval.text import subject
@@ -32,7 +32,7 @@ MANY = 100_000
         (running_heads._LEADERS, ". " * MANY + "a b c"),
         (running_heads._TO_A_PAGE, "." * MANY + "a"),
         (running_heads._TO_A_PAGE, ". " * MANY + "a"),
-        (layout._FIGURES, "1" * MANY + "ab"),
+        (table_rows.FIGURES, "1" * MANY + "ab"),
         (fever_spelling._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
         (alignment._BRACKETS, "(" * MANY),

@@ -519,7 +519,7 @@ def test_where_the_queue_fails_after_the_first_recipe_the_form_names_what_was_ac
     (settings.home / "queue").write_text("in the way")
     answer = client.post("/compare", data={"claim": CLAIM, "recipe": ["m3", "fer"]})
     assert answer.status_code == 503
-    assert "Only the first of these recipes were accepted: 1." in answer.text
+    assert "Only the first 1 of these checks were accepted." in answer.text
     assert f"compare?claims={m3.id} " in answer.text
     assert f"{CLAIM}</textarea>" in answer.text
     assert str(settings.home) not in answer.text
