@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
+from app.api.contexts import ApiPage, Endpoint
 from app.api.openapi import describe
-from app.contexts import ApiPage, Endpoint, render
+from app.contexts import render
 from app.http.guard import MOST_BYTES
 from app.services import services
 from retrieval.claim import LONGEST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import url_for
 
-from app.contexts import Actions, Editing
+from app.claims.contexts import Actions, Editing
 from app.people.visitor import may_change, visitor
 from app.result.export import confirmation
 from app.services import services

@@ -6,9 +6,10 @@ from flask import Blueprint, Response, request
 
 from app.api.models import Submission
 from app.api.openapi import describe
+from app.claims.contexts import BoxAnswer, BoxFragment, SeenClaim
 from app.claims.entered import entered
 from app.claims.recipes import recipe_to_run
-from app.contexts import BoxAnswer, BoxFragment, SeenClaim, render
+from app.contexts import render
 from app.filters import job_badge
 from app.people.access import listed_owner
 from app.services import services

@@ -23,8 +23,9 @@ from app.api.models import (
     answer,
 )
 from app.api.openapi import describe
+from app.claims.contexts import FeedbackPage
 from app.claims.feedback_export import lines
-from app.contexts import FeedbackPage, render
+from app.contexts import render
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.http.listing import asked_by_person, asked_by_program, pages_of

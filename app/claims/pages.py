@@ -12,19 +12,12 @@ from app.api.openapi import describe
 from app.claims.actions import actions_of, editing
 from app.claims.asked_model import asked_model
 from app.claims.box import box_answer, refused
+from app.claims.contexts import BoxAnswer, Example, HomePage, ResultPage, StoppedPage
 from app.claims.entered import entered
 from app.claims.history import history_page
 from app.claims.progress import progress_page
 from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import (
-    BoxAnswer,
-    Corpus,
-    Example,
-    HomePage,
-    ResultPage,
-    StoppedPage,
-    render,
-)
+from app.contexts import Corpus, render
 from app.documents.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents.files import file_links

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from app.contexts import Corpus, ProgressPage
+from app.claims.contexts import ProgressPage
+from app.contexts import Corpus
 from app.result.trail import Group, drawn, stances, steps_of, trail
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe

@@ -20,9 +20,10 @@ from app.api.openapi import describe
 from app.claims.asked_model import asked_model
 from app.claims.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
+from app.comparisons.contexts import CompareForm, ComparisonPage, RecipesPage
 from app.comparisons.files import FILES
 from app.comparisons.given_claims import MOST_CHECKS, claims_of_list, given_claims
-from app.contexts import CompareForm, ComparisonPage, RecipesPage, render
+from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.openapi import describe
-from app.contexts import CorpusPage, CorpusRow, DocumentsPage, FileRow, render
+from app.contexts import render
+from app.documents.contexts import CorpusPage, CorpusRow, DocumentsPage, FileRow
 from app.documents.corpus import corpus_item, searched_corpus
 from app.documents.uploading import (
     may_change_documents,

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.listing import pages_of
+from app.lists.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change
 from app.result.evidence import best_of_each_stance, quoted

@@ -8,10 +8,11 @@ from flask import Blueprint, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.api.openapi import describe
-from app.contexts import LoginPage, render
+from app.contexts import render
 from app.http.asker import Asker
 from app.http.errors import RequestRefused
 from app.people.access import SESSION_COOKIE
+from app.people.contexts import LoginPage
 from app.services import services
 from retrieval.errors import Problem
 from worker.user_store import SESSION

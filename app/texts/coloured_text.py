@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby
 
-from app.contexts import TextPiece
 from app.filters import Badge
+from app.texts.contexts import TextPiece
 from worker.lists import SaidEntry, SourceText
 
 # Of several claims of one sentence the first of these is shown: what is wrong matters most.

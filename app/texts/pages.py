@@ -19,13 +19,14 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.api.openapi import describe
 from app.claims.asked_model import asked_model
 from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import SentenceItem, TextClaimItem, TextPage, render
+from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.new_lists import stored_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
+from app.texts.contexts import SentenceItem, TextClaimItem, TextPage
 from app.texts.given_text import GivenText, given_text
 from app.texts.page_signature import is_signed, signature
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import get_args
+from importlib import import_module
 
 import pytest
 from flask import Flask
 from jinja2 import meta, nodes
 
-from app.contexts import Page
 from settings import CHECKOUT
 
-PAGES = get_args(Page)
+MODULES = [
+    ".".join(path.relative_to(CHECKOUT).with_suffix("").parts)
+    for path in sorted((CHECKOUT / "app").rglob("contexts.py"))
+]
+PAGES = [
+    value
+    for module in MODULES
+    for value in vars(import_module(module)).values()
+    if value.__class__ is type and value.__module__ == module and hasattr(value, "template")
+]
 # What Flask and app.create_app give to every template.
 GIVEN = {"asker", "asset", "logs_in", "request", "url_for", "words"}
 
