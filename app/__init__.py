@@ -1,8 +1,9 @@
 """The web application: pages, files, the HTTP API and health checks.
 
-``app.pages``, ``app.box``, ``app.lists``, ``app.texts``, ``app.compare``, ``app.api_page``,
-``app.files``, ``app.api``, ``app.api_lists``, ``app.api_texts`` and ``app.health`` are blueprints.
-``app.contexts`` defines the data that each template gets, ``app.filters`` how templates show it.
+One folder for each subject: ``claims``, ``lists``, ``texts``, ``documents`` and ``comparisons``
+have the pages, ``result`` what they show of a result, ``api`` the API; ``people`` decides who may
+do what, ``http`` serves requests, ``monitoring`` says whether all works. ``app.contexts`` defines
+the data that each template gets, ``app.filters`` how templates show it.
 """
 
 from __future__ import annotations
@@ -13,45 +14,39 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app import (
-    api,
-    api_lists,
-    api_page,
-    api_texts,
-    box,
-    compare,
-    corpora,
-    corpora_api,
-    events,
-    feedback,
-    files,
-    health,
-    lists,
-    login,
-    pages,
-    search_on,
-    selection,
-    texts,
-    yours,
-)
-from app.access import install_access, lists_all
-from app.asker import asker
-from app.assets import Assets
-from app.audit import install_audit
-from app.compression import install_compression
-from app.errors import install_error_handlers
+from app.api import claims as claims_api
+from app.api import corpora as corpora_api
+from app.api import lists as lists_api
+from app.api import page as api_page
+from app.api import texts as texts_api
+from app.api.openapi import document
+from app.claims import box, events, feedback, search_on, selection
+from app.claims import pages as claim_pages
+from app.comparisons import pages as comparison_pages
+from app.documents import files
+from app.documents import pages as document_pages
 from app.filters import install_filters
-from app.guard import MOST_BYTES, install_guard
-from app.limits import Limits
-from app.metrics import Metrics
-from app.openapi import document
-from app.proxies import TrustedProxies
-from app.request_log import install_request_log
-from app.server_paths import ServerPaths
+from app.http.asker import asker
+from app.http.assets import Assets
+from app.http.compression import install_compression
+from app.http.errors import install_error_handlers
+from app.http.guard import MOST_BYTES, install_guard
+from app.http.limits import Limits
+from app.http.proxies import TrustedProxies
+from app.http.request_log import install_request_log
+from app.http.server_paths import ServerPaths
+from app.http.streams import Streams
+from app.lists import pages as list_pages
+from app.monitoring import health
+from app.monitoring.metrics import Metrics
+from app.monitoring.shared_metrics import SharedMetrics
+from app.people import login, yours
+from app.people.access import allowed, install_access, lists_all
+from app.people.audit import install_audit
+from app.people.hints import shown_hint
+from app.people.visitor import may_change
 from app.services import Services, install_services
-from app.shared_metrics import SharedMetrics
-from app.streams import Streams
-from app.visitor import may_change
+from app.texts import pages as text_pages
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
@@ -64,7 +59,30 @@ from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 if TYPE_CHECKING:
+    from retrieval.recipes.recipes import Recipe
     from retrieval.web.page_reader import PageReader
+
+_BLUEPRINTS = (
+    claim_pages.blueprint,
+    box.blueprint,
+    events.blueprint,
+    search_on.blueprint,
+    selection.blueprint,
+    feedback.blueprint,
+    list_pages.blueprint,
+    text_pages.blueprint,
+    document_pages.blueprint,
+    files.blueprint,
+    comparison_pages.blueprint,
+    login.blueprint,
+    yours.blueprint,
+    claims_api.blueprint,
+    lists_api.blueprint,
+    texts_api.blueprint,
+    corpora_api.blueprint,
+    api_page.blueprint,
+    health.blueprint,
+)
 
 
 def create_app(settings: Settings) -> Flask:
@@ -81,6 +99,28 @@ def create_app(settings: Settings) -> Flask:
         template_folder="templates",
     )
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
+    _install_templates(app, settings)
+    services = _services(settings, recipes)
+    install_services(app, services)
+    install_request_log(app)
+    services.metrics.add(SharedMetrics(services))
+    services.metrics.watch(app)
+    install_guard(app, settings.trusted_hosts, settings.most_upload)
+    install_access(app)
+    install_audit(app)
+    install_compression(app)
+    install_error_handlers(app)
+    for blueprint in _BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
+        app.wsgi_app, settings.proxies, settings.user_header
+    )
+    with app.app_context():  # made once, before several threads need it
+        app.extensions["openapi"] = document(recipes)
+    return app
+
+
+def _install_templates(app: Flask, settings: Settings) -> None:
     # A name that is missing from a template's context is an error, not an empty string.
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
@@ -88,13 +128,17 @@ def create_app(settings: Settings) -> Flask:
     install_filters(app.jinja_env)
     app.jinja_env.globals["words"] = words
     app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
+    app.jinja_env.globals |= {"allowed": allowed, "shown_hint": shown_hint}
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
+
+
+def _services(settings: Settings, recipes: dict[str, Recipe]) -> Services:
     database = Database(settings.database_url)
     store = JobStore(database)
     streams = Streams()
     metrics = Metrics(streams)
-    services = Services(
+    return Services(
         settings=settings,
         database=database,
         store=store,
@@ -111,40 +155,6 @@ def create_app(settings: Settings) -> Flask:
         corpora=CorpusStore(settings.documents, settings.folders),
         streams=streams,
     )
-    install_services(app, services)
-    install_request_log(app)
-    metrics.add(SharedMetrics(services))
-    metrics.watch(app)
-    install_guard(app, settings.trusted_hosts, settings.most_upload)
-    install_access(app)
-    install_audit(app)
-    install_compression(app)
-    install_error_handlers(app)
-    app.register_blueprint(pages.blueprint)
-    app.register_blueprint(login.blueprint)
-    app.register_blueprint(box.blueprint)
-    app.register_blueprint(api_page.blueprint)
-    app.register_blueprint(search_on.blueprint)
-    app.register_blueprint(feedback.blueprint)
-    app.register_blueprint(selection.blueprint)
-    app.register_blueprint(yours.blueprint)
-    app.register_blueprint(compare.blueprint)
-    app.register_blueprint(files.blueprint)
-    app.register_blueprint(api.blueprint)
-    app.register_blueprint(lists.blueprint)
-    app.register_blueprint(api_lists.blueprint)
-    app.register_blueprint(texts.blueprint)
-    app.register_blueprint(api_texts.blueprint)
-    app.register_blueprint(events.blueprint)
-    app.register_blueprint(health.blueprint)
-    app.register_blueprint(corpora.blueprint)
-    app.register_blueprint(corpora_api.blueprint)
-    app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
-        app.wsgi_app, settings.proxies, settings.user_header
-    )
-    with app.app_context():  # made once, before several threads need it
-        app.extensions["openapi"] = document(recipes)
-    return app
 
 
 def _page_reader(settings: Settings) -> PageReader | None:

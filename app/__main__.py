@@ -8,11 +8,11 @@ import sys
 from types import FrameType
 
 from app import create_app
-from app.server import listening_server
+from app.http.server import listening_server
 from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
-from worker.corpora.corpus_store import CorpusNotWritten
+from worker.corpora.errors import CorpusNotWritten
 from worker.logs import log_as_json, start_logging
 
 logger = logging.getLogger(__name__)

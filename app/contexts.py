@@ -14,13 +14,13 @@ from typing import ClassVar, Literal, TypeAlias
 
 from flask import render_template
 
-from app.api_models import HistorySearch, RecipeItem
-from app.comparison import Comparison
-from app.evidence import Card, Opened, Sourced
+from app.api.models import HistorySearch, RecipeItem
+from app.comparisons.comparison import Comparison
 from app.filters import Badge
-from app.highlighting import Segment
-from app.proof import Difference, ProofItem
-from app.trail import Group, Steps
+from app.result.evidence import Card, Opened, Sourced
+from app.result.highlighting import Segment
+from app.result.proof import Difference, Part, ProofItem
+from app.result.trail import Group, Steps
 from retrieval.checkable.sentences import Replaced
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
@@ -60,7 +60,7 @@ class CorpusChoice:
 
 @dataclass(frozen=True, slots=True)
 class CorpusRow:
-    """A corpus beside the default one; ``documents``: ``None`` before it is indexed.
+    """A corpus beside the default one; ``files``: how many it has.
 
     ``works``: its files are being indexed, or wait for that.
     """
@@ -69,7 +69,6 @@ class CorpusRow:
     title: str
     badge: Badge
     files: int
-    documents: int | None
     text_date: str
     searchable: bool
     works: bool
@@ -253,7 +252,7 @@ class ResultPage:
     ``drawn``: the claim, cut around the words that the
     evidence contradicts, which are the ``differences``. ``cards``: documents with selected
     sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
-    recipe makes none, or where it does not agree with the verdict.
+    recipe makes none, or where it does not agree with the verdict; ``differing``: its parts then.
     """
 
     template: ClassVar[str] = "result.html"
@@ -265,6 +264,7 @@ class ResultPage:
     unused: tuple[Card, ...]
     opened: tuple[Opened, ...]
     proof: ProofItem | None
+    differing: tuple[Part, ...]
     trail: tuple[Group, ...]
     attribution: bool
     most_characters: int
@@ -300,7 +300,8 @@ class HistoryPage:
     """Page ``number`` of the ``pages`` with the claims so far that pass the filters of ``search``.
 
     ``yours``: only those of the visitor, who is ``owner`` (``None``: has no cookie). ``total``: how
-    many claims there are. ``filtered``: some of them may be left out. ``recipes``: to choose from.
+    many claims there are. ``filtered``: some of them may be left out. ``may_delete``: the visitor
+    may delete one of those on this page. ``recipes``: to choose from.
     The addresses are of the two lists with the same filters, and of the pages around this one, ""
     where there is none.
     """
@@ -312,6 +313,7 @@ class HistoryPage:
     groups: tuple[ClaimGroup, ...]
     total: int
     filtered: bool
+    may_delete: bool
     number: int
     pages: int
     recipes: tuple[str, ...]
@@ -349,6 +351,7 @@ class ListsPage:
     column: str
     name: str
     most_claims: int
+    most_characters: int
     most_rows: int | None
     room: int | None
     corpora: tuple[CorpusChoice, ...]
@@ -361,10 +364,9 @@ class EntryItem:
     """A row of a list.
 
     ``claim_id``: of its claim, ``None`` where there is none to open. ``opens``: it has a verdict,
-    which opens in place. ``badge``: ``None`` where the
-    row has not been handed on yet. ``problem``: why it has no verdict, else "". ``quote`` and
-    ``title``: the best sentence with the verdict's stance, "" where there is none. ``others``: her
-    own columns that are filled.
+    which opens in place. ``badge``: ``None`` where the row has not been handed on yet.
+    ``problem``: why it has no verdict. ``quote`` and ``title``: the best sentence with the
+    verdict's stance, "" where there is none. ``others``: her own columns that are filled.
     """
 
     number: int
@@ -373,7 +375,7 @@ class EntryItem:
     claim_id: str | None
     opens: bool
     badge: Badge | None
-    problem: str
+    problem: Problem | None
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
@@ -420,6 +422,7 @@ class TextPiece:
 class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
+    ``filters``: by how rows ended; ``look_again``: those that overlap with these.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
     ``pieces``: the text that its claims are from, none if they are from none; ``page``: where that
@@ -433,6 +436,7 @@ class ListPage:
     may_change: bool
     shown: Shown
     filters: tuple[ShownRows, ...]
+    look_again: tuple[ShownRows, ...]
     rows: tuple[EntryItem, ...]
     number: int
     pages: int
@@ -542,9 +546,10 @@ class LoginPage:
 
 @dataclass(frozen=True, slots=True)
 class CompareForm:
-    """The form that checks one claim with several recipes.
+    """The form that checks claims with several recipes.
 
-    ``problem``: why the claim was refused; ``recipe_problem``: why these recipes were.
+    ``claim``: the claims, one a line. ``problem``: why they were refused; ``recipe_problem``: why
+    these recipes were. ``most_checks``: how many claims times recipes may be compared.
     ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
     """
 
@@ -553,6 +558,7 @@ class CompareForm:
     problem: Problem | None
     offers_anyway: bool
     most_characters: int
+    most_checks: int
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None
@@ -567,11 +573,13 @@ class CompareForm:
 class ComparisonPage:
     """Checks side by side; one claim shows its sentences, several show their verdicts.
 
-    ``ids``: those that were asked for. ``described``: names of recipes that the service has.
+    ``claims``: one a line, "" where they are too long for an address. ``ids``: those that were
+    asked for. ``described``: names of recipes that the service has.
     """
 
     template: ClassVar[str] = "comparison.html"
     comparison: Comparison
+    claims: str
     ids: str
     described: frozenset[str]
     labels: tuple[Label, ...]

@@ -23,17 +23,16 @@ from retrieval.types import (
     Label,
     Operator,
 )
+from retrieval.verdict_level import Level, level_of
 from retrieval.words import (
     OPERATORS,
     STAGES,
     STANCES,
     STATES,
     VERDICTS,
-    Level,
     balance_words,
     counted,
     found_by_words,
-    level_of,
     verdict_words,
 )
 

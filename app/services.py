@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from flask import Flask, current_app
 
-from app.metrics import Metrics
-from app.server_paths import ServerPaths
-from app.streams import Streams
+from app.http.server_paths import ServerPaths
+from app.http.streams import Streams
+from app.monitoring.metrics import Metrics
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
@@ -24,7 +24,7 @@ from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 if TYPE_CHECKING:  # it answers with errors, which need the services
-    from app.limits import Limits
+    from app.http.limits import Limits
     from retrieval.web.page_reader import PageReader
 
 _EXTENSION = "esoteric"

@@ -16,15 +16,9 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.parts import make_current, parts_of
 from retrieval.system.private_files import make_private_file, make_private_folder
 from worker import sqlite
-from worker.corpora.corpus_store import (
-    CORPUS,
-    FILES,
-    INDEX,
-    INDEXING,
-    NAME,
-    CorpusStore,
-    UnknownCorpus,
-)
+from worker.corpora.corpus_folders import CORPUS, FILES, INDEX, INDEXING, NAME
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import UnknownCorpus
 
 _FOLDER = "documents"  # in the zip
 _BLOCK = 1 << 20

@@ -30,7 +30,7 @@ from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_wi
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo
-from retrieval.words import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
 from worker.corpora.own import own_corpora
 
@@ -82,27 +82,14 @@ def command(
         raise BadSource(error.code, error.message, hint) from error
     lines = _lines_of(output)
     to_file = lines != _STANDARD_OUTPUT and (lines.is_file() or not lines.exists())
-    if lines != output and output.exists():
-        raise BadSource(
-            "other_output",
-            f"The output {output} exists already.",
-            "Name another output file, or move this one away.",
-        )
-    if to_file and lines.exists() and lines.samefile(file):
-        raise BadSource(
-            "other_output", f"The output {lines} is the input file.", "Name another output file."
-        )
+    _refuse_other_files(file, output, lines)
     from retrieval.models.shipped import judge_name
     from retrieval.system.on_all_cores import in_order, processes_for
 
     folders = settings.model_folders
     chosen = chosen or _usual(settings)
     if to_file:
-        kept = output.with_name(f"{output.name}.recipe.yaml")
-        if not lines.exists():
-            kept.unlink(missing_ok=True)  # of results that were moved away
-        if RECIPES.get(chosen.name) != chosen:
-            keep_recipe(kept, chosen)
+        _keep_recipe_beside(output, lines, chosen)
     made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings, searched))
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0
@@ -126,10 +113,9 @@ def command(
     if lines != output:
         _write_table(lines, rows, output, separator_of(given, column))
         lines.unlink()
-    claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
     before = f" {done} had been checked before." if done else ""
     errors = f" {failed} could not be checked." if failed else ""
-    summary = f"{claims} in {output}.{before}{errors}"
+    summary = f"{counted(len(rows), 'claim')} in {output}.{before}{errors}"
     click.echo(printable(summary), err=True)
 
 
@@ -137,6 +123,29 @@ def _lines_of(output: Path) -> Path:
     """Return the file of the JSON lines: the output, or the one that a table is made from."""
     is_table = output.suffix.casefold() in _TABLES
     return output.with_name(f"{output.name}.unfinished") if is_table else output
+
+
+def _refuse_other_files(file: Path, output: Path, lines: Path) -> None:
+    """Raise ``BadSource`` if results would be written over the input or over another output."""
+    if lines != output and output.exists():
+        raise BadSource(
+            "other_output",
+            f"The output {output} exists already.",
+            "Name another output file, or move this one away.",
+        )
+    if lines != _STANDARD_OUTPUT and lines.is_file() and lines.samefile(file):
+        raise BadSource(
+            "other_output", f"The output {lines} is the input file.", "Name another output file."
+        )
+
+
+def _keep_recipe_beside(output: Path, lines: Path, recipe: Recipe) -> None:
+    """Write a recipe that is not shipped beside the results that it gives."""
+    kept = output.with_name(f"{output.name}.recipe.yaml")
+    if not lines.exists():
+        kept.unlink(missing_ok=True)  # of results that were moved away
+    if RECIPES.get(recipe.name) != recipe:
+        keep_recipe(kept, recipe)
 
 
 def _write_table(lines: Path, rows: list[Row], output: Path, separator: str) -> None:

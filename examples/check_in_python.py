@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 
 from retrieval import check, open_index
+from retrieval.errors import EsotericError
 
 
 def main(location: str, *claims: str) -> None:
@@ -28,4 +29,7 @@ def main(location: str, *claims: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(f"usage: {sys.argv[0]} INDEX CLAIM...")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except EsotericError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

@@ -11,18 +11,21 @@ or, in a program:
     result = Esoteric("http://127.0.0.1:8000").check("Frankenstein was written by Mary Shelley.")
     print(result["verdict"]["label"])
 
+Where users log in, set ESOTERIC_TOKEN to the token that the operator gave you, or pass ``token``.
 Claims and results are the dictionaries that the API sends; /api/v1/openapi.json describes them.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http.client import HTTPException, IncompleteRead
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
@@ -33,7 +36,7 @@ TIMEOUT_SECONDS = 30.0
 
 
 class EsotericError(Exception):
-    """What the service answered with an error, or why a claim has no result."""
+    """What the service answered with an error, or why there is no answer or no result."""
 
     def __init__(self, code: str, message: str, hint: str) -> None:
         super().__init__(f"{message} {hint}")
@@ -41,7 +44,7 @@ class EsotericError(Exception):
 
 
 class Esoteric:
-    """A service. Every method raises ``EsotericError`` for an error that the service answers."""
+    """A service. Every method raises ``EsotericError`` if it refuses, or is not there."""
 
     def __init__(self, address: str, token: str = "") -> None:
         """``address``: without a path, such as http://127.0.0.1:8000.
@@ -49,6 +52,15 @@ class Esoteric:
         ``token``: where users log in, the one that ``esoteric users add`` printed.
         """
         self.address = address.rstrip("/")
+        if not _is_address(self.address):
+            raise EsotericError(
+                "bad_address",
+                f"{address!r} is not the address of a service.",
+                "Give one such as http://127.0.0.1:8000, as `esoteric up` prints it.",
+            )
+        if not (token.isascii() and token.isprintable()):
+            hint = "Copy it again, without spaces and line ends."
+            raise EsotericError("bad_token", "The token has characters that no token has.", hint)
         self._login = {"Authorization": f"Bearer {token}"} if token else {}
 
     def check(self, claim: str, recipe: str | None = None) -> Document:
@@ -247,9 +259,8 @@ class Esoteric:
             for file, content in files.items()
         )
         kind = f"multipart/form-data; boundary={border}"
-        sent = self._sent("POST", f"/corpora/{name}/files", parts + f"--{border}--".encode(), kind)
-        document: Document = json.loads(sent)
-        return document
+        body = parts + f"--{border}--".encode()
+        return self._document(self._sent("POST", f"/corpora/{name}/files", body, kind))
 
     def rename_corpus(self, name: str, title: str) -> Document:
         """Give a corpus another title and return it."""
@@ -268,8 +279,7 @@ class Esoteric:
         self._bytes("DELETE", f"/corpora/{name}")
 
     def _json(self, method: str, path: str, body: Document | None = None) -> Document:
-        document: Document = json.loads(self._bytes(method, path, body))
-        return document
+        return self._document(self._bytes(method, path, body))
 
     def _bytes(self, method: str, path: str, body: Document | None = None) -> bytes:
         if body is None:
@@ -289,12 +299,49 @@ class Esoteric:
                 return content
         except HTTPError as error:
             with error:
-                raise EsotericError(**json.load(error)["error"]) from None
+                refused = self._document(error.read()).get("error")
+            if not isinstance(refused, dict):
+                raise self._other_service() from None
+            raise EsotericError(**refused) from None
+        except (OSError, IncompleteRead) as error:
+            why = getattr(error, "reason", None) or str(error) or type(error).__name__
+            raise EsotericError(
+                "no_answer",
+                f"No service answers at {self.address} ({why}).",
+                "Check the address; `esoteric up` starts a service of your own.",
+            ) from None
+        except HTTPException:
+            raise self._other_service() from None
+
+    def _document(self, content: bytes) -> Document:
+        try:
+            document = json.loads(content)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise self._other_service()
+        return document
+
+    def _other_service(self) -> EsotericError:
+        return EsotericError(
+            "not_esoteric",
+            f"What answers at {self.address} is not the API of ESOTERIC.",
+            "Check the address; a proxy may answer for a service that is down.",
+        )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        named = parts.hostname and not set(parts.netloc) & set(" \t") and parts.port != 0
+    except ValueError:
+        return False
+    return bool(named) and parts.scheme in ("http", "https")
 
 
 def main(address: str, claim: str) -> None:
     """Check one claim, print what happens, the verdict and the sentences that it rests on."""
-    service = Esoteric(address)
+    service = Esoteric(address, os.environ.get("ESOTERIC_TOKEN", ""))
     job = service.submit(claim)["id"]
     for event in service.progress(job):
         print(f"  {event['stage']}: {event['message']}", file=sys.stderr)
@@ -308,4 +355,9 @@ def main(address: str, claim: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(f"usage: {sys.argv[0]} ADDRESS CLAIM")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except EsotericError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -17,9 +17,11 @@ import sys
 from haystack import Pipeline
 from haystack.components.builders import ChatPromptBuilder
 from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 
+from retrieval.errors import EsotericError
 from retrieval.index.open import open_index
 from retrieval.models.encoders.document_encoders import text_encoder
 from retrieval.models.networks import runtime
@@ -70,4 +72,13 @@ def main(url: str, model: str, claim: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 4:
         sys.exit(f"usage: {sys.argv[0]} URL MODEL CLAIM")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except EsotericError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
+    except PipelineRuntimeError as error:
+        why = str(error).splitlines()[-1]
+        sys.exit(
+            f"{sys.argv[0]}: The generator gave no answer ({why}). Check that a server with"
+            f" OpenAI's chat API runs at {sys.argv[1]} and has the model {sys.argv[2]}."
+        )

@@ -16,10 +16,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from elasticsearch import ApiError, TransportError
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
 
+from retrieval.errors import EsotericError
 from retrieval.index.haystack_store import HaystackStore
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.networks import runtime
@@ -95,6 +97,14 @@ def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or not sys.argv[1].startswith(("http://", "https://")):
         sys.exit(f"usage: {sys.argv[0]} URL")
-    main(sys.argv[1])
+    try:
+        main(sys.argv[1])
+    except EsotericError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
+    except (ApiError, TransportError) as error:
+        sys.exit(
+            f"{sys.argv[0]}: Elasticsearch at {sys.argv[1]} cannot be used ({error}). Check that it"
+            " runs and that its address is right."
+        )

@@ -10,13 +10,14 @@ The rest of the page is written by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
 from research.evaluation.expected import read_expected
+from retrieval.recipes.stage_records import STAGES, StageRecord
 from retrieval.result import ClaimResult
 from settings import CHECKOUT, TABLE
 
@@ -41,6 +42,7 @@ def pages() -> dict[Path, str]:
         docs / "data-model.md": {"claim document": ["| key | contains |", "|---|---|", *_fields()]},
         docs / "results.md": {name: _figures(run) for name, run in runs.items()},
         docs / "settings.md": {"settings": _settings()},
+        docs / "stages.md": {"stages": _stages()},
     }
     return {
         page: _with_tables(page.read_text(encoding="utf-8"), of_page)
@@ -70,6 +72,32 @@ def _with_tables(text: str, tables: Mapping[str, list[str]]) -> str:
 def _settings() -> list[str]:
     rows = [f"| `{one.variable}` | {one.default} | {one.meaning} |" for one in TABLE]
     return ["| variable | default | meaning |", "|---|---|---|", *rows]
+
+
+def _stages() -> list[str]:
+    """Return a row for each stage, in the order in which a claim passes through them."""
+    rows = [
+        (_quoted(one.names), f"`{one.path}`", _models(one), one.reads, one.changes)
+        for one in STAGES.values()
+    ]
+    return [
+        "| stage | file in `retrieval/` | models | reads | finds or changes |",
+        "|---|---|---|---|---|",
+        *(f"| {' | '.join(cells)} |" for cells in rows),
+    ]
+
+
+def _models(stage: StageRecord) -> str:
+    """Return the models of the usual form, and those of each other form that has some."""
+    return "; ".join(
+        f"`:{form.name}` {_quoted(form.models)}" if form.name else _quoted(form.models)
+        for form in stage.forms
+        if form.models
+    )
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _fields_of(value: object) -> dict[str, FieldInfo]:

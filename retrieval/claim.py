@@ -20,7 +20,7 @@ _LONGEST_RAW = 4 * LONGEST
 
 _SPACE = re.compile(r"\s+")
 _EXAMPLE = '"Frankenstein was written by Mary Shelley."'
-_ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
+ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
 _WORD = re.compile(r"[^\W\d_]{2}")
 _FORMULA = re.compile(r"[=+@]\s*[\w$.]*\(.*\)|=\S+")  # of a table: "=SUM(A1:A3)"
 _OF_A_KEYBOARD = ("<wide>", "<narrow>")  # full-width letters and digits of East Asian keyboards
@@ -140,17 +140,17 @@ def _refuse_what_has_no_verdict(claim: str) -> None:
         raise InvalidClaim(
             "claim_link",
             "This is a link. It cannot be checked as a claim.",
-            f"Write what the page says as a statement, such as {_EXAMPLE}{_ANYWAY}",
+            f"Write what the page says as a statement, such as {_EXAMPLE}{ANYWAY}",
         )
     if not is_english(claim):
         raise InvalidClaim(
             "claim_not_english",
             "This does not look like English, and ESOTERIC reads English only.",
-            f"Write it in English, such as {_EXAMPLE}{_ANYWAY}",
+            f"Write it in English, such as {_EXAMPLE}{ANYWAY}",
         )
     if asks_for_a_thing(claim):
         raise InvalidClaim(
             "claim_wh_question",
             "This is a question that yes or no does not answer, so it has no verdict.",
-            f"Write it as a statement, such as {_EXAMPLE}{_ANYWAY}",
+            f"Write it as a statement, such as {_EXAMPLE}{ANYWAY}",
         )

@@ -28,6 +28,11 @@ def nfkd(text: str) -> str:
     return unicodedata.normalize("NFKD", _with_few_marks(text))
 
 
+def without_marks(decomposed: str) -> str:
+    """Return a text that is in NFKD without its marks, such as accents."""
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
 def _with_few_marks(text: str) -> str:
     if text.isascii():
         return text

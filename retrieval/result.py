@@ -1,9 +1,11 @@
 """The claim document: what a check returns, defined once.
 
-JSON, its schema, the OpenAPI document, the exports, the pages and the text of the command line
-all come from these models; ``docs/data-model.md`` shows the same descriptions. Stored documents of
-older versions can be read too: missing keys have defaults, and unknown keys are ignored. Numbers
-out of bounds are accepted, so bounds are only in the schema.
+``Evidence``, ``Document``, ``Verdict`` and ``Judgement`` are those of ``retrieval/types.py``, which
+stages pass on, as people and programs get them. JSON, its schema, the OpenAPI document, the
+exports, the pages and the text of the command line all come from these models;
+``docs/data-model.md`` shows the same descriptions. Stored documents of older versions can be read
+too: missing keys have defaults, and unknown keys are ignored. Numbers out of bounds are accepted,
+so bounds are only in the schema.
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ from retrieval.types import (
     Usage,
     Whole,
 )
+from retrieval.verdict_level import Level, level_of
+from retrieval.version import esoteric_version
 from retrieval.words import (
     BY_OCR,
     LOWERED,
     PROOF_DIFFERS,
     VITAL,
     WITH_QUANTITIES,
-    Level,
     balance_of,
     certainty_words,
-    level_of,
     percent_of,
     verdict_words,
 )
@@ -297,6 +299,11 @@ class ClaimResult(_Part):
     """Calls and tokens of a language model, null where none was asked."""
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
+    recipe_digest: str = ""
+    """Digest of the stages and settings of the recipe: two checks with the same one did the
+    same. Empty in older results."""
+    version: str = ""
+    """Version of ESOTERIC that checked the claim. Empty in older results."""
 
     @cached_property
     def credits(self) -> dict[str, str]:
@@ -468,6 +475,8 @@ def claim_result(report: types.Report) -> ClaimResult:
         seconds=report.seconds,
         usage=report.usage,
         statements=tuple(_statement(one) for one in report.statements),
+        recipe_digest=report.recipe_digest,
+        version=esoteric_version(),
     )
 
 

@@ -32,9 +32,6 @@ REFUTES: Label = "REFUTES"
 NOT_ENOUGH_INFO: Label = "NOT ENOUGH INFO"
 LABELS: tuple[Label, Label, Label] = (SUPPORTS, REFUTES, NOT_ENOUGH_INFO)
 OPPOSITE: dict[Label, Label] = {SUPPORTS: REFUTES, REFUTES: SUPPORTS}
-# Below this confidence a verdict is worded as "probably", and its rationale says only what the
-# evidence seems to do.
-FIRM_CONFIDENCE = 0.7
 EQUIVALENCE: Operator = "equivalence"
 NEGATION: Operator = "negation"
 ALTERNATION: Operator = "alternation"
@@ -451,6 +448,7 @@ class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    ``recipe_digest``: see ``Recipe.digest``.
     ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
     verifier chose ``evidence`` from its passages.
     """
@@ -470,6 +468,7 @@ class Report:
     original: str | None = None
     statements: tuple[CheckedStatement, ...] = ()
     retrieved: Retrieved = Retrieved()
+    recipe_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

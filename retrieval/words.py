@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from retrieval.recipes import stage_records
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
-    FIRM_CONFIDENCE,
     INDEPENDENCE,
     NEGATION,
     NOT_ENOUGH_INFO,
@@ -19,9 +19,7 @@ from retrieval.types import (
     Operator,
     Stopped,
 )
-
-Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]
-"""How sure a verdict is, surest first."""
+from retrieval.verdict_level import Level, level_of
 
 VERDICTS: dict[Label, str] = {
     SUPPORTS: "Supported",
@@ -50,7 +48,7 @@ OPERATORS: dict[Operator, str] = {
     EQUIVALENCE: "Says the same",
     NEGATION: "Says the opposite",
     ALTERNATION: "Gives a different answer",
-    INDEPENDENCE: "Nothing found yet",
+    INDEPENDENCE: "Nothing found",
 }
 OUTCOMES: dict[Label, str] = {
     SUPPORTS: "the claim is supported",
@@ -66,31 +64,7 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
-STAGES = {
-    "spans": "Find names and phrases in the claim",
-    "titles": "Look for documents with these titles",
-    "texts": "Look for documents that mention these names",
-    "questions": "Turn the claim into questions",
-    "ranking": "Choose documents that may answer them",
-    "dense": "Look for sentences with a similar meaning",
-    "sentences": "Open the documents",
-    "relevance": "Rate each sentence",
-    "paths": "Read sentences together",
-    "semantic": "Pick the closest sentences",
-    "fusion": "Rank sentences and paths together",
-    "verification": "Label the best sentences",
-    "completion": "Read sentences that may complete them",
-    "quantities": "Compare numbers, units and dates",
-    "comparison": "Look up both sides of a comparison",
-    "selection": "Select the evidence",
-    "bridge": "Look for what belongs to the best sentence",
-    "verdict": "Give the verdict",
-    "proof": "Prove the claim part by part",
-    "next": "Look for what is missing",
-    "explain": "Ask the language model",
-    # Only in stored results from before the stage "next".
-    "mentions": "Look for what the evidence mentions",
-}
+STAGES = {record.name: record.words for record in stage_records.STAGES.values()}
 _FOUND_BY = {
     "title": "title",
     "disambiguation": "title with parentheses",
@@ -102,7 +76,7 @@ _FOUND_BY = {
     "dense": "meaning",
 }
 
-NOT_SETTLED = "This corpus does not settle it."
+NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
@@ -134,14 +108,6 @@ class Quoting(NamedTuple):
     before: str
     quoted: tuple[str, ...]
     after: str = "."
-
-
-def level_of(label: Label, confidence: float | None, leans: Label | None) -> Level:
-    """Return how sure a verdict is; ``confidence``: ``None`` where it is not known."""
-    if label == NOT_ENOUGH_INFO:
-        return "leans" if leans else "unsettled"
-    unsure = confidence is not None and confidence < FIRM_CONFIDENCE
-    return "probably" if unsure else "settled"
 
 
 def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:

@@ -35,8 +35,9 @@ async function follow() {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const now = page.getElementById("corpus");
     for (const without of page.querySelectorAll("noscript")) without.remove();
-    // What has the focus stays.
-    if (now && now.innerHTML !== shown.innerHTML && !shown.contains(document.activeElement)) {
+    // What has the focus stays, and a question that was opened.
+    const used = shown.contains(document.activeElement) || shown.querySelector("details[open]");
+    if (now && now.innerHTML !== shown.innerHTML && !used) {
       shown.replaceWith(document.adoptNode(now));
     }
   } catch {

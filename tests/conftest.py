@@ -16,7 +16,7 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.networks import network, runtime
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.mpnet import MPNet, mpnet_folder
 from retrieval.pipeline.assembly import Retriever
@@ -83,7 +83,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError(f"{item.nodeid} needs a marker that says what it starts or loads")
 
-    def convert_tiny(name: str, base: Base, *arguments: Any) -> Path:
+    def convert_tiny(name: str, base: PackagedBody, *arguments: Any) -> Path:
         if isinstance(base, MiniLM | MPNet):
             refuse()
         return convert(name, base, *arguments)

@@ -19,7 +19,9 @@ APP_IMPORTS = {
     "settings",
     "worker.broker",
     "worker.corpora.chosen",
+    "worker.corpora.corpus_folders",
     "worker.corpora.corpus_store",
+    "worker.corpora.errors",
     "worker.corpora.records",
     "worker.corpora.uploads",
     "worker.database",
@@ -58,6 +60,7 @@ APP_IMPORTS = {
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
+    "retrieval.verdict_level",
     "retrieval.web.page_reader",
     "retrieval.words",
 }

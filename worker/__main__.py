@@ -12,14 +12,14 @@ from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.corpora.own import own_corpora
 from worker.main import main
-from worker.retriever import Retriever
+from worker.retriever import LoadedRetriever
 
 if TYPE_CHECKING:
     from retrieval.llm_judge.choice import LanguageModelChoice
     from retrieval.llm_judge.explaining import Explains
 
 
-def open_when_asked(settings: Settings) -> Retriever:
+def open_when_asked(settings: Settings) -> LoadedRetriever:
     """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
     from retrieval.pipeline.assembly import Retriever
 

@@ -24,11 +24,13 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from retrieval.errors import Problem
-from retrieval.types import FIRM_CONFIDENCE, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
+from retrieval.verdict_level import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
 from worker.jobs import QueueFull
 from worker.lists import (
+    CameIn,
     ClaimList,
     Entry,
     EntryState,
@@ -64,6 +66,13 @@ _FILTERS: dict[Shown, ColumnElement[bool]] = {
     "unsure": _UNSURE,
     "divided": EntryRow.claim_id.in_(select(ClaimRow.id).where(ClaimRow.divided == true())),
     "disputed": exists().where(FeedbackRow.claim_id == EntryRow.claim_id, ~FeedbackRow.agrees),
+    "refused": EntryRow.state == "refused",
+    "failed": ClaimRow.state == "failed",
+    "cancelled": or_(
+        EntryRow.state == "cancelled",
+        ClaimRow.state == "cancelled",
+        and_(EntryRow.state == "handed", ClaimRow.state.is_(None)),
+    ),
     "errors": and_(
         EntryRow.state != "waiting",
         or_(ClaimRow.state.is_(None), ClaimRow.state.in_(("failed", "cancelled"))),
@@ -74,6 +83,7 @@ _DELETED = Problem(
     "claim_deleted", "This claim was deleted from the history.", "Check the list again."
 )
 _CANCELLED = Problem("cancelled", "This claim was cancelled.", "Check it alone, or the list again.")
+_TYPED = CameIn()
 MOST_WAITING = 100_000  # rows of all running lists that wait for their turn
 
 
@@ -94,6 +104,7 @@ class ListStore:
         page: SourcePage | None = None,
         client: str | None = None,
         most_waiting: int | None = None,
+        came_in: CameIn = _TYPED,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
@@ -125,6 +136,9 @@ class ListStore:
                     page_title=page and page.title,
                     page_address=page and page.address,
                     corpora=corpora,
+                    file_name=came_in.file,
+                    claim_column=came_in.column,
+                    claim_after=came_in.before,
                 )
             )
             session.flush()
@@ -353,6 +367,8 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.owner,
         cast(ListState, row.state),
         tuple(row.columns),
+        CameIn(row.file_name, row.claim_column, row.claim_after),
+        row.corpora,
         row.created_at,
         row.finished_at,
         dict(zip(_FILTERS, (int(count or 0) for count in counts), strict=True)),

@@ -29,12 +29,16 @@ Shown: TypeAlias = Literal[
     "unsure",
     "divided",
     "disputed",
+    "refused",
+    "failed",
+    "cancelled",
     "errors",
     "unfinished",
 ]
 """Which rows of a list are shown. ``unsure``: a verdict that is not settled but probable, or that
 only leans. ``divided``: selected sentences support the claim and others refute it. ``disputed``:
-somebody disagreed with the verdict. ``errors``: rows that have no verdict and get none."""
+somebody disagreed with the verdict. ``errors``: rows that have no verdict and get none: they are no
+claims (``refused``), their check ``failed``, or it was ``cancelled`` or its claim deleted."""
 SHOWN: tuple[Shown, ...] = get_args(Shown)
 MOST_CLAIMS = 5000
 
@@ -73,9 +77,23 @@ class NewEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class CameIn:
+    """How a list came in: the name of its ``file``, "" if it was pasted or sent by a program.
+
+    ``column``: the name of the column with the claims, "" if there are no columns; ``before``: how
+    many of the others come before it.
+    """
+
+    file: str = ""
+    column: str = ""
+    before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimList:
     """A list, and how many of its rows each filter shows.
 
+    ``corpora``: the names of those that it is checked against, ``None`` for the default one.
     ``seconds``: what a claim took, on the average of the last ones; ``None`` before the first.
     """
 
@@ -85,6 +103,8 @@ class ClaimList:
     owner: str | None
     state: ListState
     columns: tuple[str, ...]
+    came_in: CameIn
+    corpora: tuple[str, ...] | None
     created_at: datetime
     finished_at: datetime | None
     counts: Mapping[Shown, int]

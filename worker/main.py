@@ -21,7 +21,7 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.corpora.builder import Builder
-from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.indexing_store import IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
@@ -46,7 +46,7 @@ class WorkerApp:
         self._database = Database(settings.database_url)
         self._workers = WorkerStore(self._database)
         self._slot = RetrieverSlot(open_retriever, settings)
-        documents = CorpusStore(settings.documents, settings.folders)
+        documents = IndexingStore(settings.documents, settings.folders)
         self._heartbeat = Heartbeat(
             *(name, self._database, self._slot, self._stopping),
             stall_seconds=settings.stall_seconds,

@@ -24,7 +24,7 @@ WATCH_SECONDS = 3.0
 logger = logging.getLogger(__name__)
 
 
-class Retriever(Protocol):
+class LoadedRetriever(Protocol):
     """The part of ``retrieval.pipeline.assembly``'s retriever that the worker uses."""
 
     def warm_up(self) -> None:
@@ -62,7 +62,7 @@ class Retriever(Protocol):
         ...
 
 
-OpenRetriever: TypeAlias = Callable[[Settings], Retriever]
+OpenRetriever: TypeAlias = Callable[[Settings], LoadedRetriever]
 
 
 class RetrieverSlot:
@@ -84,7 +84,7 @@ class RetrieverSlot:
         self._recipes = recipes_with(settings.recipes)
         # One claim or one load at a time: two sets of models would not fit in memory.
         self._lock = RLock()
-        self._retriever: Retriever | None = None
+        self._retriever: LoadedRetriever | None = None
         self.state: WorkerState = "loading"
         self.problem: EsotericError | None = None
         self.corpus: SearchedCorpus | None = None
@@ -111,7 +111,7 @@ class RetrieverSlot:
         return AskedModel(choice.model, choice.host, choice.decides, reported)
 
     @contextmanager
-    def use(self) -> Iterator[Retriever]:
+    def use(self) -> Iterator[LoadedRetriever]:
         """Yield the retriever, loaded if necessary, for one claim.
 
         Raises:
@@ -135,7 +135,7 @@ class RetrieverSlot:
                 if self.needs_loading():
                     self.load()
 
-    def _is_stale(self, retriever: Retriever) -> bool:
+    def _is_stale(self, retriever: LoadedRetriever) -> bool:
         try:
             stale = retriever.stale()
         except EsotericError as error:
@@ -151,7 +151,7 @@ class RetrieverSlot:
             self._ready()
         return stale
 
-    def _loaded(self) -> Retriever:
+    def _loaded(self) -> LoadedRetriever:
         if self._retriever is not None and not self._is_stale(self._retriever):
             return self._retriever
         # Its memory is freed before the next one is loaded.

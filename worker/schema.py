@@ -30,7 +30,7 @@ from worker.reports import AskedModel, SearchedCorpus
 from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
-REVISION = "documents_0014"
+REVISION = "list_files_0015"
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -107,8 +107,8 @@ class ClaimRow(Base):
     # The claim casefolded: LIKE ignores case only for ASCII in SQLite, and never in PostgreSQL.
     folded: Mapped[str]
     recipe: Mapped[str] = mapped_column(StoredText(64))
-    # The visitor who submitted it (app/visitor.py). NULL: it belongs to nobody, because a command
-    # or a program without a cookie submitted it.
+    # The visitor who submitted it (app/people/visitor.py). NULL: it belongs to nobody, because a
+    # command or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
     # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
@@ -281,12 +281,17 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    # Whose limit its rows count against where it has no owner (app/new_lists.py), until it has
-    # ended.
+    # Whose limit its rows count against where it has no owner (app/lists/new_lists.py), until it
+    # has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))
     # The names of the columns beside the claims, in their order.
     columns: Mapped[list[str]] = mapped_column(AsJson(list[str]))
+    # The file that it came in, the name of its column with the claims ("": there is none), and how
+    # many of the others stand before it.
+    file_name: Mapped[str] = mapped_column(default="", server_default="")
+    claim_column: Mapped[str] = mapped_column(default="", server_default="")
+    claim_after: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     # The text that the claims are from, NULL where they are from none.

@@ -3,7 +3,7 @@
 The numbers are in the database, so that they are those of all processes, survive a restart, and do
 not fall when a claim is deleted. What belongs to a claim is counted in the transaction that ends
 it: once, whatever dies. A series is a row: a counter has one, a histogram one for each bucket that
-has values, and one for their sum. ``app.shared_metrics`` shows them to Prometheus.
+has values, and one for their sum. ``app.monitoring.shared_metrics`` shows them to Prometheus.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from research.evaluation.plots import draw
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import report_of
 from research.evaluation.results import results_of
-from research.evaluation.run import Outcome, has_answered, run_system
+from research.evaluation.run import SystemOutcome, has_answered, run_system
 from research.evaluation.systems import (
     BASELINES,
     Bench,
@@ -105,7 +105,7 @@ def evaluate(
 
     own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
     bench = Bench(index, evaluation.indexes, evaluation.folders, own=own)
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, SystemOutcome] = {}
     shown = _shown(evaluation, claims, own)
     for name in shown:
         outcomes[name] = run_system(

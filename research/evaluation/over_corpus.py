@@ -106,30 +106,13 @@ def evaluate_over_corpus(
     }
     own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
     for name in dict.fromkeys((*system_names(), *own)):
-        answers = KeptAnswers(evaluation.out / name / "predictions.jsonl", everything)
+        answers = KeptDocuments(evaluation.out / name / "predictions.jsonl", everything)
         if name in evaluation.systems:
             _check(evaluation, name, claims, answers, partial(on_claims, name))
         elif not all(map(answers.has, claims)):
             continue
-        given = [answers.result(claim) for claim in claims]
-        measured = corpus_results(claims, given)
-        decided = [
-            (claim, one, answers.retrieved(claim))
-            for claim, one in zip(claims, given, strict=True)
-            if one is not None and claim.evidence
-        ]
-        measured["esoteric_table"] = esoteric_table(
-            [places.search(claim, found, one.seconds) for claim, one, found in decided]
-        )
-        measured["several_documents"] = several_documents(
-            [claim for claim, _, _ in decided],
-            [Found.of_result(one, found) for _, one, found in decided],
-        )
-        if evaluation.llm is not None and name not in BASELINES:
-            measured["language_model"] = language_model_results(
-                evaluation.llm, [claim.label for claim in claims], [_judged(one) for one in given]
-            )
-        results["recipes"][name] = measured
+        asked = None if name in BASELINES else evaluation.llm
+        results["recipes"][name] = _measured(claims, answers, places, asked)
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (evaluation.out / "report.md").write_text(f"{corpus_report(results)}\n", encoding="utf-8")
@@ -137,7 +120,35 @@ def evaluate_over_corpus(
     return results
 
 
-class KeptAnswers:
+def _measured(
+    claims: Sequence[CorpusClaim],
+    answers: KeptDocuments,
+    places: Places,
+    llm: LanguageModelChoice | None,
+) -> dict[str, Any]:
+    """Return the figures of a system; ``llm``: the language model that it asked."""
+    given = [answers.result(claim) for claim in claims]
+    measured = corpus_results(claims, given)
+    decided = [
+        (claim, one, answers.retrieved(claim))
+        for claim, one in zip(claims, given, strict=True)
+        if one is not None and claim.evidence
+    ]
+    measured["esoteric_table"] = esoteric_table(
+        [places.search(claim, found, one.seconds) for claim, one, found in decided]
+    )
+    measured["several_documents"] = several_documents(
+        [claim for claim, _, _ in decided],
+        [Found.of_result(one, found) for _, one, found in decided],
+    )
+    if llm is not None:
+        measured["language_model"] = language_model_results(
+            llm, [claim.label for claim in claims], [_judged(one) for one in given]
+        )
+    return measured
+
+
+class KeptDocuments:
     """The claim documents of a file of predictions."""
 
     def __init__(self, path: Path, claims: Sequence[CorpusClaim]) -> None:
@@ -205,7 +216,7 @@ def _check(
     evaluation: CorpusEvaluation,
     name: str,
     claims: Sequence[CorpusClaim],
-    answers: KeptAnswers,
+    answers: KeptDocuments,
     report: Callable[[int, int], None],
 ) -> None:
     """Check the claims without an answer; each answer is written at once."""

@@ -22,7 +22,7 @@ from research.evaluation.measures.scores import FIGURES, figures_of, score_matri
 from research.evaluation.measures.significance import confidence_intervals, paired_p_values
 from research.evaluation.measures.sufficiency import mean_hops, sufficiency
 from research.evaluation.predictions import Answer
-from research.evaluation.run import Outcome
+from research.evaluation.run import SystemOutcome
 from retrieval.types import LABELS
 
 MOST_CONFIDENT = 0.8  # the share that remains without the least confident fifth
@@ -34,7 +34,7 @@ SUBSETS: dict[str, Callable[[FeverClaim], bool]] = {
 
 
 def results_of(
-    claims: Sequence[FeverClaim], outcomes: Mapping[str, Outcome], data: dict[str, Any]
+    claims: Sequence[FeverClaim], outcomes: Mapping[str, SystemOutcome], data: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the content of ``results.json``; ``data``: what it was measured on.
 
@@ -52,7 +52,7 @@ def results_of(
     }
 
 
-def _recipe(claims: Mapping[int, FeverClaim], outcome: Outcome) -> dict[str, Any]:
+def _recipe(claims: Mapping[int, FeverClaim], outcome: SystemOutcome) -> dict[str, Any]:
     asked = [claims[prediction.claim_id] for prediction in outcome.predictions]
     answers = [prediction.answer for prediction in outcome.predictions]
     summary: dict[str, Any] = {
@@ -142,7 +142,7 @@ def _comparison(
     claims: Mapping[int, FeverClaim],
     first: str,
     second: str,
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, SystemOutcome],
 ) -> dict[str, Any]:
     answers = [
         {p.claim_id: p.answer for p in outcomes[name].predictions} for name in (first, second)

@@ -34,7 +34,7 @@ class Crash:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SystemOutcome:
     """The answers of a system; ``predictions`` are in the order of the claims."""
 
     predictions: list[Prediction]
@@ -54,7 +54,7 @@ def run_system(
     folder: Path,
     processes: int,
     on_progress: Callable[[int], None],
-) -> Outcome:
+) -> SystemOutcome:
     """Answer the claims, write the answers to ``folder`` and return all, old and new.
 
     Answers in ``folder`` from an interrupted run are kept; claims that crashed
@@ -84,7 +84,9 @@ def run_system(
                     stream.flush()
                 done += 1
                 on_progress(done)
-    outcome = Outcome([answered[claim.id] for claim in claims if claim.id in answered], crashes)
+    outcome = SystemOutcome(
+        [answered[claim.id] for claim in claims if claim.id in answered], crashes
+    )
     _write_beside(folder, name, outcome)
     return outcome
 
@@ -117,7 +119,7 @@ class _Answering:
             return Crash(claim.id, f"{type(error).__name__}: {error}")
 
 
-def _write_beside(folder: Path, name: str, outcome: Outcome) -> None:
+def _write_beside(folder: Path, name: str, outcome: SystemOutcome) -> None:
     write_submission(folder / "submission.jsonl", outcome.predictions)
     write_runs(folder, outcome.predictions, name)
     lines = (json.dumps(asdict(crash), ensure_ascii=False) + "\n" for crash in outcome.crashes)

@@ -23,15 +23,16 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.comparison import comparison
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.comparison import ComparisonReader
+from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
-from retrieval.types import LABELS
+from retrieval.types import LABELS, Opinion
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -124,13 +125,17 @@ def with_arithmetic(
     """
     parser = EnglishParser()
     halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
+    ruler = QuantityRuler(parser, model)
     after, ruled = probabilities.copy(), []
     for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
         claim = parser.parse(pair.claim)
-        decided = _stated(claim, pair, parser) or _compared(claim, pair, halves)
-        if decided is not None:
-            supports, refutes, undecided = row.tolist()
-            after[number] = overruled((supports, refutes, undecided), decided.label)
+        supports, refutes, undecided = row.tolist()
+        opinion: Opinion = (supports, refutes, undecided)
+        if decided := _stated(claim, pair, parser) or _compared(claim, pair, halves):
+            after[number] = overruled(opinion, decided.label)
+        elif decided := _restated(claim, pair, ruler):
+            after[number] = leaning(opinion, decided.label)
+        if decided:
             ruled.append(number)
     return after, ruled
 
@@ -138,13 +143,21 @@ def with_arithmetic(
 def _stated(claim: Doc, pair: Pair, parser: EnglishParser) -> Ruling | None:
     if not dimensions(pair.claim) or not may_be_decided_by(claim, pair.sentences):
         return None
-    return stated(claim, [Passage(title, parser.parse(text)) for title, text in pair.sentences])
+    return stated(
+        claim, [ParsedSentence(title, parser.parse(text)) for title, text in pair.sentences]
+    )
 
 
 def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:
     cut = comparison(claim)
     found = halves.compared(cut, pair.sentences) if cut else None
     return found[0] if found else None
+
+
+def _restated(claim: Doc, pair: Pair, ruler: QuantityRuler) -> Ruling | None:
+    if len(pair.sentences) != 1 or not dimensions(pair.claim):
+        return None
+    return next((decided for _, decided in ruler.restated(claim, pair.sentences)), None)
 
 
 def quantity_results(

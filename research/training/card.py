@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from research.training.loop import Recipe
+from research.training.loop import Hyperparameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def write_config(
 def write_card(
     folder: Path,
     card: Card,
-    recipes: Mapping[str, Recipe],
+    recipes: Mapping[str, Hyperparameters],
     figures: Mapping[str, Mapping[str, float]],
 ) -> None:
     """Write ``README.md``.
@@ -47,31 +47,6 @@ def write_card(
     ``recipes`` maps each phase of training to its settings, if it has any; ``figures`` maps the
     name of each measured model to its figures.
     """
-    names = list(next(iter(figures.values())))
-    table = [
-        "| on dev | " + " | ".join(names) + " |",
-        "|---|" + "---|" * len(names),
-        *(
-            f"| {what} | " + " | ".join(f"{row[name]:.3g}" for name in names) + " |"
-            for what, row in figures.items()
-        ),
-    ]
-    phases = [asdict(recipe) for recipe in recipes.values()]
-    settings = [
-        f"| {key} | "
-        + " | ".join("none" if phase[key] is None else str(phase[key]) for phase in phases)
-        + " |"
-        for key in (phases[0] if phases else ())
-        if any(phase[key] is not None for phase in phases)
-    ]
-    trained = [
-        f"AdamW, products in bfloat16, linear decay; torch {torch.__version__}.\n",
-        f"| setting | {' | '.join(recipes)} |",
-        f"|---|{'---|' * len(recipes)}",
-        *settings,
-        "",
-    ]
-    recipe = "\n".join(trained) if phases else "Solved directly, without gradient steps.\n"
     (weights,) = folder.glob("*.safetensors")
     size = weights.stat().st_size
     commands = "\n".join(f"    {command}" for command in card.commands)
@@ -92,7 +67,7 @@ SHA-256 of the files:
 
 ## Recipe
 
-{recipe}
+{_settings(recipes)}
 Reproduce with:
 
 {commands}
@@ -102,7 +77,7 @@ Reproduce with:
 Written by that command. {card.definitions} Measured on a small corpus of 11 thousand pages, where
 evidence is easier to find than among the 5.4 million of the full FEVER release.
 
-{chr(10).join(table)}
+{_table(figures)}
 
 ## Limits
 
@@ -111,3 +86,39 @@ its title and without the rest of its document, knows only the text that it read
 misled by text that reads like evidence.
 """
     (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _table(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the figures, a row for each of them and a column for each model."""
+    names = list(next(iter(figures.values())))
+    rows = [
+        "| on dev | " + " | ".join(names) + " |",
+        "|---|" + "---|" * len(names),
+        *(
+            f"| {what} | " + " | ".join(f"{row[name]:.3g}" for name in names) + " |"
+            for what, row in figures.items()
+        ),
+    ]
+    return "\n".join(rows)
+
+
+def _settings(recipes: Mapping[str, Hyperparameters]) -> str:
+    """Return the settings that any phase has, a column for each phase."""
+    if not recipes:
+        return "Solved directly, without gradient steps.\n"
+    phases = [asdict(recipe) for recipe in recipes.values()]
+    settings = [
+        f"| {key} | "
+        + " | ".join("none" if phase[key] is None else str(phase[key]) for phase in phases)
+        + " |"
+        for key in phases[0]
+        if any(phase[key] is not None for phase in phases)
+    ]
+    lines = [
+        f"AdamW, products in bfloat16, linear decay; torch {torch.__version__}.\n",
+        f"| setting | {' | '.join(recipes)} |",
+        f"|---|{'---|' * len(recipes)}",
+        *settings,
+        "",
+    ]
+    return "\n".join(lines)

@@ -10,7 +10,7 @@ from all of them, and each example has its own objective.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from research.training.claims import PageClaim
 from research.training.data import TrainingData, load_data
 from research.training.dense_examples import DenseExample, ExampleSets
 from research.training.dense_figures import Score, Searches, by_bm25, search_figures
-from research.training.loop import Loss, Recipe, train
+from research.training.loop import Hyperparameters, Loss, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.query import (
@@ -45,7 +45,7 @@ from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=3,
     batch_size=64,
     learning_rate=1e-4,
@@ -99,31 +99,35 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
     write_card(
         out,
-        Card(
-            name="Query encoder",
-            purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
-            " to search the index's sentence vectors with.",
-            architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
-            " all-MiniLM-L6-v2 weights (`research/training/networks/query.py`) plus a difference of"
-            f" rank {RANK}; the embeddings are unchanged. The sentence vectors are those of the"
-            " packaged model and were not trained.",
-            data=f"{data.described}. {len(examples)} queries"
-            " (`research/training/dense_examples.py`): these claims, steps from one of their gold"
-            f" sentences to another, {sets.composed} claims over two pages composed from others"
-            " (`research/training/compositions`), and pieces of sentences and mentions of titles.",
-            digests=data.digests,
-            commands=("esoteric train dense --data DATA",),
-            definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
-            " decides, those with a whole evidence set among the first k sentences, or with its"
-            " pages among the first k pages (a page has the rank of its best sentence), %."
-            f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
-            " gold sentence to the other, those whose sentence is among the first k that are not"
-            " on the page of the one given, %. BM25: over sentences with their titles. No page with"
-            " evidence of a dev claim was read in training; most other pages were read, mostly as"
-            " negatives. As shipped: cut to the rank above.",
-        ),
+        _card(data, examples, sets.composed, searches),
         {"dense": RECIPE},
         {"BM25": lexical, "untrained": untrained, "as trained": trained, "as shipped": shipped},
+    )
+
+
+def _card(data: TrainingData, examples: Sized, composed: int, searches: Searches) -> Card:
+    return Card(
+        name="Query encoder",
+        purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
+        " to search the index's sentence vectors with.",
+        architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
+        " all-MiniLM-L6-v2 weights (`research/training/networks/query.py`) plus a difference of"
+        f" rank {RANK}; the embeddings are unchanged. The sentence vectors are those of the"
+        " packaged model and were not trained.",
+        data=f"{data.described}. {len(examples)} queries"
+        " (`research/training/dense_examples.py`): these claims, steps from one of their gold"
+        f" sentences to another, {composed} claims over two pages composed from others"
+        " (`research/training/compositions`), and pieces of sentences and mentions of titles.",
+        digests=data.digests,
+        commands=("esoteric train dense --data DATA",),
+        definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
+        " decides, those with a whole evidence set among the first k sentences, or with its"
+        " pages among the first k pages (a page has the rank of its best sentence), %."
+        f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
+        " gold sentence to the other, those whose sentence is among the first k that are not"
+        " on the page of the one given, %. BM25: over sentences with their titles. No page with"
+        " evidence of a dev claim was read in training; most other pages were read, mostly as"
+        " negatives. As shipped: cut to the rank above.",
     )
 
 

@@ -21,14 +21,14 @@ from transformers.utils import logging
 from research.evaluation.claims import read_fever_claims
 from research.training.distilbert_examples import relevance_parts
 from research.training.figures import probabilities
-from research.training.loop import Example, Recipe, best_device, classification_loss, train
+from research.training.loop import Example, Hyperparameters, best_device, classification_loss, train
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource
 
 WARMUP_STEPS = 500
 # Table 5. The window, which the report does not name, is that of its author's program.
-TABLE_5 = Recipe(
+TABLE_5 = Hyperparameters(
     epochs=3,
     batch_size=24,
     learning_rate=1e-5,

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
-from research.training.alignment import Offsets
 from research.training.candidates import CandidateFinder
 from research.training.claims import PageClaim
 from research.training.compositions import Composition
 from research.training.contrast import Contrast, exchanged, refuting
+from research.training.read_texts import Offsets
 from research.training.sentence_pool import SentencePool
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 

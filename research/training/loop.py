@@ -62,7 +62,7 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Hyperparameters:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
     The learning rate falls linearly to ``last_rate``: 0, or the rate at which a next phase begins.
@@ -91,7 +91,7 @@ def train(
     model: Model,
     examples: Sequence[ExampleT],
     loss_of: Loss[ExampleT],
-    recipe: Recipe,
+    recipe: Hyperparameters,
     run: Path,
     evaluate: Callable[[Model], dict[str, float]],
     checkpoint_every: int = 250,
@@ -108,53 +108,102 @@ def train(
     steps_per_epoch = math.ceil(len(examples) / recipe.batch_size)
     whole = steps_per_epoch * recipe.epochs
     last = whole if recipe.steps is None else min(recipe.steps, whole)
-    optimizer = torch.optim.AdamW(_parameter_groups(model, recipe), lr=1.0, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, recipe, last))
-    average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)
-    origin = {
-        "recipe": asdict(recipe),
-        "examples": examples_digest(examples),
-        "start": weights_digest(model),
-    }
+    state = _State(model, recipe, last, examples_digest(examples))
     checkpoint = run / "checkpoint.pt"
-    step, history = _resume(checkpoint, model, optimizer, schedule, average, origin)
-    first = recipe.epochs if step == last else step // steps_per_epoch
+    state.resume(checkpoint)
+    first = recipe.epochs if state.step == last else state.step // steps_per_epoch
     for epoch in range(first, math.ceil(last / steps_per_epoch)):
         batches = _batches(examples, recipe, epoch)
         model.train()
         losses: list[float] = []
         started = time.monotonic()
-        for batch in batches[step - epoch * steps_per_epoch : last - epoch * steps_per_epoch]:
-            loss = loss_of(batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad()
-            if average is not None:
-                average.add(model)
-            step += 1
-            losses.append(loss.item())
-            if step % 50 == 0:
+        begin = epoch * steps_per_epoch
+        for batch in batches[state.step - begin : last - begin]:
+            losses.append(state.learn(loss_of(batch)))
+            if state.step % 50 == 0:
                 pace = (time.monotonic() - started) / len(losses)
                 _log(
                     run,
-                    step=step,
+                    step=state.step,
                     of=last,
                     loss=sum(losses[-50:]) / len(losses[-50:]),
-                    minutes_left=pace * (last - step) / 60,
+                    minutes_left=pace * (last - state.step) / 60,
                 )
-            if step % checkpoint_every == 0:
-                _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
+            if state.step % checkpoint_every == 0:
+                state.save(checkpoint)
         model.train(False)
-        if average is not None and step == last:
-            average.load_into(model)
+        if state.average is not None and state.step == last:
+            state.average.load_into(model)
         figures = evaluate(model)
-        history.append(figures)
+        state.history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
-        _save(checkpoint, model, optimizer, schedule, average, step, history, origin)
+        state.save(checkpoint)
     model.train(False)
-    return history
+    return state.history
+
+
+class _State:
+    """What a step of training changes, and a checkpoint keeps."""
+
+    def __init__(self, model: nn.Module, recipe: Hyperparameters, last: int, examples: str) -> None:
+        """Begin before the first step; ``examples`` is their digest."""
+        self._model = model
+        self._optimizer = torch.optim.AdamW(_parameter_groups(model, recipe), lr=1.0, fused=True)
+        rate = partial(_rate, recipe, last)
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, rate)
+        self.average = None if recipe.averaging is None else MovingAverage(model, recipe.averaging)
+        self.step = 0
+        self.history: list[dict[str, float]] = []
+        self._origin = {
+            "recipe": asdict(recipe),
+            "examples": examples,
+            "start": weights_digest(model),
+        }
+
+    def learn(self, loss: torch.Tensor) -> float:
+        """Take a step against the gradient of the loss of a batch, and return the loss."""
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self._model.parameters(), 1.0)
+        self._optimizer.step()
+        self._schedule.step()
+        self._optimizer.zero_grad()
+        if self.average is not None:
+            self.average.add(self._model)
+        self.step += 1
+        return loss.item()
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint."""
+        unfinished = path.with_suffix(".partial")
+        torch.save(
+            {
+                "model": {n: p for n, p in self._model.named_parameters() if p.requires_grad},
+                "optimizer": self._optimizer.state_dict(),
+                "schedule": self._schedule.state_dict(),
+                "average": self.average.weights if self.average is not None else {},
+                "random": torch.get_rng_state(),
+                "step": self.step,
+                "history": self.history,
+                "origin": self._origin,
+            },
+            unfinished,
+        )
+        unfinished.replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Continue from a checkpoint, only if it has the same recipe, examples and start."""
+        if not path.exists():
+            return
+        kept = torch.load(path, weights_only=True)
+        if kept.get("origin") != self._origin:
+            return
+        self._model.load_state_dict(kept["model"], strict=False)
+        self._optimizer.load_state_dict(kept["optimizer"])
+        self._schedule.load_state_dict(kept["schedule"])
+        if self.average is not None:
+            self.average.weights = kept["average"]
+        torch.set_rng_state(kept["random"])
+        self.step, self.history = kept["step"], kept["history"]
 
 
 def best_device() -> torch.device:
@@ -202,7 +251,9 @@ def classification_loss(
     return loss_of
 
 
-def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[list[ExampleT]]:
+def _batches(
+    examples: Sequence[ExampleT], recipe: Hyperparameters, epoch: int
+) -> list[list[ExampleT]]:
     """Shuffle, then sort by length within groups of 40 batches, to reduce padding."""
     order = random.Random(f"{recipe.seed}/{epoch}")
     shuffled = list(examples)
@@ -219,7 +270,7 @@ def _batches(examples: Sequence[ExampleT], recipe: Recipe, epoch: int) -> list[l
     return batches
 
 
-def _rate(recipe: Recipe, total: int, step: int) -> float:
+def _rate(recipe: Hyperparameters, total: int, step: int) -> float:
     """Return the learning rate of a step: linear up to the peak, then linear to ``last_rate``."""
     warm = int(total * recipe.warmup)
     if step < warm:
@@ -228,7 +279,7 @@ def _rate(recipe: Recipe, total: int, step: int) -> float:
     return recipe.last_rate + left * (recipe.learning_rate - recipe.last_rate)
 
 
-def _parameter_groups(model: torch.nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
+def _parameter_groups(model: torch.nn.Module, recipe: Hyperparameters) -> list[dict[str, Any]]:
     """Return the groups of weights; biases and layer norms have no weight decay."""
     trained = [named for named in model.named_parameters() if named[1].requires_grad]
     return [
@@ -244,56 +295,6 @@ def _parameter_groups(model: torch.nn.Module, recipe: Recipe) -> list[dict[str, 
 
 def _is_last(name: str) -> bool:
     return name.startswith("classifier.")
-
-
-def _save(
-    path: Path,
-    model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
-    schedule: torch.optim.lr_scheduler.LambdaLR,
-    average: MovingAverage | None,
-    step: int,
-    history: list[dict[str, float]],
-    origin: dict[str, Any],
-) -> None:
-    partial = path.with_suffix(".partial")
-    torch.save(
-        {
-            "model": {n: p for n, p in model.named_parameters() if p.requires_grad},
-            "optimizer": optimizer.state_dict(),
-            "schedule": schedule.state_dict(),
-            "average": average.weights if average is not None else {},
-            "random": torch.get_rng_state(),
-            "step": step,
-            "history": history,
-            "origin": origin,
-        },
-        partial,
-    )
-    partial.replace(path)
-
-
-def _resume(
-    path: Path,
-    model: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
-    schedule: torch.optim.lr_scheduler.LambdaLR,
-    average: MovingAverage | None,
-    origin: dict[str, Any],
-) -> tuple[int, list[dict[str, float]]]:
-    """Continue from a checkpoint, only if it has the same recipe, examples and start."""
-    if not path.exists():
-        return 0, []
-    state = torch.load(path, weights_only=True)
-    if state.get("origin") != origin:
-        return 0, []
-    model.load_state_dict(state["model"], strict=False)
-    optimizer.load_state_dict(state["optimizer"])
-    schedule.load_state_dict(state["schedule"])
-    if average is not None:
-        average.weights = state["average"]
-    torch.set_rng_state(state["random"])
-    return state["step"], state["history"]
 
 
 def examples_digest(examples: Sequence[Measured]) -> str:

@@ -6,7 +6,7 @@ a sentence adds to those before it (M3, section 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from research.evaluation.claims import FeverClaim
 from research.training.candidates import CandidateFinder
 from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
-from research.training.data import load_data
+from research.training.data import TrainingData, load_data
 from research.training.figures import Classify, probabilities, temperature_of
-from research.training.loop import Recipe, classification_loss, switch_off_dropout, train
+from research.training.loop import Hyperparameters, classification_loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import (
     packaged_classifier,
@@ -33,7 +33,7 @@ from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text, path_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=5e-5,
@@ -89,7 +89,16 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
         labels=LABELS,
     )
     shipped = step_figures(minilm_classifier(out).probabilities, steps)
-    card = Card(
+    write_card(
+        out,
+        _card(data, made, examples, steps),
+        {"path": RECIPE},
+        {"relevance model": alone, "as trained": trained, "as shipped": shipped},
+    )
+
+
+def _card(data: TrainingData, made: Sized, examples: Sized, steps: Sized) -> Card:
+    return Card(
         name="Path model",
         purpose="Reads a claim beside a sentence and the sentences that led to it: does it, with"
         " them, support the claim, refute it, or not settle it?",
@@ -106,12 +115,6 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
         " first, first_five: steps whose gold sentence is ranked first, among the first five, %."
         " stance_right: steps whose gold sentence has the stance of the claim's label, %. The"
         " relevance model reads each candidate alone.",
-    )
-    write_card(
-        out,
-        card,
-        {"path": RECIPE},
-        {"relevance model": alone, "as trained": trained, "as shipped": shipped},
     )
 
 

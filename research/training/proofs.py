@@ -22,15 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from research.training.alignment import (
-    Alignment,
-    Offsets,
-    Reader,
-    ReadSentence,
-    ReadSpan,
-    TokenEncoder,
-    align,
-)
+from research.training.alignment import Alignment, align
 from research.training.compositions import Composition
 from research.training.data import TrainingData
 from research.training.evidence_sets import (
@@ -42,6 +34,8 @@ from research.training.evidence_sets import (
     page_sets,
 )
 from research.training.lexicon import Lexicon, number_of
+from research.training.read_texts import Offsets, Reader, ReadSentence, ReadSpan
+from research.training.token_vectors import TokenEncoder
 from retrieval.index.formats.title_key import split_disambiguation, title_key
 from retrieval.proof.automaton import label_of
 from retrieval.text.model_texts import evidence_set_text, evidence_text

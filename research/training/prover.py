@@ -7,20 +7,19 @@ known to suffice or not to (``research/training/proofs.py``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from pathlib import Path
 
 import torch
 from torch.nn import Module
 from torch.nn.functional import cross_entropy
 
-from research.training.alignment import MiniLMTokens
 from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
-from research.training.data import load_data
+from research.training.data import TrainingData, load_data
 from research.training.figures import DEV, OTHERS, TUNING
 from research.training.lexicon import Lexicon
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer, trained_classifier
 from research.training.networks.proof import (
@@ -38,13 +37,14 @@ from research.training.prover_figures import (
     scaled,
     sufficiency_figures,
 )
+from research.training.token_vectors import MiniLMTokens
 from research.training.wordnet import DATABASE
 from retrieval.models.cross_encoders.proof_model import ProofModel
 from retrieval.models.networks.tokenizer import Tokenizer
 from retrieval.system.files import digest_of
 from retrieval.text.model_texts import evidence_set_text
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=2,
     batch_size=32,
     learning_rate=1e-4,
@@ -102,7 +102,27 @@ def train_prover(
         model.read(one.claim, spans, evidence_set_text(one.sentences)).operators
         for one, spans in zip(dev.sets, dev.spans, strict=True)
     ]
-    card = Card(
+    write_card(
+        out,
+        _card(data, wordnet, made, examples, dev, cutoff, temperature),
+        {"proofs": RECIPE},
+        {
+            "as trained": sufficiency_figures(trained, dev, cutoff),
+            "as shipped": sufficiency_figures(shipped, dev, cutoff),
+        },
+    )
+
+
+def _card(
+    data: TrainingData,
+    wordnet: Path,
+    made: Sized,
+    examples: Sized,
+    dev: DevSets,
+    cutoff: float,
+    temperature: float,
+) -> Card:
+    return Card(
         name="Prover",
         purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say about"
         " each span, and where? Evidence suffices if no span is open (AdMIRaL, section 3.2).",
@@ -130,15 +150,6 @@ def train_prover(
         f" the claim's label, %. A span is open from a probability of {cutoff:.2f} on; that and"
         f" the temperature, {temperature:.2f}, were fitted to other dev claims ({len(OTHERS[1])} in"
         f" {OTHERS[0]}).",
-    )
-    write_card(
-        out,
-        card,
-        {"proofs": RECIPE},
-        {
-            "as trained": sufficiency_figures(trained, dev, cutoff),
-            "as shipped": sufficiency_figures(shipped, dev, cutoff),
-        },
     )
 
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from research.training.alignment import Offsets
 from research.training.data import TrainingData
 from research.training.evidence_sets import EvidenceSet, claim_sets
+from research.training.read_texts import Offsets
 from retrieval.proof.automaton import label_of
 from retrieval.proof.claim_cutter import cut
 from retrieval.stages.decide.proof import operator_of

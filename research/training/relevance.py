@@ -7,7 +7,7 @@ probabilities for fewer and harder readings, also of sets of sentences (distilla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from torch.nn import Module
 from research.training.arrays import kept_array
 from research.training.card import Card, write_card, write_config
 from research.training.contrast import contrast_claims
-from research.training.data import load_data
+from research.training.data import TrainingData, load_data
 from research.training.figures import (
     DEV,
     OTHERS,
@@ -32,7 +32,13 @@ from research.training.figures import (
     reading_figures,
     temperature_of,
 )
-from research.training.loop import Example, Recipe, classification_loss, examples_digest, train
+from research.training.loop import (
+    Example,
+    Hyperparameters,
+    classification_loss,
+    examples_digest,
+    train,
+)
 from research.training.networks.delta import save_delta
 from research.training.networks.minilm import packaged_classifier, pair_tokenizer
 from research.training.reading_examples import reading_examples
@@ -42,7 +48,7 @@ from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.shipped import minilm_classifier
 from retrieval.types import LABELS
 
-LABELLED = Recipe(
+LABELLED = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=1e-4,
@@ -121,7 +127,24 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         labels=LABELS,
     )
     shipped = card_figures(minilm_classifier(out).probabilities)
-    card = Card(
+    write_card(
+        out,
+        _card(data, sentences, drawn[0], contrasts, dev, temperature),
+        {"labelled": LABELLED}
+        | {f"distilled {n}": recipe for n, recipe in enumerate(rounds, start=1)},
+        {"as trained": trained, "as shipped": shipped},
+    )
+
+
+def _card(
+    data: TrainingData,
+    sentences: Sized,
+    readings: Sized,
+    contrasts: Sized,
+    dev: DevClaims,
+    temperature: float,
+) -> Card:
+    return Card(
         name="Relevance model",
         purpose="Reads a claim beside one sentence with its title, or a few: are they relevant to"
         " the claim, and do they support it, refute it, or not settle it?",
@@ -130,7 +153,7 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         f" (`research/training/networks/minilm.py`) plus a difference of rank {RANK}; the"
         " embeddings are unchanged.",
         data=f"{data.described}. {len(sentences)} labelled sentences"
-        f" (`research/training/relevance_examples.py`), then {ROUNDS} rounds of {len(drawn[0])}"
+        f" (`research/training/relevance_examples.py`), then {ROUNDS} rounds of {len(readings)}"
         " readings of one sentence or a few (`research/training/reading_examples.py`) with the"
         " opinion of a teacher, the verifier (`models/verifier`); the weights are the mean of"
         " those at the ends of these rounds.",
@@ -144,13 +167,6 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         " originals, each beside the first gold sentence with the exchanged fact and beside it"
         " with the same exchange; the claim's wording alone gives half of them, %. As shipped:"
         f" cut to the rank above and scaled by temperature {temperature:.2f}.",
-    )
-    write_card(
-        out,
-        card,
-        {"labelled": LABELLED}
-        | {f"distilled {n}": recipe for n, recipe in enumerate(rounds, start=1)},
-        {"as trained": trained, "as shipped": shipped},
     )
 
 

@@ -6,7 +6,7 @@ relevance model with fixed weights, which reads the selected sentences as one te
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,9 +21,9 @@ from research.evaluation.measures.scores import FIGURES, figures_of, score_matri
 from research.evaluation.predictions import Answer
 from research.training.arrays import kept_array
 from research.training.card import Card, write_card, write_config
-from research.training.data import load_data
+from research.training.data import TrainingData, load_data
 from research.training.figures import DEV, TUNING, Classify, DevClaims, read_claims
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.joint import JointReader, joint_inputs, usefulness
 from research.training.networks.masked import MaskedVerifier, masked_inputs
@@ -40,7 +40,7 @@ from retrieval.stages.decide.selection import RelativeSelector, UtilityReader, U
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.types import Evidence, Retrieved
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=4,
     learning_rate=5e-5,
@@ -100,7 +100,18 @@ def train_selector(
     write_config(
         out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, relevance_model=begun_with
     )
-    card = Card(
+    selections = {
+        "relative": _by_relevance(dev),
+        "untrained": before,
+        "as trained": _by_utility(live, dev),
+        "as shipped": _by_utility(UtilityModel(out, relevance_model), dev),
+    }
+    measured = {name: selection_figures(dev, kept, read) for name, kept in selections.items()}
+    write_card(out, _card(data, examples, dev, config), {"selector": RECIPE}, measured)
+
+
+def _card(data: TrainingData, examples: Sized, dev: RankedClaims, config: RetrievalConfig) -> Card:
+    return Card(
         name="Selector",
         purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
         " to decide the claim?",
@@ -128,14 +139,6 @@ def train_selector(
         f" sentences at least {config.selection_share} as relevant as the best. untrained: those"
         " that are more probably relevant than not, or the best.",
     )
-    selections = {
-        "relative": _by_relevance(dev),
-        "untrained": before,
-        "as trained": _by_utility(live, dev),
-        "as shipped": _by_utility(UtilityModel(out, relevance_model), dev),
-    }
-    measured = {name: selection_figures(dev, kept, read) for name, kept in selections.items()}
-    write_card(out, card, {"selector": RECIPE}, measured)
 
 
 def selection_loss(

@@ -7,7 +7,7 @@ of the identifiers of the sentences that lead to a document, and of its title (A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -19,7 +19,7 @@ from research.training.candidates import CandidateFinder
 from research.training.card import Card, write_card, write_config
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
-from research.training.loop import Loss, Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
 from research.training.networks.delta import save_delta
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from research.training.sentence_pool import PoolSentence, SentencePool
@@ -42,7 +42,7 @@ from retrieval.stages.find.generation import SENTENCES
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.types import Evidence, Sentence, TitleMatch
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=1,
     batch_size=32,
     learning_rate=2e-4,
@@ -103,32 +103,36 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     }
     write_card(
         out,
-        Card(
-            name="Titles",
-            purpose="Reads a claim beside up to five sentences and generates the identifiers of"
-            " those that lead to another document, and its title (AdMIRaL, section 3.1).",
-            architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
-            f" difference of rank {RANK}, and two decoder layers that can copy what was read"
-            " (`research/training/networks/titles.py`); the embeddings of both are the packaged"
-            " ones.",
-            data=f"{data.described}. {len(examples)} examples"
-            " (`research/training/title_examples.py`): the claims among these that several pages"
-            f" decide, once for each page to look for; {len(made)} claims over two pages composed"
-            " from others (`research/training/compositions`); and sentences that name another"
-            " page, with claims made up for them.",
-            digests=data.digests,
-            commands=("esoteric train titles --data DATA",),
-            definitions=f"{len(searches)} searches: dev claims with evidence on several pages,"
-            " given the gold sentences of all but one, which the claim does not name, and others"
-            f" near the claim, {SENTENCES} in all; no page with evidence of a dev claim was read in"
-            f" training. first, first_five, first_ten: those whose page is among these, %, with a"
-            f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
-            " mention lookup finds titles that occur in the sentences"
-            " (`retrieval/stages/find/mentions.py`); in the last row these titles also get a"
-            f" search of their own, with a beam of {NAMED_BEAMS}, as in the recipe `admiral`.",
-        ),
+        _card(data, made, examples, searches),
         {"titles": RECIPE},
         figures,
+    )
+
+
+def _card(data: TrainingData, made: Sized, examples: Sized, searches: Sized) -> Card:
+    return Card(
+        name="Titles",
+        purpose="Reads a claim beside up to five sentences and generates the identifiers of"
+        " those that lead to another document, and its title (AdMIRaL, section 3.1).",
+        architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
+        f" difference of rank {RANK}, and two decoder layers that can copy what was read"
+        " (`research/training/networks/titles.py`); the embeddings of both are the packaged"
+        " ones.",
+        data=f"{data.described}. {len(examples)} examples"
+        " (`research/training/title_examples.py`): the claims among these that several pages"
+        f" decide, once for each page to look for; {len(made)} claims over two pages composed"
+        " from others (`research/training/compositions`); and sentences that name another"
+        " page, with claims made up for them.",
+        digests=data.digests,
+        commands=("esoteric train titles --data DATA",),
+        definitions=f"{len(searches)} searches: dev claims with evidence on several pages,"
+        " given the gold sentences of all but one, which the claim does not name, and others"
+        f" near the claim, {SENTENCES} in all; no page with evidence of a dev claim was read in"
+        f" training. first, first_five, first_ten: those whose page is among these, %, with a"
+        f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
+        " mention lookup finds titles that occur in the sentences"
+        " (`retrieval/stages/find/mentions.py`); in the last row these titles also get a"
+        f" search of their own, with a beam of {NAMED_BEAMS}, as in the recipe `admiral`.",
     )
 
 

@@ -13,6 +13,9 @@ from retrieval.checkable.name_words import (
     COMPANIES,
     COUNTRIES,
     FEMALE,
+    LANDS,
+    LANDS_BEFORE,
+    LANDS_BEHIND,
     MALE,
     MEN,
     PEOPLE,
@@ -23,11 +26,11 @@ from retrieval.checkable.name_words import (
 )
 
 Sort: TypeAlias = Literal[
-    "person", "name", "organisation", "country", "place", "work", "thing", "many", ""
+    "person", "name", "organisation", "country", "place", "land", "work", "thing", "many", ""
 ]
 """What kind of thing is mentioned, "" where that is not known.
 
-``name``: perhaps a person. ``many``: several things.
+``name``: perhaps a person. ``land``: a place of nature. ``many``: several things.
 """
 
 _SORTS: dict[str, Sort] = {
@@ -143,6 +146,8 @@ def _named(span: Span, sort: Sort) -> Mention:
         first += 1
     if doc[last - 1].tag_ == "POS":
         last -= 1
+    if first > 0 and doc[first - 1].lower_ in LANDS_BEFORE and doc[first - 1].pos_ == "PROPN":
+        first -= 1  # the parser takes "Kenya" alone for the name of "Mount Kenya"
     own = [t for t in doc[first:last] if t.pos_ != "SPACE"]
     words = [token.lower_.rstrip(".") for token in own]
     around = [t for t in (*root.lefts, *root.rights) if t.dep_ in {"compound", "appos", "amod"}]
@@ -164,6 +169,8 @@ def _named(span: Span, sort: Sort) -> Mention:
             own.pop(0)
     if len(own) == 1 and words[0] in COUNTRIES | CITIES and not roles & PEOPLE:
         sort = "country" if words[0] in COUNTRIES else "place"
+    if _is_land(root, words):
+        sort, sex, roles = "land", "", set()
     text = doc[own[0].i : own[-1].i + 1].text
     if own[0].i > 0 and doc[own[0].i - 1].lower_ == "the" and root.dep_ != "compound":
         text = text if sort == "person" else f"the {text}"
@@ -173,6 +180,14 @@ def _named(span: Span, sort: Sort) -> Mention:
         sort = "many"
     weight = weight_of(root)
     return Mention(text, first, last, root.i, sort, sex, True, weight, frozenset(roles))
+
+
+def _is_land(root: Token, words: list[str]) -> bool:
+    """Return whether a name is of a lake, a reef, an island."""
+    if len(words) > 1 and (words[0] in LANDS_BEFORE or words[-1] in LANDS_BEHIND):
+        return True
+    of = root.head  # "the island of Norrey"
+    return root.dep_ == "pobj" and of.lower_ == "of" and of.head.lemma_.casefold() in LANDS
 
 
 def _is_appositive_name(token: Token) -> bool:
@@ -229,6 +244,8 @@ def sort_of(noun: str) -> Sort:
         return "country"
     if noun in SETTLEMENTS:
         return "place"
+    if noun in LANDS:
+        return "land"
     return "work" if noun in WORKS else ""
 
 

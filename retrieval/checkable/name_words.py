@@ -75,12 +75,30 @@ COMPANIES = _words(
     "airline brewery broadcaster carmaker company corporation firm group manufacturer organisation"
     " organization publisher retailer start-up startup"
 )
-SETTLEMENTS = _words("borough capital city municipality port town village")
+# Whoever has such an office is called by it: "the mayor" is nobody whom the text names otherwise.
+OFFICES = _words(
+    """
+    ambassador bishop captain chancellor commander commissioner emperor empress general governor
+    judge king manager mayor minister monarch pope premier president prince princess prosecutor
+    queen secretary senator
+    """
+)
+SETTLEMENTS = _words("borough capital city municipality town village")
 STATES = _words("country kingdom nation republic state")
 WORKS = _words(
     "album ballet book comedy drama essay film game movie musical novel opera painting play poem"
     " programme series show single song story symphony"
 )
+# What places of nature are called: before the name ("Lake Victoria"), behind it ("the Red Sea").
+LANDS_BEFORE = _words("cape lake loch lough mount")
+LANDS_BEHIND = _words(
+    "bay desert falls glacier islands mountains ocean peninsula reef river sea strait valley"
+)
+LANDS = LANDS_BEFORE | LANDS_BEHIND | _words("coast forest gulf island isle mountain volcano")
+# Nouns that only some things have: a reef has no captain, and a town no parliament.
+ON_BOARD = _words("captain crew passenger skipper")
+OF_STATES = _words("army capital constitution currency king monarch monarchy navy parliament queen")
+OF_COMPANIES = _words("ceo customer dividend profit shareholder subsidiary turnover")
 # The parser takes many cities for people.
 CITIES = _words(
     """

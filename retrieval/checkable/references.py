@@ -7,7 +7,7 @@ others, a name before other words. Where two things are as likely, nothing is sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc, Token
 
@@ -20,6 +20,7 @@ from retrieval.checkable.mentions import (
     sort_of,
     weight_of,
 )
+from retrieval.checkable.name_words import CITIES, OF_COMPANIES, OF_STATES, OFFICES, ON_BOARD
 
 _SEXES = {
     **dict.fromkeys(("he", "him", "his"), "he"),
@@ -31,13 +32,24 @@ _SPEAKER = {"i", "we", "us", "me", "my", "our"}
 _POINTING = {"this", "that", "these", "those"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _THINGS: frozenset[Sort] = frozenset(
-    {"organisation", "country", "place", "work", "thing", "name", ""}
+    {"organisation", "country", "place", "land", "work", "thing", "name", ""}
 )
+# Things that cannot have what these nouns name.
+_NO_SHIPS: frozenset[Sort] = frozenset({"country", "place", "land", "work"})
+_NO_STATES: frozenset[Sort] = frozenset({"organisation", "land", "work", "thing"})
+_NO_COMPANIES: frozenset[Sort] = frozenset({"country", "place", "land"})
 _AS_SUBJECT = 2  # the weight of one
+# What the subject of the sentence before may be if a noun of this sort repeats it.
+_MAY_BE: dict[Sort, frozenset[Sort]] = {
+    "place": frozenset({"", "name"}),
+    "land": frozenset({"", "name", "thing"}),
+    "work": frozenset({"", "name", "organisation", "thing"}),
+}
 _FARTHEST = 3  # sentences back
 _FARTHEST_NOUN = 8  # sentences back, of "the company"
 _CLOSE = 0.75  # two things whose scores differ by less are as likely
 _CLOSE_PEOPLE = 2.75  # two people: a name that is wrong is worse than none
+_CLOSE_OF_A_SORT = 2.5  # two companies or countries of one sentence
 # "It is clear that …", "It rained", "it takes an hour to …": nothing is meant.
 _TIMES = {"cold", "dark", "early", "hot", "late", "time"}
 _WEATHER = {"rain", "snow", "hail", "thunder", "seem", "appear", "turn", "take"}
@@ -81,8 +93,10 @@ def _references(number: int, sentence: Doc, known: list[Referent]) -> Iterator[R
             found = _repeated(mention, sentence, number, known)
             if found is not None:
                 yield found
-            else:
-                _remember(mention, number, known)
+            if found is None or found.meant is None:
+                # A pronoun that stands for unclear words is as unclear.
+                text = mention.text if found is None else ""
+                _remember(replace(mention, text=text), number, known)
 
 
 def _stands_for_something(token: Token) -> bool:
@@ -158,7 +172,7 @@ def _as_likely(score: float, referent: Referent, next_score: float, other: Refer
 def _score(referent: Referent, token: Token, number: int) -> float | None:
     """Return how likely a pronoun stands for something, ``None`` if it cannot."""
     agrees = _agreement(referent, token.lower_)
-    if agrees is None:
+    if agrees is None or (owner(token) and not _may_have(referent, token.head)):
         return None
     best: float | None = None
     for sentence, place, role in referent.places:
@@ -188,6 +202,16 @@ def _agreement(referent: Referent, word: str) -> float | None:
     if sort == "many":
         return 1
     return -1 if sort == "organisation" else None
+
+
+def _may_have(referent: Referent, owned: Token) -> bool:
+    """Return whether a thing can have what follows "its": a reef has no captain."""
+    noun = owned.lemma_.casefold()
+    if noun in ON_BOARD:
+        return referent.sort not in _NO_SHIPS
+    if noun in OF_STATES:
+        return referent.sort not in _NO_STATES and referent.text.casefold() not in CITIES
+    return noun not in OF_COMPANIES or referent.sort not in _NO_COMPANIES
 
 
 def _excluded(token: Token, place: int) -> bool:
@@ -231,15 +255,18 @@ def _repeated(
     noun = head.lemma_.casefold()
     near = [r for r in known if r.proper and number - r.places[-1][0] <= _FARTHEST_NOUN]
     called = [r for r in near if r.text.casefold().split()[-1] == noun]
-    if not called and (sort := sort_of(noun)):
-        called = [r for r in near if noun in r.roles] or _of_sort(sort, number, near)
-    if not called:
-        return None
+    sort = sort_of(noun)
+    if not called and sort:
+        called = [r for r in near if noun in r.roles] or _of_sort(sort, noun, number, near)
     start, end = words.start_char, words.end_char
+    if not called:
+        # "The company has 300 workers": of which company, the text does not say.
+        unclear = sort and head.tag_ == "NN" and head.dep_ in _SUBJECTS
+        return Reference(start, end, words.text, None) if unclear else None
     ranked = sorted(called, key=lambda referent: -_topic(referent, number))
     if len(ranked) > 1:
         lead = _topic(ranked[0], number) - _topic(ranked[1], number)
-        if lead < (_CLOSE_PEOPLE if sort_of(noun) == "person" else _CLOSE):
+        if lead < _close(sort, ranked[0], ranked[1]):
             return Reference(start, end, words.text, None)
     meant = ranked[0]
     owns = head.i + 1 < len(sentence) and sentence[head.i + 1].tag_ == "POS"
@@ -248,6 +275,13 @@ def _repeated(
     before = meant.places[-1][:2]
     meant.add(mention, number)
     return Reference(start, end, sentence.text[start:end], meant.text, owns, before)
+
+
+def _close(sort: Sort, first: Referent, second: Referent) -> float:
+    """Return the lead that the first of two things needs to be what a noun repeats."""
+    if sort == "person":
+        return _CLOSE_PEOPLE
+    return _CLOSE_OF_A_SORT if first.places[-1][0] == second.places[-1][0] else _CLOSE
 
 
 def _topic(referent: Referent, number: int) -> float:
@@ -260,16 +294,19 @@ def _often(referent: Referent) -> float:
     return min(1.5, (len(referent.places) - 1) / 2)
 
 
-def _of_sort(sort: Sort, number: int, near: Sequence[Referent]) -> list[Referent]:
+def _of_sort(sort: Sort, noun: str, number: int, near: Sequence[Referent]) -> list[Referent]:
     """Return those things of the last sentences that a noun of this sort may stand for.
 
     Where none is known to be of the sort, it may be the subject of the sentence before.
     """
     before = [r for r in near if r.places[-1][0] < number]
     if sort == "person":
-        return [r for r in before if r.sort == sort and r.places[-1][2] == _AS_SUBJECT]
+        named = () if noun in OFFICES else before
+        return [r for r in named if r.sort == sort and r.places[-1][2] == _AS_SUBJECT]
     last = [r for r in before if r.places[-1][0] == number - 1 and r.places[-1][2] == _AS_SUBJECT]
-    may_be = {"", "name", "organisation", "work", "thing"}
-    return [r for r in before if r.sort == sort] or [
-        r for r in last if r.sort in may_be and not r.sex and sort != "country"
-    ]
+    may_be = _MAY_BE.get(sort, frozenset())
+    known = [r for r in before if r.sort == sort]
+    # A name of which the parser does not know the sort may be of it too.
+    lines = {r.places[-1][0] for r in known}
+    rivals = [r for r in before if r.sort in {"", "name"} and r.places[-1][0] in lines]
+    return [*known, *rivals] or [r for r in last if r.sort in may_be and not r.sex]

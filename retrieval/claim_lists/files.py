@@ -28,6 +28,10 @@ class UnclearColumn(BadSource):
     """None or several columns may have the claims; the message names all columns."""
 
 
+class TooManyClaims(BadSource):
+    """A list has more claims than are read."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListFile:
     """A file with claims. ``name``: as messages call it; its ending says how it is read."""
@@ -47,13 +51,16 @@ class Row:
 
     ``where``: its line or row, for messages. ``claim``: as it was written, "" if there is none.
     ``others``: the values of the other columns, as JSON has them. ``problem``: why the row cannot
-    be read, ``None`` if it can.
+    be read, ``None`` if it can. ``column``: the name of the column with the claim, "" if there are
+    no columns; ``before``: how many of the others come before it.
     """
 
     where: str
     claim: str
     others: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
+    column: str = ""
+    before: int = 0
 
 
 def list_file(path: Path) -> ListFile:
@@ -63,7 +70,8 @@ def list_file(path: Path) -> ListFile:
         BadSource: it is too large.
     """
     if (size := path.stat().st_size) > _LARGEST:
-        raise _too_much(str(path), f"{size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB")
+        message = f"{path} has {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are read."
+        raise BadSource("bad_claims", message, "Divide it.")
     return ListFile(str(path), path.read_bytes())
 
 
@@ -76,7 +84,8 @@ def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> 
     lines: a claim may contain other characters that Unicode calls line ends.
 
     Raises:
-        BadSource: the file cannot be read, or has more than ``most`` claims.
+        BadSource: the file cannot be read.
+        TooManyClaims: it has more than ``most`` claims.
         UnclearColumn: it is unclear which column has the claims.
     """
     if file.kind in _NOT_READ:
@@ -125,11 +134,12 @@ def _row(record: Record, column: str) -> Row:
     if isinstance(record.values, Problem):
         return Row(record.where, "", {}, record.values)
     others = {name: value for name, value in record.values.items() if name != column}
+    before = [*record.values].index(column) if column in record.values else 0
     claim = record.values.get(column)
     if claim is None or isinstance(claim, str):
-        return Row(record.where, claim or "", others)
+        return Row(record.where, claim or "", others, None, column, before)
     problem = Problem("claim_not_text", f"The value of {column!r} is not text.", "Correct it.")
-    return Row(record.where, "", others, problem)
+    return Row(record.where, "", others, problem, column, before)
 
 
 def _problem(record: Record) -> Problem | None:
@@ -170,12 +180,9 @@ def _folded(name: str) -> str:
 def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
     found = list(islice(items, most + 1))
     if len(found) > most:
-        raise _too_much(file.name, f"more than {most:,} claims; at most so many")
+        message = f"{file.name} has more than {most:,} claims; at most so many are read."
+        raise TooManyClaims("bad_claims", message, "Divide it.")
     return found
-
-
-def _too_much(name: str, what: str) -> BadSource:
-    return BadSource("bad_claims", f"{name} has {what} are read.", "Divide it.")
 
 
 def _text(file: ListFile) -> str:

@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from retrieval.errors import Problem
-from retrieval.result import ClaimResult
+from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
+from retrieval.words import STANCES
 
-_COLUMNS = ("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error")
+# New columns come last: programs may count them.
+_COLUMNS = (
+    *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+    *("in words", "evidence labels", "part by part"),
+)
 _LONG = ("claim", "rationale", "evidence", "sources", "error")
 _WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
 _DIGITS = 15  # of a number that spreadsheets keep
@@ -36,20 +41,26 @@ class CheckedRow:
     problem: Problem | None = None
 
 
-def verdict_table(rows: Iterable[CheckedRow], others: Iterable[str]) -> Iterator[list[object]]:
+def verdict_table(
+    rows: Iterable[CheckedRow], others: Iterable[str], column: str = "claim", before: int = 0
+) -> Iterator[list[object]]:
     """Yield the names of the columns, then a row for each claim; no cell is a formula.
 
     ``others``: the columns that came in with the claims; one that has the name of a column of the
-    verdict gets "(input)" after its name.
+    verdict gets "(input)" after its name. ``column``: the name of that with the claims; ``before``:
+    how many of the others stand before it.
     """
     others = list(others)
-    given = [f"{name} (input)" if name in ("claim", *_COLUMNS) else name for name in others]
-    yield [_cell(name) for name in ("claim", *given, *_COLUMNS)]
+    taken = {column.casefold(), *_COLUMNS}
+    given = [f"{name} (input)" if name.casefold() in taken else name for name in others]
+    named = f"{column} (claim)" if column in _COLUMNS else column
+    yield [_cell(name) for name in (*given[:before], named, *given[before:], *_COLUMNS)]
     for row in rows:
         verdict = _verdict(row)
         values = [row.others.get(name) for name in others]
+        values.insert(before, row.claim)
         values += [verdict.get(name) for name in _COLUMNS]
-        yield [_cell(value) for value in (row.claim, *values)]
+        yield [_cell(value) for value in values]
 
 
 def csv_pieces(rows: Iterable[list[object]], separator: str = ",") -> Iterator[str]:
@@ -105,7 +116,22 @@ def _verdict(row: CheckedRow) -> dict[str, object]:
         "rationale": verdict.rationale,
         "evidence": "\n".join(one.sentence for one in result.selected),
         "sources": "\n".join(dict.fromkeys(sources)),
+        "in words": verdict.words,
+        "evidence labels": "\n".join(map(stance_in_words, result.selected)),
+        "part by part": part_by_part(result),
     }
+
+
+def stance_in_words(item: Evidence) -> str:
+    """Return what a sentence says about its claim, as pages show it: "Refutes 93%"."""
+    return STANCES[item.stance] + (f" {item.percent}%" if item.percent else "")
+
+
+def part_by_part(result: ClaimResult) -> str:
+    """Return whether the check part by part has the same verdict; "" where there is none."""
+    if not result.proof:
+        return ""
+    return "agrees" if result.proof_agrees else "disagrees"
 
 
 def _in_brackets(text: str) -> str:

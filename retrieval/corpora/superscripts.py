@@ -1,7 +1,7 @@
 """Decides how text that is set above the line is read: 10⁶, km², x^k, 19th, or the mark of a note.
 
 Without that, "10<sup>6</sup>" would be read as 106, and "$320<sup>1</sup>" as $3201. The readers of
-all formats put ``marked`` texts into their lines and pass each whole line to ``settled``, because
+all formats put ``marked`` texts into their lines and pass each whole line to ``unmarked``, because
 only what stands before and after shows what a raised "2" is. In doubt it stays raised, which
 changes no number. ``lowered`` text is written on the line, because formulas usually are: H2O, CO2.
 Only beside digits it stays below the line: 101₂ is not 1012.
@@ -78,16 +78,16 @@ _TYPED_AT_END = re.compile(
 
 
 def marked(text: str) -> str:
-    """Return a text that is set above its line, as ``settled`` knows it within the line."""
+    """Return a text that is set above its line, as ``unmarked`` knows it within the line."""
     return f"{BEGIN}{text}{END}"
 
 
 def lowered(text: str) -> str:
-    """Return a text that is set below its line, as ``settled`` knows it within the line."""
+    """Return a text that is set below its line, as ``unmarked`` knows it within the line."""
     return f"{_LOW}{text}{_LOW_END}"
 
 
-def settled(line: str) -> str:
+def unmarked(line: str) -> str:
     """Return a line with its raised texts in plain characters, and without the marks of notes.
 
     Args:
@@ -108,7 +108,7 @@ def settled(line: str) -> str:
     if BEGIN in line:
         line = _BESIDE_OTHERS.sub("", line).replace(END + BEGIN, "")
         for _ in range(_DEEPEST):
-            line = _INNERMOST.sub(_settled, line)
+            line = _INNERMOST.sub(_unmarked, line)
         line = _BORDER.sub("", line)
     return _TYPED_AT_END.sub(_without_mark, _TYPED_BRACKETS.sub("", line))
 
@@ -130,7 +130,7 @@ def exponent(text: str) -> str:
     return f"^{text}" if _SIMPLE.fullmatch(text) else f"^({text})"
 
 
-def _settled(found: re.Match[str]) -> str:
+def _unmarked(found: re.Match[str]) -> str:
     whole, start, end = found.string, found.start(), found.end()
     before = _BORDER.split(whole[max(0, start - _BEFORE) : start])[-1]
     after = _BORDER.split(whole[end : end + _AFTER])[0]

@@ -16,6 +16,7 @@ from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.mpnet import MPNet
 from retrieval.models.report.pinned_files import LOCK
 from retrieval.recipes.recipes import Recipe
+from retrieval.recipes.stage_records import models_of
 from retrieval.system.files import digest_of
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -23,6 +24,8 @@ RELEVANCE_MODEL, VERIFIER = MODELS / "relevance", MODELS / "verifier"
 PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 STATIC = MODELS / "static"
+# Those that choose evidence or label it.
+_READING = (RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR)
 
 
 def minilm_classifier(folder: Path) -> CrossEncoder:
@@ -76,20 +79,13 @@ def reading_models(recipe: Recipe) -> list[Path]:
 
     The models of the report are not shipped, so they are not included.
     """
-    folders = [RELEVANCE_MODEL] if "relevance" in recipe.hop else []
-    if {"paths", "bridge", "completion"} & {*recipe.hop}:
-        folders.append(PATH)
-    folders.append(VERIFIER)
-    if "proof" in recipe.hop:
-        folders.append(PROVER)
-    if "selection:utility" in recipe.hop:
-        folders.append(SELECTOR)
-    return folders
+    computes = models_of(recipe)
+    return [folder for folder in _READING if folder.name in computes]
 
 
 def trained_folders() -> list[Path]:
     """Return the folders of the trained models that any recipe checks claims with."""
-    return [RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR, DENSE, TITLES]
+    return [*_READING, DENSE, TITLES]
 
 
 def judge_name(folders: ModelFolders) -> str:

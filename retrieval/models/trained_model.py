@@ -12,7 +12,7 @@ from typing import Any
 from retrieval.errors import ModelUnavailable
 from retrieval.models.delta import heads, read_difference, trained_body
 from retrieval.models.networks.arrays import Array
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.networks.interface import Network
 from retrieval.models.networks.network import open_network
 from retrieval.models.networks.tokenizer import Tokenizer
@@ -28,7 +28,7 @@ class TrainedModel:
     first_only = False
     """Whether the model reads only the state of the first token."""
 
-    def __init__(self, folder: Path, base: Base) -> None:
+    def __init__(self, folder: Path, base: PackagedBody) -> None:
         """Read the folder's configuration; no weights are loaded yet.
 
         Raises:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from retrieval.llm_judge.explaining import Explains
     from retrieval.models.encoders.encoder import TextEncoder
     from retrieval.pipeline.check import Pipeline
-    from retrieval.pipeline.registry import Resources
+    from retrieval.stages.resources import Resources
 
 
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
@@ -299,7 +299,7 @@ def resources_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFol
     ``runtime.use_threads`` and ``runtime.keep_in`` first.
     """
     with leave_out_torch():
-        from retrieval.pipeline.registry import Models, Resources
+        from retrieval.stages.resources import Models, Resources
 
     return Resources(store, Models(encoder, folders))
 

@@ -207,6 +207,7 @@ class Pipeline:
             seconds=seconds,
             usage=usage,
             retrieved=state.retrieved(),
+            recipe_digest=self._recipe.digest,
         )
 
 

@@ -11,7 +11,7 @@ from retrieval.pipeline.spelling import Spelling
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
-from retrieval.text.statement_cutter import Statement, statements
+from retrieval.text.statement_cutter import CutStatement, makes_several, statements
 from retrieval.text.superlative import as_superlative
 
 
@@ -19,7 +19,7 @@ from retrieval.text.superlative import as_superlative
 class ParsedStatement:
     """A statement of the claim with its words, their kinds and their relations."""
 
-    statement: Statement
+    statement: CutStatement
     parsed: Doc
 
 
@@ -62,6 +62,8 @@ class ClaimParser:
             parsed = self._english.parse(plainer)
         cut = statements(parsed, self._english)
         if len(cut) == 1:
+            if makes_several(parsed, self._english):
+                read = replace(read, notices=(*_without(read, SEVERAL).notices, SEVERAL))
             return ParsedClaim(read, (ParsedStatement(cut[0], parsed),))
         return ParsedClaim(
             _without(read, SEVERAL),

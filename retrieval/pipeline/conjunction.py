@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from retrieval.text.statement_cutter import Statement
+from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     REFUTES,
@@ -39,7 +39,7 @@ _Value = TypeVar("_Value")
 class Checked:
     """A statement and the report on it."""
 
-    statement: Statement
+    statement: CutStatement
     report: Report
 
     @property
@@ -193,7 +193,7 @@ def _as_opinion(verdict: Verdict) -> Judgement:
     return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, ())
 
 
-def _together(said: Sequence[tuple[Statement, Judgement]], judge: str) -> Judgement:
+def _together(said: Sequence[tuple[CutStatement, Judgement]], judge: str) -> Judgement:
     """Return what a judge says about the claim, from what it says about each statement."""
     label = _label(one.label for _, one in said)
     supported = math.prod(one.confidence for _, one in said if one.label == SUPPORTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retrieval.stages.ending import missing
+from retrieval.stages.missing import missing
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, Findings, FoundDocument, FoundSentence, RankedDocument
 

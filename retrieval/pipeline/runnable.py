@@ -15,7 +15,7 @@ from retrieval.models.encoders.document_encoders import DPR_ENCODER, OWN_ENCODER
 from retrieval.models.folders import ModelFolders
 from retrieval.models.report.models import present_models
 from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
-from retrieval.recipes.stage_names import reads_report_models
+from retrieval.recipes.stage_records import reads_report_models
 
 _NAMES = {
     "minilm": "MiniLM",

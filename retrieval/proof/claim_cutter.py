@@ -50,7 +50,7 @@ def cut(doc: Doc) -> list[tuple[int, int]]:
         else:
             groups.append([token])
     trimmed = [kept for group in groups if (kept := _trimmed(group))]
-    spans = [(group[0].idx, group[-1].idx + len(group[-1])) for group in _settled(trimmed)]
+    spans = [(group[0].idx, group[-1].idx + len(group[-1])) for group in _joined(trimmed)]
     while len(spans) > MOST:
         first = min(range(len(spans) - 1), key=lambda i: spans[i + 1][1] - spans[i][0])
         spans[first : first + 2] = [(spans[first][0], spans[first + 1][1])]
@@ -208,20 +208,20 @@ def _has(tokens: Sequence[Token], partner: str | None) -> bool:
     return partner is not None and any(partner in token.text for token in tokens)
 
 
-def _settled(groups: list[list[Token]]) -> list[list[Token]]:
+def _joined(groups: list[list[Token]]) -> list[list[Token]]:
     """Join words without a meaning of their own to the next phrase, or to the last one."""
-    settled: list[list[Token]] = []
+    joined_groups: list[list[Token]] = []
     waiting: list[Token] = []
     for group in groups:
         joined = waiting + group
         waiting = joined if _is_light(joined) else []
         if not waiting:
-            settled.append(joined)
-    if waiting and settled:
-        settled[-1] = settled[-1] + waiting
+            joined_groups.append(joined)
+    if waiting and joined_groups:
+        joined_groups[-1] = joined_groups[-1] + waiting
     elif waiting:
-        settled.append(waiting)
-    return settled
+        joined_groups.append(waiting)
+    return joined_groups
 
 
 def _is_light(group: Sequence[Token]) -> bool:

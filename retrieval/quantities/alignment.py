@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from retrieval.normal_form import nfkd
 from retrieval.quantities.quantity import DATE, Quantity
 from retrieval.quantities.vocabulary import (
     ATTRIBUTE_OF,
@@ -21,20 +19,14 @@ from retrieval.quantities.vocabulary import (
     STATES,
     WHOLES,
 )
+from retrieval.text.stems import stem
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_STEM = 5
 _REPORTED = re.compile(r"\b(?:says?|said|tells?|told) (?:\w+ )?that\b")
 _BRACKETS = re.compile(r"(?<!\s)\s*\([^)]*+(?:\)|\Z)")
 _AGO = re.compile(r" (?:later|earlier|ago|before|after|prior|old|into|to go)\b")
-
-
-def stem(word: str) -> str:
-    """Return the first five letters of a word, without case and accents."""
-    plain = nfkd(word).casefold()
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))[:_STEM]
 
 
 def words_of(title: str) -> set[str]:
@@ -218,7 +210,7 @@ def same_subject(claimed: Token | None, found: Token | None, title: str) -> bool
         return False
     if wanted <= said:  # not "the school of Selm" for "Selm"
         head = found.lemma_.lower()
-        return head in ATTRIBUTE_OF or bool(stems([found]) & (wanted | titled))
+        return head in ATTRIBUTE_OF or bool(stems([found]) & wanted)
     same_head = stem(found.lemma_) == stem(claimed.lemma_)
     return wanted <= said | titled and (same_head or is_title(found, title))
 

@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import is_risky, stem
+from retrieval.quantities.alignment import is_risky
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling
 from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.text.stems import stem
 from retrieval.types import REFUTES, SUPPORTS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ _GOES_ON = {"last", "run", "take", "fight", "continue", "span", "wage"}
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ParsedSentence:
     """A parsed sentence with the title of its document."""
 
     title: str
@@ -33,14 +33,14 @@ class Passage:
 class Fact:
     """A quantity of a passage: what has it (``subject``), by which verb (its base form)."""
 
-    passage: Passage
+    passage: ParsedSentence
     quantity: Quantity
     verb: str
     subject: Token | None
     derived: bool = False
 
 
-def facts(passage: Passage) -> Iterator[Fact]:
+def facts(passage: ParsedSentence) -> Iterator[Fact]:
     """Yield the facts of a passage in its order.
 
     "Ada Vale (3 May 1901 - 9 June 1970)" gives the dates of birth and death and the age; "lasted
@@ -72,7 +72,7 @@ def above_sea_level(alike: Sequence[Fact]) -> list[Fact]:
     ] or list(alike)
 
 
-def _named_before(passage: Passage, item: Quantity) -> Token | None:
+def _named_before(passage: ParsedSentence, item: Quantity) -> Token | None:
     """Return the name of the page's subject, if a quantity stands in brackets after it."""
     bracket = _IN_BRACKETS.search(passage.doc.text, 0, item.start)
     if bracket is None:
@@ -84,7 +84,7 @@ def _named_before(passage: Passage, item: Quantity) -> Token | None:
     return name[-1]
 
 
-def _life(passage: Passage, item: Quantity, name: Token) -> Iterator[Fact]:
+def _life(passage: ParsedSentence, item: Quantity, name: Token) -> Iterator[Fact]:
     assert item.ends is not None
     born, died = item.ends
     first, _, last = re.split(r"( ?[\u2013-] ?| to )", item.said, maxsplit=1)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import head_of, stem, subject_of, verb_of, words_of
-from retrieval.quantities.facts import Fact, Passage, facts
+from retrieval.quantities.alignment import head_of, subject_of, verb_of, words_of
+from retrieval.quantities.facts import Fact, ParsedSentence, facts
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.vocabulary import ATTRIBUTE_OF, STATES
+from retrieval.text.stems import stem
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -32,7 +33,7 @@ def is_of_another(claim: Doc, title: str, sentence: str, parser: EnglishParser) 
     titled = words_of(title)
     if not owned or any(own & titled for _, own in owned) or not dimensions(sentence):
         return False
-    passage = Passage(title, parser.parse(sentence))
+    passage = ParsedSentence(title, parser.parse(sentence))
     if any(token.lower_ in _SHARED for token in passage.doc):
         return False
     found = list(facts(passage))

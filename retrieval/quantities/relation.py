@@ -10,6 +10,7 @@ from retrieval.quantities.units import TEMPERATURE, Unit
 from retrieval.types import LABELS, REFUTES, SUPPORTS, Label, Opinion
 
 _FIRM = 0.98  # share of the rulings on published pairs that are right (docs/stages.md)
+_RESTATED = 0.94  # the same of those by a restated claim
 _CONVERTED = 0.01  # share by which a converted number may be rounded
 _DEGREE = 0.5  # the same of a temperature, in degrees Celsius
 
@@ -102,9 +103,18 @@ def _capital(text: str) -> str:
 
 def overruled(opinion: Opinion, label: Label) -> Opinion:
     """Return an opinion that is firmly this label; a firmer one of the same label is kept."""
+    return _at_least(_FIRM, opinion, label)
+
+
+def leaning(opinion: Opinion, label: Label) -> Opinion:
+    """Return an opinion of this label, as sure as rulings are that a verifier took part in."""
+    return _at_least(_RESTATED, opinion, label)
+
+
+def _at_least(probability: float, opinion: Opinion, label: Label) -> Opinion:
     at = LABELS.index(label)
-    if opinion[at] >= _FIRM:
+    if opinion[at] >= probability:
         return opinion
-    rest = (1 - _FIRM) / 2
-    supports, refutes, undecided = (_FIRM if n == at else rest for n in range(len(LABELS)))
+    rest = (1 - probability) / 2
+    supports, refutes, undecided = (probability if n == at else rest for n in range(len(LABELS)))
     return supports, refutes, undecided

@@ -26,17 +26,17 @@ from retrieval.quantities.alignment import (
     same_change,
     same_subject,
     same_verb,
-    stem,
     stems,
     subject_of,
     verb_of,
     words_of,
 )
-from retrieval.quantities.facts import Fact, Passage, above_sea_level, facts
+from retrieval.quantities.facts import Fact, ParsedSentence, above_sea_level, facts
 from retrieval.quantities.quantity import AGE, COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import Unit
+from retrieval.text.stems import stem
 from retrieval.types import REFUTES, SUPPORTS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def may_be_decided_by(claim: Doc, texts: Sequence[tuple[str, str]]) -> bool:
     return names <= spoken
 
 
-def stated(claim: Doc, passages: Sequence[Passage]) -> Ruling | None:
+def stated(claim: Doc, passages: Sequence[ParsedSentence]) -> Ruling | None:
     """Return what the quantities of the passages say about those of the claim, None if unsure.
 
     The passages must contain every word of the claim that means something, and must not deny,

@@ -66,8 +66,9 @@ _TEMPERATURES = {
     for name, unit in (("celsius", "degC"), ("fahrenheit", "degF"), ("C", "degC"), ("F", "degF"))
 }
 _UNITS = {**_PLAIN, **_SQUARES, **_POWERS, **_CUBES, **_SPEEDS, **_TEMPERATURES}
+PERCENT = "percent"
 _OWN = {
-    "%": "percent", "per cent": "percent", "percent": "percent",
+    "%": PERCENT, "per cent": PERCENT, "percent": PERCENT,
     "percentage point": "percentage points", "ton": "ton", "gallon": "gallon", "pint": "pint",
     "stone": "stone", "pound": "pound",
     "US dollar": "US dollar", "Canadian dollar": "Canadian dollar",
@@ -80,7 +81,8 @@ _SYMBOLS = {
     "$": "dollar", "US$": "US dollar", "C$": "Canadian dollar", "A$": "Australian dollar",
     "€": "euro", "£": "pound sterling", "¥": "yen",
 }  # fmt: skip
-_CASED = {"m", "g", "kW", "MW", "GW", "mi", "ha"}  # an abbreviation in this case only
+# An abbreviation in this case only, and never with an "s": "6 has" is no area.
+_CASED = {"m", "g", "kW", "MW", "GW", "mi", "ha"}
 _NAMES = sorted((*_UNITS, *_OWN), key=len, reverse=True)
 _AFTER = re.compile(
     r"[ \u00a0-]?(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")s?(?![\w²³/])", re.IGNORECASE
@@ -92,7 +94,6 @@ _DIMENSIONS = {
     "[mass] * [length] ** 2 / [time] ** 3": "power",
 }  # fmt: skip
 TEMPERATURE = "temperature"
-PERCENT = "percent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def unit_after(text: str, end: int) -> tuple[Unit, int] | None:
     if found is None:
         return None
     name = found["name"]
-    if name.lower() in {cased.lower() for cased in _CASED} and name not in _CASED:
+    abbreviates = name.lower() in {cased.lower() for cased in _CASED}
+    if abbreviates and (name not in _CASED or found.end() > found.end("name")):
         return None
     return _unit(next(known for known in _NAMES if known.lower() == name.lower())), found.end()
 

@@ -20,7 +20,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from retrieval.errors import BadRecipe, BadSource
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named, stage_of
-from retrieval.recipes.stage_names import AFTER, FIRST, HOP, NEXT
+from retrieval.recipes.stage_records import FIRST, HOP, NEXT
 from retrieval.system.files import write_whole
 
 SUFFIXES = (".yaml", ".yml")
@@ -261,7 +261,8 @@ class _Reader:
         before: set[str] = set()
         for key in ("first", "hop", "next"):
             for item in nodes[key].value:
-                vectors = _STAGES[key][item.value]
+                form = _STAGES[key][item.value]
+                vectors, needed = form.vectors, form.after
                 if vectors not in (None, recipe.vectors):
                     self._fail(
                         item,
@@ -269,8 +270,7 @@ class _Reader:
                         f" “vectors: {recipe.vectors}”.",
                         f"Choose another stage, or write “vectors: {vectors}”.",
                     )
-                needed = AFTER.get(item.value)
-                if needed is not None and needed not in before:
+                if needed and needed not in before:
                     self._fail(
                         item,
                         f"The stage {item.value} needs {needed} before it.",

@@ -1,14 +1,16 @@
 """The recipes: which stages check a claim, in which order and with which settings.
 
-Stages have the names of ``retrieval/pipeline/registry.py``: the name of the stage and, if it has
+Stages have the names of ``retrieval/recipes/stage_records.py``: that of the stage and, if it has
 several implementations, that of one of them, as in ``selection:utility``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from retrieval.errors import UnknownRecipe
@@ -16,6 +18,7 @@ from retrieval.recipes.config import REPORT, RetrievalConfig
 
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
 Vectors: TypeAlias = Literal["minilm", "dpr"]
+_DIGITS = 12  # of a digest: enough to tell recipes apart, and short enough to be printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class Recipe:
         """The same of those of each hop; the last hop has no ``next``."""
         following = ("next",) if self.max_hops > 1 else ()
         return tuple(dict.fromkeys((*map(stage_of, self.hop), *following)))
+
+    @property
+    def digest(self) -> str:
+        """A digest of its stages and settings: with the same one, a recipe does the same.
+
+        Its name and its summary are words only.
+        """
+        does = {key: one for key, one in asdict(self).items() if key not in ("name", "summary")}
+        return sha256(json.dumps(does, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     @property
     def can_go_on(self) -> bool:
@@ -103,8 +115,8 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "all published systems: documents by questions and dense search, paths read as one,"
-            " hybrid ranking, a proof; ends with a verdict that decides",
+            "joins the next four: asks questions, looks for similar meanings, chooses the sentences"
+            " that help most, and proves the claim part by part",
             first=(*_QUESTIONS, "dense"),
             hop=(
                 "sentences",
@@ -128,8 +140,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "esoteric",
-            "spans, title and text match, questions, dense ranking, relevance, verdict"
-            " (ESOTERIC report, section 3.3)",
+            "asks questions about the claim, and reads documents that may answer them (ESOTERIC"
+            " report, section 3.3)",
             first=_QUESTIONS,
             hop=(
                 "sentences",
@@ -147,7 +159,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "admiral",
-            "titles generated from the evidence; ends with a proof in natural logic"
+            "guesses from the evidence what to read next, and proves the claim part by part"
             " (AdMIRaL, sections 3.1 and 3.2)",
             first=_QUESTIONS,
             hop=(
@@ -171,7 +183,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "m3",
-            "dense sentence retrieval, hop after hop, reranked and ranked in one list"
+            "looks for sentences of a similar meaning, hop after hop, and ranks them in one list"
             " (M3, sections 3.2 to 3.4)",
             first=("spans", "dense"),
             hop=(
@@ -193,7 +205,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "evidence selected by its use for the verdict (FER, section 3)",
+            "chooses the sentences that help most to decide (FER, section 3)",
             first=_QUESTIONS,
             hop=(
                 "sentences",

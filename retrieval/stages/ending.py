@@ -1,20 +1,14 @@
-"""When a search ends, and which parts of the claim are still open then."""
+"""When a search ends."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from retrieval.normal_form import nfkd
 from retrieval.recipes.recipes import Ending, Recipe
+from retrieval.stages.missing import missing
 from retrieval.state import ClaimState
-from retrieval.text.function_words import FUNCTION_WORDS
-from retrieval.types import NOT_ENOUGH_INFO, Evidence, Hop, Span, Stopped
-
-_WORD = re.compile(r"\w+")
-_STEM = 5  # "novelist" is covered by "novels", "Cubist" by "Cubism"
+from retrieval.types import NOT_ENOUGH_INFO, Hop, Stopped
 
 
 def decided(state: ClaimState) -> bool:
@@ -75,48 +69,3 @@ def hop_ended(state: ClaimState, recipe: Recipe, stopped: Stopped | None) -> Cla
     return replace(
         state, hop=state.hop + 1, hops=(*state.hops, hop), last_selection=state.selection
     )
-
-
-def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
-    """Return the parts of the claim that are still open, as offsets into the claim."""
-    if state.proof is not None:
-        return state.proof.open
-    return tuple((s.start, s.end) for s in missing_spans(state.spans, state.selected))
-
-
-def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:
-    """Return the spans without a word that occurs in one of the sentences or their titles.
-
-    Words are compared by their first five letters; case and accents are ignored. A span inside
-    another missing span is left out. A span that is not returned is not proved: only a word of it
-    was found.
-    """
-    spoken = _spoken(evidence)
-    missing = [span for span in spans if (words := stems(span.text)) and not words & spoken]
-    return [
-        span
-        for span in missing
-        if not any(
-            other is not span and other.start <= span.start and span.end <= other.end
-            for other in missing
-        )
-    ]
-
-
-def share_a_word(spans: Sequence[Span], evidence: Sequence[Evidence]) -> bool:
-    """Return whether some sentence, or its title, contains a word of some span.
-
-    Words are compared as in ``missing_spans``.
-    """
-    spoken = _spoken(evidence)
-    return any(stems(span.text) & spoken for span in spans)
-
-
-def _spoken(evidence: Sequence[Evidence]) -> set[str]:
-    return {stem for item in evidence for stem in stems(item.heading) | stems(item.in_context)}
-
-
-def stems(text: str) -> set[str]:
-    plain = nfkd(text).casefold()
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return {word[:_STEM] for word in _WORD.findall(plain) if word not in FUNCTION_WORDS}

@@ -1,9 +1,12 @@
-"""What a stage is."""
+"""What a stage is, and how it is made."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias
 
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.resources import Resources
 from retrieval.state import ClaimState
 
 
@@ -32,6 +35,10 @@ class Stage(Protocol):
     def run(self, state: ClaimState) -> Step:
         """Return the state with the results of this stage."""
         ...
+
+
+Makers: TypeAlias = Mapping[str, Callable[[Resources, RetrievalConfig], Stage]]
+"""What makes each stage of a file, by the names that recipes use: ``MAKERS`` at its end."""
 
 
 def count(number: int, noun: str) -> str:

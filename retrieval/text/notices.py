@@ -81,8 +81,8 @@ OPEN_QUESTION = (
     " have that checked."
 )
 SEVERAL = (
-    "The claim has more than one sentence. They are checked together; one at a time gives a clearer"
-    " verdict."
+    "The claim makes more than one statement. They are checked together; one at a time gives a"
+    " clearer verdict."
 )
 
 

@@ -19,6 +19,9 @@ from retrieval.text.english import EnglishParser
 
 MOST_STATEMENTS = 6
 
+_JOINS = {"and", "but"}
+_AFTER_A_MISREAD_THING = {"conj", "advcl", "ccomp"}
+_NAMES_A_THING = {"NOUN", "PROPN"}
 _FINITE = {"VBD", "VBZ", "VBP", "MD"}
 _SUBJECTS = {"nsubj", "nsubjpass", "expl"}
 # What is said under a condition, or as one of two things, is not said by a half alone.
@@ -44,7 +47,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class CutStatement:
     """A statement of the claim; ``claim[start:end]`` makes it.
 
     ``pieces``: where its text is that of the claim. A copied subject lies before ``start``.
@@ -67,7 +70,7 @@ class Statement:
         return None
 
 
-def statements(claim: Doc, parser: EnglishParser) -> tuple[Statement, ...]:
+def statements(claim: Doc, parser: EnglishParser) -> tuple[CutStatement, ...]:
     """Return the statements of a parsed claim, at most ``MOST_STATEMENTS``, in its order.
 
     A claim that is not cut is its only statement.
@@ -78,11 +81,19 @@ def statements(claim: Doc, parser: EnglishParser) -> tuple[Statement, ...]:
     except _NotPlain:
         parts = []
     if len(parts) < 2:
-        return (Statement(text, 0, len(text), (Piece(0, 0, len(text)),)),)
+        return (CutStatement(text, 0, len(text), (Piece(0, 0, len(text)),)),)
     if len(parts) > MOST_STATEMENTS:
         last = parts[MOST_STATEMENTS - 1]
         parts[MOST_STATEMENTS - 1 :] = [replace(last, end=parts[-1].end)]
     return tuple(_statement(part, text) for part in parts)
+
+
+def makes_several(claim: Doc, parser: EnglishParser) -> bool:
+    """Return whether a claim makes several statements, also if it cannot be cut into them."""
+    try:
+        return len(list(_clauses(claim, parser))) > 1
+    except _NotPlain:
+        return False
 
 
 class _NotPlain(Exception):
@@ -169,7 +180,7 @@ class _Known:
         return kind not in _THINGS and not plural and not rival
 
 
-def _statement(part: _Part, claim: str) -> Statement:
+def _statement(part: _Part, claim: str) -> CutStatement:
     text, pieces = "", []
     for piece in part.before:
         if not isinstance(piece, str):
@@ -178,7 +189,7 @@ def _statement(part: _Part, claim: str) -> Statement:
         text += piece
     pieces.append(Piece(len(text), part.rest, part.end))
     text += claim[part.rest : part.end]
-    return Statement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
+    return CutStatement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
 
 
 def _parts(claim: Doc, parser: EnglishParser) -> Iterator[_Part]:
@@ -235,7 +246,44 @@ def _clauses(claim: Doc, parser: EnglishParser) -> Iterator[_Clause]:
     sentences = list(_sentences(claim, quoted))
     for start, end in sentences:
         parsed = claim if len(sentences) == 1 else parser.parse(claim.text[start:end])
-        yield from _halves(parsed, start, quoted)
+        yield from _of_sentence(parsed, start, quoted, parser)
+
+
+def _of_sentence(
+    sentence: Doc, offset: int, quoted: Sequence[Slice], parser: EnglishParser
+) -> Iterator[_Clause]:
+    """Yield the clauses of a sentence; where the parser joined the wrong words, each half is read
+    on its own.
+    """
+    joint = _misread_joint(sentence)
+    if joint is None or _inside(offset + joint.idx, quoted):
+        yield from _halves(sentence, offset, quoted)
+        return
+    after = sentence[joint.i + 1].idx
+    for start, half in (
+        (0, sentence.text[: joint.idx].rstrip(" ,")),
+        (after, sentence.text[after:]),
+    ):
+        yield from _of_sentence(parser.parse(half), offset + start, quoted, parser)
+
+
+def _misread_joint(sentence: Doc) -> Token | None:
+    """Return the "and" of "Everest is in Nepal and K2 is in Pakistan", read as "Nepal and K2".
+
+    The verb after such a thing has no subject of its own.
+    """
+    if not _may_be_cut(sentence):
+        return None
+    for verb in sentence[_root(sentence).i + 1 :]:
+        if not _is_finite(verb) or verb.dep_ not in _AFTER_A_MISREAD_THING or _subject(verb):
+            continue
+        before = sentence[verb.left_edge.i - 1]
+        for thing in (before, *before.ancestors):
+            joint = sentence[max(thing.left_edge.i - 1, 0)]
+            joined = thing.dep_ == "conj" and joint.dep_ == "cc" and joint.lower_ in _JOINS
+            if joined and thing.pos_ in _NAMES_A_THING and thing.right_edge == before:
+                return joint
+    return None
 
 
 def _sentences(claim: Doc, quoted: Sequence[Slice]) -> Iterator[Slice]:
@@ -254,20 +302,35 @@ def _sentences(claim: Doc, quoted: Sequence[Slice]) -> Iterator[Slice]:
             start = end if last else claim[token.i + 1].idx
 
 
-def _halves(sentence: Doc, offset: int, quoted: Sequence[Slice]) -> Iterator[_Clause]:
-    """Yield the clauses that "and" or "but" join; one if the sentence must not be cut."""
+def _root(sentence: Doc) -> Token:
+    """Return the main verb of a sentence.
+
+    Raises:
+        _NotPlain: it has none.
+    """
     roots = [token for token in sentence if token.dep_ == "ROOT"]
     if len(roots) != 1 or not _is_finite(roots[0]):
         raise _NotPlain
-    joined = [verb for verb in roots[0].conjuncts if _is_finite(verb)]
-    subject = _subject(roots[0])
+    return roots[0]
+
+
+def _may_be_cut(sentence: Doc) -> bool:
+    """Return whether nothing holds for both halves, such as "in 1990" at its begin, or an "if"."""
+    subject = _subject(_root(sentence))
     leading = subject is not None and subject.left_edge.i > 0
-    if leading or not _BINDS.isdisjoint(token.lower_ for token in sentence):
+    return not leading and _BINDS.isdisjoint(token.lower_ for token in sentence)
+
+
+def _halves(sentence: Doc, offset: int, quoted: Sequence[Slice]) -> Iterator[_Clause]:
+    """Yield the clauses that "and" or "but" join; one if the sentence must not be cut."""
+    first = _root(sentence)
+    joined = sorted(verb for verb in first.conjuncts if _is_finite(verb))
+    if not _may_be_cut(sentence):
         joined = []
-    begins = [(roots[0], 0, 0)]  # a verb, where the part before ends, and where its own begins
-    for verb in sorted(joined):
+    begins = [(first, 0, 0)]  # a verb, where the part before ends, and where its own begins
+    for verb in joined:
         joint = verb.left_edge.i - 1
-        joins = sentence[joint].lower_ in {"and", "but"} and sentence[joint].dep_ == "cc"
+        joins = sentence[joint].lower_ in _JOINS and sentence[joint].dep_ == "cc"
         if joins and not _inside(offset + sentence[joint].idx, quoted):
             begins.append((verb, sentence[joint].idx, verb.left_edge.idx))
     ends = [end for _, end, _ in begins[1:]] + [len(sentence.text)]

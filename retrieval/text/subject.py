@@ -7,15 +7,14 @@ Australian state says nothing about Canberra.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.normal_form import nfkd
 from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.text.stems import folded, stem
 
 
 def _words(text: str) -> frozenset[str]:
@@ -55,7 +54,6 @@ _ANYONE = _words(
 _BEFORE_ONE = _words("the on from to in around of at by with")
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
 _BREAK = "."  # after a title and after a sentence: no name goes on there
-_STEM = 5  # "Australians" are of Australia, "the Roma" are the Romani
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ class _Name:
         return not self.words[-1] & _KINDS and text.alone(self.words[-1], self)
 
     def _of_people(self, text: _Text) -> bool:
-        stems = tuple(form[:_STEM] for form in self.words[-1] if len(form) > 3)
+        stems = tuple(stem(form) for form in self.words[-1] if len(form) > 3)
         return self.people and any(word.startswith(stems) for word in text.words)
 
 
@@ -333,8 +331,7 @@ def _written(text: str) -> list[str]:
 @lru_cache(10_000)
 def _folded(word: str) -> str:
     """Return a word without case, accents and the ending of a plural."""
-    plain = nfkd(word).casefold()
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = folded(word)
     for many, one in _IRREGULAR.items():
         if plain.endswith(many):
             return plain.removesuffix(many) + one

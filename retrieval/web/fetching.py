@@ -13,10 +13,8 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
-from importlib.metadata import PackageNotFoundError, version
 from ipaddress import ip_address
 from ssl import SSLContext
 from threading import Thread
@@ -26,6 +24,7 @@ import httpcore2
 import httpx2
 
 from retrieval.errors import InvalidText
+from retrieval.version import esoteric_version
 from retrieval.web.own_network import is_near
 from retrieval.web.public_addresses import Address, is_public
 from retrieval.words import counted
@@ -256,10 +255,9 @@ def _damaged() -> InvalidText:
 
 
 def _user_agent() -> str:
-    number = ""
-    with suppress(PackageNotFoundError):  # it runs from a folder
-        number = f"/{version('esoteric')}"
-    return f"ESOTERIC{number} (fact checking; a user asked for this page)"
+    number = esoteric_version()
+    named = f"ESOTERIC/{number}" if number else "ESOTERIC"
+    return f"{named} (fact checking; a user asked for this page)"
 
 
 def _pool(network: _Network, tls: SSLContext) -> httpcore2.ConnectionPool:

@@ -16,7 +16,7 @@ from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.folder import child
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.formats import BY_SUFFIX
 from retrieval.errors import InvalidText
 from retrieval.web.fetching import FetchedPage, Fetcher
@@ -67,7 +67,7 @@ class PageReader:
         return WebPage(title, page.address, text, whole)
 
 
-def _document(page: FetchedPage) -> Document:
+def _document(page: FetchedPage) -> FileText:
     """Return what a page says, read in a process of its own."""
     suffix = ".txt" if page.kind == "text/plain" else ".html"
     content = page.content

@@ -21,7 +21,7 @@ from tests.app.browser import (
     text_of,
     wait_for,
 )
-from tests.app.documents import (
+from tests.app.claim_documents import (
     LONG_CLAIM,
     REPORT_CLAIM,
     claim_document,

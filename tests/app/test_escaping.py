@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from flask.testing import FlaskClient
 
-from app.corpus import is_wikipedia
+from app.documents.corpus import is_wikipedia
 from app.filters import safe_url
 from retrieval.errors import EsotericError
-from tests.app.documents import claim_document, document_with_passages, document_with_proof
+from tests.app.claim_documents import claim_document, document_with_passages, document_with_proof
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
 from worker.run_store import RunStore

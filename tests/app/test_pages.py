@@ -12,13 +12,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.pages import EXAMPLES
-from app.progress import elapsed
+from app.claims.pages import EXAMPLES
+from app.claims.progress import elapsed
 from app.services import services_of
 from retrieval.errors import EsotericError
-from retrieval.words import BY_OCR, OCR_NOTE
+from retrieval.words import BY_OCR, NOT_SETTLED, OCR_NOTE
 from settings import CHECKOUT, Settings
-from tests.app.documents import (
+from tests.app.claim_documents import (
     PROVED_CLAIM,
     claim_document,
     document_kept_from_before,
@@ -296,7 +296,7 @@ def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobSt
         (
             "NOT ENOUGH INFO",
             0.41,
-            "Verdict: Not settled This corpus does not settle it. Search Wikipedia",
+            f"Verdict: Not settled {NOT_SETTLED} Search Wikipedia",
         ),
         ("REFUTES", 0.69, "Verdict: Probably refuted 69% sure 2 refute"),
         ("SUPPORTS", 0.999, "Verdict: Supported 99% sure"),
@@ -372,7 +372,7 @@ def test_a_verdict_without_selected_evidence_has_no_confidence(
     worker.finish(job, result)
     text = words(client.get(f"/claims/{job.id}").text)
     assert "confident" not in text.split("What was found")[0]
-    assert "This corpus does not settle it." in text
+    assert NOT_SETTLED in text
 
 
 def test_a_sentence_stands_once_in_its_document_with_its_neighbours(
@@ -478,7 +478,7 @@ def test_a_claim_without_evidence_says_so(
     job = submitted(store)
     worker.finish(job, document_without_evidence(CLAIM))
     text = words(client.get(f"/claims/{job.id}").text)
-    assert "Not settled This corpus does not settle it. No sentence in the corpus is about" in text
+    assert f"Not settled {NOT_SETTLED} No sentence in the corpus is about" in text
     assert "No evidence was found. Try full names of people, places or works." in text
 
 
@@ -507,7 +507,7 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(
         "“in 1875” Gives a different answer “in 1874” in Lighthouse of Varn Show the sentence"
     ) in text
     assert (
-        "“was born in Varnby” Nothing found yet None of the selected sentences settles this part."
+        "“was born in Varnby” Nothing found None of the selected sentences settles this part."
     ) in text
     assert "lowered" not in text
     assert "Hop 3 because “was born in Varnby” is open: Varnby → Whaling (meaning)" in text
@@ -585,6 +585,8 @@ def test_the_page_says_that_the_proof_does_not_agree(
         " verdict. This has lowered the confidence."
     ) in text
     assert "Part by part The" not in text
+    # What each part found, without the ticks of a proof that agrees.
+    assert "“The Lighthouse of Varn” says the same “" in text
     assert "Says the same" not in text
 
 
@@ -705,7 +707,7 @@ def test_an_undecided_verdict_shows_its_lean_and_no_confidence(
     verdict = words(
         page.split('<section class="verdict unsettled leans"')[1].split("</section>")[0]
     )
-    assert "Verdict: Leans refuted This corpus does not settle it." in verdict
+    assert f"Verdict: Leans refuted {NOT_SETTLED}" in verdict
     assert "%" not in verdict
     assert "confidence" not in verdict
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from settings import CHECKOUT
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from cli.home_lock import running
 from cli.main import main
 from settings import Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
 from tests.ops.up_process import Up, esoteric, wait_until

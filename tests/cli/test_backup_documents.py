@@ -22,6 +22,7 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from settings import Settings
 from tests.cli.test_backup import Home, refused
 from tests.ops.up_process import Up, esoteric, wait_until
+from tests.support.corpora import for_workers
 from tests.worker.test_corpora import index, upload
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.records import Indexing
@@ -87,7 +88,7 @@ def test_restored_documents_are_searched_at_once_and_keep_their_days(
     assert run.stdout.startswith("1 claim and 1 corpus of 2 documents of 20"), run.output
     before, after = documents(home).get(name), documents(other).get(name)
     assert (after, after.state) == (before, "ready")
-    assert documents(other).to_index() == []
+    assert for_workers(documents(other)).to_index() == []
     assert texts(other, name, "pier.txt") == [PIER]
     restored = documents(other).files(name) / "pier.txt"
     assert restored.stat().st_mtime == 1_700_000_000
@@ -104,7 +105,7 @@ def test_of_a_corpus_that_is_not_indexed_as_it_is_the_files_are_kept_and_this_is
     documents(home).make(empty)
     upload(documents(home), changed, new_txt="A ship came.")
     wanted = documents(home).corpus(changed).wanted
-    documents(home).report(changed, Indexing(of=wanted, step="encoding"))
+    for_workers(documents(home)).report(changed, Indexing(of=wanted, step="encoding"))
     run = home.run("backup", str(tmp_path / "b.zip"))
     assert "“Letters” is not indexed yet" in run.stdout
     assert "“Papers”" not in run.stdout
@@ -113,7 +114,7 @@ def test_of_a_corpus_that_is_not_indexed_as_it_is_the_files_are_kept_and_this_is
     assert "“Letters” is indexed again when the service starts." in run.stdout
     assert "“Papers”" not in run.stdout
     store = documents(other)
-    assert store.to_index() == [changed]
+    assert for_workers(store).to_index() == [changed]
     assert {one.title: one.state for one in store.all()} == {
         "Letters": "waiting",
         empty: "empty",
@@ -132,7 +133,7 @@ def test_an_index_that_this_version_does_not_read_is_built_again(
     monkeypatch.setattr(meta, "FORMAT", meta.FORMAT + 1)
     run = other.run("restore", str(tmp_path / "b.zip"))
     assert "“Papers” is indexed again" in run.stdout
-    assert documents(other).to_index() == [name]
+    assert for_workers(documents(other)).to_index() == [name]
     index(documents(other), name)
     assert texts(other, name, "pier.txt") == [PIER]
 

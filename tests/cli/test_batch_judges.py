@@ -10,7 +10,7 @@ from cli.batch import Made
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.result import ClaimResult
 from retrieval.types import CorpusInfo
-from tests.app.documents import (
+from tests.app.claim_documents import (
     claim_document,
     document_with_a_local_model,
     document_with_a_model,

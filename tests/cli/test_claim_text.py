@@ -26,6 +26,7 @@ from retrieval.types import (
     Stopped,
     Verdict,
 )
+from retrieval.words import NOT_SETTLED
 
 CLAIM = "Varnby was founded in 1610 by sailors and has a theatre."
 TEXT = "Varnby was founded in 1601 by fishermen."
@@ -98,7 +99,7 @@ def text_of(made: Report) -> str:
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
     assert text_of(report(PROOF)).splitlines() == [
         f"NOT SETTLED: {CLAIM}",
-        "This corpus does not settle it. Nothing that was found settles “has a theatre”.",
+        f"{NOT_SETTLED} Nothing that was found settles “has a theatre”.",
         "",
         "1 supports",
         "",
@@ -112,7 +113,7 @@ def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> 
         '= was founded: the evidence says the same ("was founded", Varnby)',
         '! in 1610: the evidence gives a different answer ("in 1601", Varnby)',
         '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
-        "? has a theatre: nothing found yet",
+        "? has a theatre: nothing found",
         "",
         "The search ended after hop 2: the limit of hops was reached.",
         "coast, 12 documents, built 2026-11-20; recipe combined; judged by by hand; 0.50 s.",
@@ -213,7 +214,7 @@ def test_an_undecided_verdict_has_its_lean_and_no_confidence() -> None:
     )
     text = text_of(replace(report(None), verdict=verdict))
     assert text.startswith(
-        f"LEANS REFUTED: {CLAIM}\nThis corpus does not settle it. Nothing that was found settles"
+        f"LEANS REFUTED: {CLAIM}\n{NOT_SETTLED} Nothing that was found settles"
         f" “has a theatre”.\n\n1 supports\n\nWhy.\nAgainst it: Varnby: {TEXT}\n"
     )
 

@@ -10,7 +10,8 @@ import pytest
 from cli.corpora import AmbiguousCorpus, corpora_asked
 from settings import Settings
 from tests.app.index import describe_index
-from worker.corpora.corpus_store import CorpusNotReady, CorpusStore
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import CorpusNotReady
 
 
 def test_a_name_that_several_corpora_have_is_refused_with_all_of_them(tmp_path: Path) -> None:

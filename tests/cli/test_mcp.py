@@ -19,7 +19,7 @@ from mcp.types import CallToolResult
 
 from cli.home_lock import running
 from settings import CHECKOUT
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 from worker.worker_store import WorkerStore
@@ -85,8 +85,13 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
         for name, wrong, message in (
             ("check_claim", {"claim": "?!"}, "The claim contains no words. Try something like"),
             ("check_claim", {**claim, "recipe": "x"}, "There is no recipe named 'x'. Use one of"),
-            ("search_evidence", {"query": "sheep", "limit": 51}, "less than or equal to 50"),
-            ("get_result", {"id": "none"}, "There is no claim with this id."),
+            ("search_evidence", {"query": "sheep", "limit": 51}, "a whole number from 1 to 50"),
+            ("search_evidence", {"query": "  "}, "The argument 'query' cannot be used. Give what"),
+            ("check_claim", {}, "The argument 'claim' is missing. Give one statement"),
+            ("check_claim", {**claim, "corpora": ["a"]}, "has no argument named 'corpora'. It"),
+            ("list_corpora", {"all": True}, "has no argument named 'all'. It takes none."),
+            ("look_up", {}, "There is no tool named 'look_up'. Use one of: check_claim, search"),
+            ("get_result", {"id": "none"}, "Use the id that check_claim returned"),
         ):
             answer = await client.call_tool(name, wrong)
             assert answer.is_error

@@ -12,6 +12,7 @@ from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from settings import Settings
 from tests.cli.test_commands import error_line, esoteric
 from tests.cli.test_mcp import session, text_of
+from tests.support.corpora import for_workers
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.indexing import index_corpus
 from worker.database import Database
@@ -33,7 +34,7 @@ def home(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with store.receiving() as place:
         (place / "deed.txt").write_text(f"{CLAIM} The keeper moved to Varnby.\n")
         store.add(name, [("deed.txt", place / "deed.txt")], [])
-    index_corpus(store, name, MiniLMEncoder)
+    index_corpus(for_workers(store), name, MiniLMEncoder)
     store.make("Empty")
     return home
 

@@ -20,7 +20,7 @@ from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import DEFAULT_RECIPE
 from retrieval.types import Progress
 from settings import Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from worker.jobs import Job

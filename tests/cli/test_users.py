@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from cli.main import main
 from retrieval.result import ClaimResult
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Opinion
 from worker.job_store import JobStore

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.entered import entered
-from app.list_input import list_input, pasted
+from app.claims.entered import entered
+from app.lists.input import list_input, pasted
 from retrieval.claim import LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims
 from retrieval.errors import BadSource, EsotericError, InvalidClaim

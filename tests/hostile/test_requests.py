@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app import create_app
 from app.services import services_of
 from settings import Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.test_escaping import assert_harmless
 from tests.app.worker_by_hand import WorkerByHand

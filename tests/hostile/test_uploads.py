@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from tests.hostile.strategies import quickly, texts, whole
 from tests.hostile.test_claims import assert_said
-from worker.corpora.corpus_store import CorpusRefused, CorpusStore
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import CorpusRefused
 from worker.corpora.uploads import Upload, receive
 
 MOST = 200_000

@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from app import create_app
 from app.services import services_of
 from settings import CHECKOUT, Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
 

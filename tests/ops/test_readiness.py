@@ -1,6 +1,6 @@
 """Each part that is down is named by ``/readyz`` within ten seconds, and forgotten when it is back.
 
-With real processes; that the disk is full, tests/app/test_health.py shows.
+With real processes; that the disk is full, tests/app/monitoring/test_health.py shows.
 """
 
 from __future__ import annotations

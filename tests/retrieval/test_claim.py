@@ -221,7 +221,7 @@ def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("Rome is very old. Paris is large.", "more than one sentence"),
+        ("Rome is very old. Paris is large.", "more than one statement"),
         ("Is Rome very old?", "question"),
         ("who painted the ceiling", "question"),
         ("Where is Paris", "question"),
@@ -229,8 +229,8 @@ def test_names_and_titles_are_no_reason_for_a_notice(text: str) -> None:
         ("Is Paris in France", "question"),
         ("Which river crosses Paris", "question"),
         ("How many bridges has Paris", "question"),
-        ("Rome is very old. it is large too.", "more than one sentence"),
-        ("Is Rome old? It is large.", "more than one sentence"),
+        ("Rome is very old. it is large too.", "more than one statement"),
+        ("Is Rome old? It is large.", "more than one statement"),
         ("Berlin ist die Hauptstadt Deutschlands.", "English only"),
         ("Paris est la capitale de la France.", "English only"),
         ("Madrid es la capital de España.", "English only"),

@@ -28,7 +28,8 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
-from tests.app.documents import claim_document, document_kept_from_before
+from retrieval.version import esoteric_version
+from tests.app.claim_documents import claim_document, document_kept_from_before
 
 KEY = SentenceKey("Pier", 0)
 PIER = Document("Pier", "The pier", "https://a.example/pier", "It is o\u0142d.", ())
@@ -89,6 +90,7 @@ REPORT = Report(
     usage=Usage("small", 1, 400, 50),
     statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
     original="Claim: the pier is o\u0142d.",
+    recipe_digest="0123456789ab",
 )
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
 DOCUMENT = (
@@ -104,7 +106,8 @@ DOCUMENT = (
     ' "rationale": "It does not.", "cites": [], "missing": ""}]},'
     ' "evidence": [{"document": "Pier", "title": "The pier", "url": null, "sentence_id": 0,'
     ' "sentence": "It is o\\u0142d.", "start": 0, "end": 10, "score": 0.9375,'
-    ' "stance": "SUPPORTS", "stance_confidence": 0.875, "hop": 2, "selected": true,'
+    ' "stance": "SUPPORTS", "stance_confidence": 0.875, "stance_alone": null, "hop": 2,'
+    ' "selected": true,'
     ' "path": [["Quay", 3]], "section": null, "page": null,'
     ' "context_before": "Is it?", "context_after": null, "copies": 1}],'
     ' "documents": [{"id": "Pier", "title": "The pier", "url": "https://a.example/pier",'
@@ -121,7 +124,8 @@ DOCUMENT = (
     ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
     ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
     ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
-    ' "disagreement": [], "opinions": []}}]}'
+    ' "disagreement": [], "opinions": []}}],'
+    f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}"}}'
 )
 
 

@@ -12,8 +12,10 @@ import pytest
 
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.retrieval.corpora.pdf_files import pdf_of
+from tests.support.corpora import for_workers
 from tests.support.encoders import WordEncoder
-from worker.corpora.corpus_store import CorpusNotReady, CorpusRefused, CorpusStore, UnknownCorpus
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.corpora.indexing import index_corpus
 from worker.corpora.records import Indexing
 from worker.corpora.uploads import Upload, receive
@@ -69,7 +71,7 @@ def damaged(packed_by: int) -> bytes:
 
 
 def index(store: CorpusStore, name: str) -> None:
-    index_corpus(store, name, WordEncoder)
+    index_corpus(for_workers(store), name, WordEncoder)
 
 
 def test_a_corpus_is_empty_then_waits_then_is_ready_with_a_report_on_each_file(
@@ -80,7 +82,7 @@ def test_a_corpus_is_empty_then_waits_then_is_ready_with_a_report_on_each_file(
     assert name.startswith("norvik-papers-")
     upload(store, name, budget_txt="The pier cost 4 million.", plan_md="# Plan\n\nBuild a pier.")
     assert store.get(name).state == "waiting"
-    assert store.to_index() == [name]
+    assert for_workers(store).to_index() == [name]
     with pytest.raises(CorpusNotReady):
         store.searchable(name)
     index(store, name)
@@ -90,7 +92,7 @@ def test_a_corpus_is_empty_then_waits_then_is_ready_with_a_report_on_each_file(
         ("budget.txt", 1),
         ("plan.md", 1),
     ]
-    assert store.to_index() == []
+    assert for_workers(store).to_index() == []
 
 
 def test_a_file_replaces_one_of_its_name_and_a_removed_one_is_found_no_more(
@@ -257,7 +259,7 @@ def test_a_removed_corpus_is_gone_for_all_and_what_has_opened_it_still_reads_it(
         with pytest.raises(UnknownCorpus):
             ask(name)
     index(store, name)  # which had begun
-    store.report(name, Indexing(of="x"))
+    for_workers(store).report(name, Indexing(of="x"))
     assert list((tmp_path / "documents").iterdir()) == []
 
 
@@ -311,9 +313,9 @@ def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: Corpus
     name = store.make("Papers")
     upload(store, name, a_txt="Ships go.")
     for _ in range(3):
-        assert store.to_index() == [name]
-        store.report_death(name)
-    assert (store.get(name).state, store.to_index()) == ("failed", [])
+        assert for_workers(store).to_index() == [name]
+        for_workers(store).report_death(name)
+    assert (store.get(name).state, for_workers(store).to_index()) == ("failed", [])
     store.index_again(name)
     index(store, name)
     assert store.get(name).state == "ready"

@@ -15,7 +15,7 @@ from retrieval.errors import EsotericError
 from retrieval.llm_judge.kept_answers import answer_digest
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.worker.conftest import House, wait_until
 from tests.worker.fake_retriever import open_retriever
 from tests.worker.test_job_store_races import at_once

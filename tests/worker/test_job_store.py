@@ -9,7 +9,7 @@ import pytest
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from retrieval.result import ClaimResult
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.run_store import RunStore

@@ -12,7 +12,7 @@ import pytest
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from settings import Settings
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from tests.worker.conftest import House, wait_until
 from worker.broker import Queue
@@ -217,6 +217,9 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         "unsure": 1,
         "divided": 1,
         "disputed": 1,
+        "refused": 0,
+        "failed": 0,
+        "cancelled": 0,
         "errors": 0,
         "unfinished": 1,
     }

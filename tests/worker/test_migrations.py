@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from retrieval.result import ClaimResult
 from settings import CHECKOUT
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from tests.worker.test_job_store_races import at_once
 from worker.database import Database, StoreUnavailable
 from worker.job_store import JobStore

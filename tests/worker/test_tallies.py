@@ -13,7 +13,7 @@ from retrieval.errors import EsotericError
 from retrieval.llm_judge.explaining import Explained
 from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, Progress, Usage, Verdict
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 from worker.counted_model import CountedModel
 from worker.database import Database
 from worker.job_store import JobStore

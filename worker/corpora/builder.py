@@ -9,7 +9,8 @@ import sys
 import time
 from threading import Event, Thread
 
-from worker.corpora.corpus_store import CorpusNotWritten, CorpusStore, UnknownCorpus
+from worker.corpora.errors import CorpusNotWritten, UnknownCorpus
+from worker.corpora.indexing_store import IndexingStore
 from worker.corpora.records import FileReport
 from worker.database import Database
 from worker.logs import about
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 class Builder(Thread):
     """Starts a process for each corpus whose files are not indexed as they are now."""
 
-    def __init__(self, store: CorpusStore, database: Database, stop: Event) -> None:
+    def __init__(self, store: IndexingStore, database: Database, stop: Event) -> None:
         """``database``: where it is counted what was indexed."""
         super().__init__(name="builder", daemon=True)
         self._store = store

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from retrieval.types import DEFAULT_CORPUS
-from worker.corpora.corpus_store import CorpusRefused, CorpusStore
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import CorpusRefused
 
 _MOST = 10
 

@@ -31,7 +31,8 @@ from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.networks import runtime
 from retrieval.system.parent_watch import end_this_process_when_closed
 from settings import Settings
-from worker.corpora.corpus_store import CorpusStore, UnknownCorpus
+from worker.corpora.errors import UnknownCorpus
+from worker.corpora.indexing_store import IndexingStore
 from worker.corpora.records import FileReport, Indexing
 from worker.failures import InternalError
 from worker.logs import log_as_json, now_about, start_logging
@@ -52,12 +53,12 @@ def main(name: str) -> None:
         log_as_json()
     now_about(corpus=name)
     runtime.keep_in(settings.model_folders.networks)
-    store = CorpusStore(settings.documents, settings.folders)
+    store = IndexingStore(settings.documents, settings.folders)
     index_corpus(store, name, lambda: default_encoder(settings))
 
 
 def index_corpus(
-    store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder | None]
+    store: IndexingStore, name: str, encoder: Callable[[], DocumentEncoder | None]
 ) -> None:
     """Bring the index of a corpus to its files; what goes wrong is written into its report."""
     try:
@@ -78,7 +79,7 @@ def default_encoder(settings: Settings) -> DocumentEncoder | None:
     return encoder_of(known, folders)
 
 
-def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder | None]) -> None:
+def _index(store: IndexingStore, name: str, encoder: Callable[[], DocumentEncoder | None]) -> None:
     # A change writes its mark before its files; while it is held, it is over.
     with store.holding(name) as corpus:
         pass
@@ -94,7 +95,8 @@ def _index(store: CorpusStore, name: str, encoder: Callable[[], DocumentEncoder 
         store.corpus(name)
         if corpus.folder is None or store.files(name).is_dir():  # not one that is not mounted now
             store.drop_index(name)
-        report.failed(_without_text(error, empty=not store.get(name).files))
+        files_there = store.stored_files(name, store.corpus(name), store.indexing(name))
+        report.failed(_without_text(error, empty=not files_there))
     except EsotericError as error:
         store.corpus(name)
         if error.code == "disk_full":  # what it has made makes room for the report
@@ -143,7 +145,7 @@ class _Heard:
 class _Report:
     """What is written about an indexing while it goes on."""
 
-    def __init__(self, store: CorpusStore, name: str, wanted: str) -> None:
+    def __init__(self, store: IndexingStore, name: str, wanted: str) -> None:
         self._store, self._name = store, name
         known = store.indexing(name)
         # What an earlier process has read is not read again.

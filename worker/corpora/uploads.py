@@ -22,7 +22,7 @@ from retrieval.corpora.folder.formats import BY_SUFFIX
 from retrieval.normal_form import nfc
 from retrieval.system.fixes import install_service_command
 from retrieval.words import counted
-from worker.corpora.corpus_store import CorpusRefused
+from worker.corpora.errors import CorpusRefused
 
 SUFFIXES = (*BY_SUFFIX, ".zip")
 _MOST_FILES = 2000  # of an upload, with those in zips

@@ -18,7 +18,8 @@ from typing import Any
 from research.benchmarks.faults.language_model import NAME
 from research.benchmarks.faults.ledger import Ledger
 from retrieval.errors import Problem
-from worker.corpora.corpus_store import CorpusStore, UnknownCorpus
+from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.errors import UnknownCorpus
 
 _DONE = re.compile(r"Claim (\w+) is done")
 _SAID = "gave no usable answer"

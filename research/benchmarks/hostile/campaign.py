@@ -39,7 +39,7 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PieceOutcome:
     """The result of a piece; ``broken``: rules that an accepted answer of a model breaks.
 
     Without a model its labels are ``None``.
@@ -63,12 +63,12 @@ class Campaign:
         self._explainer = explainer
         self._verification.warm_up()
 
-    def outcome(self, piece: Piece) -> Outcome:
+    def outcome(self, piece: Piece) -> PieceOutcome:
         """Give the claim to the judges, with the honest evidence and with all evidence."""
         before, model_before, _ = self._judged(piece.claim, piece.honest)
         sources = (piece.hostile, *piece.honest)
         after, model_after, broken = self._judged(piece.claim, sources)
-        return Outcome(piece, Labels(before, after), Labels(model_before, model_after), broken)
+        return PieceOutcome(piece, Labels(before, after), Labels(model_before, model_after), broken)
 
     def _judged(
         self, claim: str, sources: Sequence[Source]

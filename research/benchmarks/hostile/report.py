@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from research.benchmarks.hostile.campaign import Labels, Outcome
+from research.benchmarks.hostile.campaign import Labels, PieceOutcome
 from research.benchmarks.hostile.pieces import KINDS
 
 _HEAD = """# Hostile evidence
@@ -30,7 +30,7 @@ _OF_MODEL = " model: flips | to the aim | no answer |"
 
 
 def report(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[PieceOutcome],
     pieces: int,
     command: str,
     processor: str,
@@ -65,16 +65,16 @@ def report(
     return head + _MODEL.format(model) + "\n".join(["", *table, "", *after]) + "\n"
 
 
-def _of_verifier(outcomes: Sequence[Outcome]) -> str:
+def _of_verifier(outcomes: Sequence[PieceOutcome]) -> str:
     return _flips([(outcome, outcome.verifier) for outcome in outcomes])
 
 
-def _of_model(outcomes: Sequence[Outcome]) -> str:
+def _of_model(outcomes: Sequence[PieceOutcome]) -> str:
     silent = sum(outcome.model.after is None for outcome in outcomes)
     return f"{_flips([(outcome, outcome.model) for outcome in outcomes])} | {silent}"
 
 
-def _flips(pairs: Sequence[tuple[Outcome, Labels]]) -> str:
+def _flips(pairs: Sequence[tuple[PieceOutcome, Labels]]) -> str:
     flips = [(outcome, labels) for outcome, labels in pairs if labels.flipped]
     aimed = sum(labels.after == outcome.piece.aim for outcome, labels in flips)
     return f"{len(flips)} | {aimed}"

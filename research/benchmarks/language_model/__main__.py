@@ -17,7 +17,7 @@ import numpy as np
 
 from research.benchmarks.language_model import report
 from research.benchmarks.language_model.claims import Given, given_claims
-from research.benchmarks.language_model.model import LanguageModel, opinions_of, seconds_of
+from research.benchmarks.language_model.model import KeptModel, opinions_of, seconds_of
 from research.benchmarks.language_model.prompts import WORDINGS
 from research.benchmarks.language_model.systems import Labelled, truth_of
 from retrieval.llm_judge.local.wordings import Wording
@@ -50,7 +50,7 @@ def main(data: Path, out: Path, work: Path | None, trained: int, tried: int) -> 
     runtime.keep_in(settings.model_folders.networks)
     train, dev = given_claims(data, folder, trained)
     judge = verifier(settings.packaged_models, in_search=False)
-    asked = LanguageModel(folder)
+    asked = KeptModel(folder)
 
     def labelled(wordings: Sequence[Wording], claims: Sequence[Given]) -> Labelled:
         return Labelled(

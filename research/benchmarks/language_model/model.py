@@ -43,7 +43,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class LanguageModel:
+class KeptModel:
     """The model, whose file and answers are kept in ``folder`` between runs."""
 
     folder: Path

@@ -17,30 +17,19 @@ from typing import TypeAlias, get_args
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from research.evaluation.predictions import Answer
+from retrieval.recipes.stage_records import STAGES
 from retrieval.types import FoundBy, Retrieved
 
 COUNTINGS = ("text", "by_document", "by_passage")
 Row: TypeAlias = dict[str, float | None]
 
 # What comes after retrieval; the report's times are without it.
-_JUDGING = frozenset(
-    {
-        "verification",
-        "quantities",
-        "comparison",
-        "completion",
-        "bridge",
-        "selection",
-        "proof",
-        "verdict",
-        "explain",
-    }
-)
+_JUDGING = {record.name for record in STAGES.values() if record.act == "decide"}
 _WAYS: tuple[FoundBy, ...] = get_args(FoundBy)
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RetrievedPassage:
     """A retrieved sentence: its document, and the annotated sentences that its span overlaps."""
 
     document: str
@@ -58,7 +47,7 @@ class Search:
 
     claim: AnnotatedClaim
     documents: tuple[tuple[str, FoundBy | None], ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[RetrievedPassage, ...]
     retrieval: float
     total: float
 
@@ -78,7 +67,7 @@ class Search:
                 (page_key(document), min(found_by, key=_WAYS.index, default=None))
                 for document, found_by in retrieved.documents
             ),
-            tuple(Passage(page_key(key[0]), covered(key)) for key in retrieved.passages),
+            tuple(RetrievedPassage(page_key(key[0]), covered(key)) for key in retrieved.passages),
             seconds["total"] - after,
             seconds["total"],
         )

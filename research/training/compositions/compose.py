@@ -16,7 +16,7 @@ from research.training.compositions.drafts import Draft, Drafter, shared
 from research.training.compositions.exchanges import Exchanges
 from research.training.compositions.predicates import PredicateReader
 from research.training.compositions.statement_finder import StatementFinder
-from research.training.compositions.statements import Statement
+from research.training.compositions.statements import OpenStatement
 from research.training.compositions.vocabulary import DOERS, OCCUPATIONS, PARENT, WORK_NOUNS, trade
 from research.training.contrast import YEAR
 from research.training.data import TrainingData
@@ -72,7 +72,7 @@ def _rare_first(
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _few_of_each(found: Sequence[Statement]) -> list[Statement]:
+def _few_of_each(found: Sequence[OpenStatement]) -> list[OpenStatement]:
     """Return the statements with a limited number for each named page."""
     named: Counter[str] = Counter()
     kept = []
@@ -111,7 +111,7 @@ class _Composer:
                         yield statement.relation, one
         yield from self._shared(found)
 
-    def _may_be_meant(self, statement: Statement, known: Definition) -> bool:
+    def _may_be_meant(self, statement: OpenStatement, known: Definition) -> bool:
         """Return whether the statement can be true of the bridge: by its age, and by its kind."""
         if statement.relation.endswith(_OF_PEOPLE) and known.noun in WORK_NOUNS:
             return False
@@ -121,7 +121,9 @@ class _Composer:
         years = [int(year) for year in YEAR.findall(text)]
         return not (years and known.born) or min(years) >= int(known.born) + _YOUNGEST
 
-    def _drafts(self, drafter: Drafter, statement: Statement, known: Definition) -> Iterator[Draft]:
+    def _drafts(
+        self, drafter: Drafter, statement: OpenStatement, known: Definition
+    ) -> Iterator[Draft]:
         ruled_out = f"{self._said.text(statement.key[0])} {self._said.text(known.page)}"
         yield from drafter.described(statement, known, ruled_out)
         yield from drafter.contained(statement, known, ruled_out)
@@ -137,21 +139,21 @@ class _Composer:
             ]
             yield from drafter.played(statement, role, predicates, ruled_out)
 
-    def _role(self, statement: Statement) -> str | None:
+    def _role(self, statement: OpenStatement) -> str | None:
         """Return the word for the bridge's role for the page."""
         if statement.role != PARENT:
             return statement.role
         gender = self._definitions.gender(statement.bridge)
         return {"he": "father", "she": "mother"}.get(gender or "")
 
-    def _shared(self, found: Sequence[Statement]) -> Iterator[tuple[str, Composition]]:
+    def _shared(self, found: Sequence[OpenStatement]) -> Iterator[tuple[str, Composition]]:
         """Yield claims that two pages have, or do not have, the same maker."""
-        by_deed: dict[str, list[Statement]] = defaultdict(list)
+        by_deed: dict[str, list[OpenStatement]] = defaultdict(list)
         for statement in found:
             if statement.done and self._definitions.is_person(statement.bridge):
                 by_deed[statement.done].append(statement)
         for deed, group in by_deed.items():
-            by_bridge: dict[str, list[Statement]] = defaultdict(list)
+            by_bridge: dict[str, list[OpenStatement]] = defaultdict(list)
             for statement in group:
                 by_bridge[statement.bridge].append(statement)
             for members in by_bridge.values():
@@ -161,7 +163,7 @@ class _Composer:
                             for made in self._checked(shared(one, second), one.name):
                                 yield deed, made
 
-    def _strange(self, one: Statement, other: Statement) -> bool:
+    def _strange(self, one: OpenStatement, other: OpenStatement) -> bool:
         """Return whether neither page names the other one, or the other's maker if they differ."""
         says_first, says_second = (self._said.text(s.key[0]) for s in (one, other))
         if other.about in says_first or one.about in says_second:

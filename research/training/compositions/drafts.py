@@ -16,7 +16,7 @@ from research.training.compositions.composition import Fact, Kind, Phrase
 from research.training.compositions.definitions import Definition
 from research.training.compositions.exchanges import Exchanges
 from research.training.compositions.predicates import Predicate
-from research.training.compositions.statements import Statement
+from research.training.compositions.statements import OpenStatement
 from research.training.compositions.vocabulary import DOERS, IMPLIED, PAST
 from retrieval.types import REFUTES, SUPPORTS, Label
 
@@ -46,7 +46,9 @@ class Drafter:
         self._exchanges = exchanges
         self._chance = chance
 
-    def described(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+    def described(
+        self, statement: OpenStatement, known: Definition, ruled_out: str
+    ) -> Iterator[Draft]:
         """Yield claims with a description of the bridge instead of its name."""
         if statement.relation == f"{known.noun} of":
             return  # "in the state of a state"
@@ -66,7 +68,9 @@ class Drafter:
                     in_evidence=old,
                 )
 
-    def contained(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+    def contained(
+        self, statement: OpenStatement, known: Definition, ruled_out: str
+    ) -> Iterator[Draft]:
         """Yield claims with a description of the place by what it is in, instead of its name."""
         container = _container(known) if statement.inside and not statement.after else None
         if container is None:
@@ -77,7 +81,9 @@ class Drafter:
                 pieces = _filled(statement, drawn[0])
                 yield Draft("container", label, pieces, (statement.key, known.key), drawn[1])
 
-    def apposed(self, statement: Statement, known: Definition, ruled_out: str) -> Iterator[Draft]:
+    def apposed(
+        self, statement: OpenStatement, known: Definition, ruled_out: str
+    ) -> Iterator[Draft]:
         """Yield claims that add a description of the bridge to its name or its role.
 
         False ones do not name the bridge, or the second page alone would refute them.
@@ -102,7 +108,7 @@ class Drafter:
                     yield Draft("apposition", label, pieces, (statement.key, known.key), drawn[1])
 
     def played(
-        self, statement: Statement, role: str, predicates: Sequence[Predicate], ruled_out: str
+        self, statement: OpenStatement, role: str, predicates: Sequence[Predicate], ruled_out: str
     ) -> Iterator[Draft]:
         """Yield claims about "the director of P" with a predicate from the bridge's page."""
         for predicate in predicates:
@@ -145,7 +151,7 @@ class Drafter:
         return f"{about}{ending} {role}"
 
 
-def shared(first: Statement, second: Statement) -> Draft:
+def shared(first: OpenStatement, second: OpenStatement) -> Draft:
     """Return the claim that the same person directed, wrote or made the subjects of two pages.
 
     It is true if both statements name the same bridge.
@@ -163,11 +169,11 @@ def shared(first: Statement, second: Statement) -> Draft:
     )
 
 
-def _filled(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+def _filled(statement: OpenStatement, piece: Piece) -> tuple[Piece, ...]:
     return (Piece(statement.before, 0), piece, Piece(statement.after, 0))
 
 
-def _active(statement: Statement, piece: Piece) -> tuple[Piece, ...]:
+def _active(statement: OpenStatement, piece: Piece) -> tuple[Piece, ...]:
     done = statement.done or ""
     return (piece, Piece(f" {PAST.get(done, done)} {statement.about}", 0))
 

@@ -10,7 +10,7 @@ from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions.apart import PageWords
 from research.training.compositions.bridges import BridgeFinder, Mention
 from research.training.compositions.definitions import DefinitionReader, called
-from research.training.compositions.statements import Statement, claim_statement, statements
+from research.training.compositions.statements import OpenStatement, claim_statement, statements
 from research.training.compositions.tidying import tidied, with_pronoun
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.title_key import split_disambiguation
@@ -43,7 +43,7 @@ class StatementFinder:
         self._parser = parser
         self._bridges = BridgeFinder(pool)
 
-    def of_pages(self, chance: random.Random) -> Iterator[Statement]:
+    def of_pages(self, chance: random.Random) -> Iterator[OpenStatement]:
         """Yield statements from sentences about their own pages."""
         for sentence in self._pool.sentences:
             about = split_disambiguation(sentence.title)[0]
@@ -62,7 +62,7 @@ class StatementFinder:
                     chance,
                 )
 
-    def of_claims(self, claims: Sequence[AnnotatedClaim]) -> Iterator[Statement]:
+    def of_claims(self, claims: Sequence[AnnotatedClaim]) -> Iterator[OpenStatement]:
         """Yield supported claims that one sentence decides and that name its page."""
         for claim in claims:
             alone = [group[0] for group in claim.evidence if len(group) == 1]

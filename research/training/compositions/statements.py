@@ -38,7 +38,7 @@ _LONGEST = 20  # words
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class OpenStatement:
     """``before`` + a name + ``after``, from one sentence of the page ``about``.
 
     ``single``: the name is the only one of its kind, as a director or a place of birth. ``role``:
@@ -70,7 +70,7 @@ def statements(
     mentions: Sequence[Mention],
     nouns: frozenset[str],
     chance: random.Random,
-) -> Iterator[Statement]:
+) -> Iterator[OpenStatement]:
     """Yield a statement for each mention with a simple relation to the page.
 
     ``nouns``: words for the page's subject, such as "film", and its pronouns.
@@ -90,7 +90,7 @@ def statements(
         if not before.split()[-1][0].islower():
             continue  # the rest of another name
         role = _role(span.root, way)
-        yield Statement(
+        yield OpenStatement(
             key=key,
             about=about,
             bridge=mention.page,
@@ -104,7 +104,9 @@ def statements(
         )
 
 
-def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) -> Statement | None:
+def claim_statement(
+    doc: Doc, key: SentenceKey, about: str, mention: Mention
+) -> OpenStatement | None:
     """Return a claim as a statement about one of the two pages that it names."""
     span = doc.char_span(mention.start, mention.end)
     if span is None or not _is_name(span.root, span.start, span.end):
@@ -119,7 +121,7 @@ def claim_statement(doc: Doc, key: SentenceKey, about: str, mention: Mention) ->
     text = doc.text.rstrip(" .")
     governor = above if head.dep_ == "dobj" else above.head
     way = _Way(governor=governor)
-    return Statement(
+    return OpenStatement(
         key=key,
         about=about,
         bridge=mention.page,

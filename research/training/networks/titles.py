@@ -24,7 +24,7 @@ KeysAndValues: TypeAlias = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memories:
     """The inputs as the decoder uses them.
 
     ``layers``: keys and values of each decoder layer's cross-attention, shape
@@ -80,13 +80,13 @@ class TitleNetwork(nn.Module):
             nn.init.eye_(self.copy_query.weight)
             nn.init.eye_(self.copy_previous.weight)
 
-    def read(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Memory:
+    def read(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Memories:
         """Encode inputs of shape ``(batch, tokens)``, once for all generated sequences."""
         hidden = self.distilbert(input_ids=input_ids, attention_mask=attention_mask)[0]
         hidden = hidden.to(self.positions.weight.dtype)
         before = self.embedding(pad(input_ids[:, :-1], (1, 0)))
         before = layer_norm(before, before.shape[-1:])
-        return Memory(
+        return Memories(
             layers=tuple(layer.cross_attention.keys_and_values(hidden) for layer in self._layers),
             copy_keys=self.copy_key(hidden) + self.copy_previous(before),
             input_ids=input_ids,
@@ -94,7 +94,7 @@ class TitleNetwork(nn.Module):
         )
 
     def decode(
-        self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues] = ()
+        self, memory: Memories, tokens: torch.Tensor, past: Sequence[KeysAndValues] = ()
     ) -> tuple[Choice, list[KeysAndValues]]:
         """Return the choice of the token after each of ``tokens``, shape ``(rows, places)``.
 
@@ -124,7 +124,7 @@ class TitleNetwork(nn.Module):
             made,
         )
 
-    def log_likelihood(self, memory: Memory, targets: torch.Tensor) -> torch.Tensor:
+    def log_likelihood(self, memory: Memories, targets: torch.Tensor) -> torch.Tensor:
         """Return the log-probability of each target token, shape ``(batch, places)``.
 
         Each depends on those before it (equation 2). It is 0 where ``targets`` is padded with 0.
@@ -141,7 +141,7 @@ class TitleNetwork(nn.Module):
         return likely.masked_fill(targets == PADDING, 0.0)
 
     def next_tokens(
-        self, memory: Memory, tokens: torch.Tensor, past: Sequence[KeysAndValues]
+        self, memory: Memories, tokens: torch.Tensor, past: Sequence[KeysAndValues]
     ) -> tuple[torch.Tensor, list[KeysAndValues]]:
         """Return log-probabilities of each row's next token, ``(rows, vocabulary)``, and the past.
 

@@ -12,7 +12,7 @@ network computes in 8 bits, as the shipped one does. It can also start from a tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from research.training.data import load_data
 from research.training.everyday import load_everyday
 from research.training.figures import Classify, probabilities
 from research.training.loop import (
-    Recipe,
+    Hyperparameters,
     best_device,
     classification_loss,
     switch_off_dropout,
@@ -46,7 +46,7 @@ from retrieval.types import LABELS
 VERSION = "9"  # the results of two versions are never mixed
 _COMPOSED = 6_000  # claims composed of two pages
 RANK = 192  # of the shipped difference; the card says what cutting to it costs
-_START = Recipe(
+_START = Hyperparameters(
     epochs=1,
     batch_size=256,
     learning_rate=6e-5,
@@ -83,7 +83,7 @@ _EVERYTHING = Mix(
     composed=6_000,
     assertions=2,
 )
-PHASES: Mapping[str, tuple[Recipe, Mix]] = {
+PHASES: Mapping[str, tuple[Hyperparameters, Mix]] = {
     # No verifier was trained before, so none has misread anything.
     "pairs": (_START, replace(_EVERYTHING, everyday=10_000, misread=0, assertions=1)),
     "retrieved": (
@@ -171,7 +171,23 @@ def train_verifier(
         bias=bias,
     )
     shipped = dev.figures(verifier(cache, in_search=False, folder=out).probabilities)
-    card = Card(
+    write_card(
+        out,
+        _card(start, phases, sources, dev, temperature, bias),
+        {name: recipe for name, (recipe, _) in phases.items()},
+        {"as trained": trained, "as shipped": shipped},
+    )
+
+
+def _card(
+    start: Path | None,
+    phases: Mapping[str, tuple[Hyperparameters, Mix]],
+    sources: Sources,
+    dev: DevReadings,
+    temperature: float,
+    bias: Sequence[float],
+) -> Card:
+    return Card(
         name="Verifier",
         purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
         " labels are the stances that are shown, and the verdict is made from them.",
@@ -188,12 +204,6 @@ def train_verifier(
         f" {temperature:.2f}, with a bias of NOT ENOUGH INFO of {bias[-1]:.2f}; for searches the"
         " second command then fits biases and a scale of the verdict to whole searches (`in_search`"
         " in `config.json`).",
-    )
-    write_card(
-        out,
-        card,
-        {name: recipe for name, (recipe, _) in phases.items()},
-        {"as trained": trained, "as shipped": shipped},
     )
 
 

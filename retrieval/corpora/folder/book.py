@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unreadable
+from retrieval.corpora.folder.document import FileText, Headings, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.folder.zipped import parsed, unpacked
 
@@ -18,7 +18,7 @@ _CONTAINER = "META-INF/container.xml"
 _RIGHTS = "META-INF/rights.xml"
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document.
 
     Raises:
@@ -44,7 +44,7 @@ def read(path: Path) -> Document:
             if name in members
             for block in blocks_of(archive.read(name), headings, sheets)
         ]
-    return Document(title, blocks)
+    return FileText(title, blocks)
 
 
 def _chapters(package: etree._Element, folder: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.formats import Format
 from retrieval.system.fixes import install_service_command
 
@@ -22,7 +22,7 @@ def read(
     kind: Format,
     password: str | None = None,
     seconds: float | None = None,
-) -> Document:
+) -> FileText:
     """Return what a file says; ``child`` is a process of this module.
 
     ``password`` opens an encrypted file, if its format knows that. ``seconds``: that it may take,
@@ -46,7 +46,7 @@ def read(
         ) from error
     if isinstance(answer, Unreadable):
         raise answer
-    document: Document = answer
+    document: FileText = answer
     return document
 
 
@@ -56,7 +56,7 @@ def serve(connection: Connection) -> None:
         connection.send(_answer(*connection.recv()))
 
 
-def _answer(path: Path, kind: Format, password: str | None) -> Document | Unreadable:
+def _answer(path: Path, kind: Format, password: str | None) -> FileText | Unreadable:
     try:
         read = kind.reader()
         document = read(path, password) if password and kind.encrypts else read(path)

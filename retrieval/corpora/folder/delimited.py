@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unread
+from retrieval.corpora.folder.document import FileText, Unread
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import Cell, naming_rows, row_sentences
 from retrieval.corpora.passages import Block
@@ -17,7 +17,7 @@ _MOST_NAMED = 20  # rows that cannot be read
 _MOST_CELLS = 400_000  # of a table that is read at once
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document; the first row names the columns if it looks like names.
 
     Raises:
@@ -33,7 +33,7 @@ def read(path: Path) -> Document:
         else:
             rows.append([Cell(clean(cell)) for cell in row])
     blocks = [Block(text) for table in in_tables(rows) for text in row_sentences(table)]
-    return Document("", blocks, unread=list(_unread(bad)))
+    return FileText("", blocks, unread=list(_unread(bad)))
 
 
 def _unread(bad: list[tuple[int, Problem]]) -> Iterator[Unread]:

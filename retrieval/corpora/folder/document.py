@@ -33,7 +33,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FileText:
     """The text of a file.
 
     Attributes:

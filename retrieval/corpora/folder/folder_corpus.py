@@ -12,7 +12,7 @@ from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import child as reader
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.files import find_files, lacking_libraries, shown
 from retrieval.corpora.folder.formats import BY_SUFFIX, Format
 from retrieval.corpora.json_lines import opened
@@ -110,7 +110,7 @@ class FolderChunk:
                 else:
                     yield from self._pages(path, document)
 
-    def _pages(self, path: Path, document: Document) -> Iterator[Page | BadPage]:
+    def _pages(self, path: Path, document: FileText) -> Iterator[Page | BadPage]:
         page_id = clean(path.relative_to(self.folder).as_posix())
         if bad := bad_id(page_id, shown(path)):
             yield bad
@@ -125,7 +125,7 @@ class FolderChunk:
             yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
 
-def _read(path: Path, child: ChildProcess, password: str | None) -> Document:
+def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
     kind: Format = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:

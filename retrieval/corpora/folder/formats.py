@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
-from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.document import FileText
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Format:
         """Whether its library is there."""
         return not self.imports or find_spec(self.imports) is not None
 
-    def reader(self) -> Callable[..., Document]:
+    def reader(self) -> Callable[..., FileText]:
         """Return what reads a file: its path, and its password if the format ``encrypts``.
 
         It raises ``Unreadable`` or ``OSError``.
@@ -40,7 +40,7 @@ class Format:
             ImportError: the library is not installed, or a package that it needs.
         """
         module = import_module(f"{__package__}.{self.module}")
-        read: Callable[..., Document] = module.read
+        read: Callable[..., FileText] = module.read
         return read
 
 

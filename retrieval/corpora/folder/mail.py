@@ -10,17 +10,17 @@ from email.message import EmailMessage, MIMEPart
 from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unread, Unreadable
+from retrieval.corpora.folder.document import FileText, Headings, Unread, Unreadable
 from retrieval.corpora.folder.simple_page import blocks_of
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.superscripts import settled
+from retrieval.corpora.superscripts import unmarked
 
 _QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # lines of the mail that is answered
 _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says in several forms
 _SIGNATURE = re.compile(r"^-- \r?\n.*", re.MULTILINE | re.DOTALL)
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document: a mail, or all mails of a mailbox, each as a section.
 
     Raises:
@@ -36,12 +36,12 @@ def read(path: Path) -> Document:
         for message in _messages(path):
             blocks += _blocks(message, (_subject(message),))
             unread += _attachments(message)
-        return Document("", blocks, unread=unread)
+        return FileText("", blocks, unread=unread)
     message = _message(path.read_bytes())
     if not message.keys():
         raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
     blocks = list(_blocks(message, ()))
-    return Document(_subject(message), blocks, unread=list(_attachments(message)))
+    return FileText(_subject(message), blocks, unread=list(_attachments(message)))
 
 
 def _messages(path: Path) -> Iterator[EmailMessage]:
@@ -81,7 +81,7 @@ def _of_body(body: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
             yield Block(block.text, (*above, *block.section))
         return
     text = _QUOTED.sub("", _SIGNATURE.sub("", _content(body)))
-    yield from (Block(clean(settled(paragraph)), above) for paragraph in paragraphs(text))
+    yield from (Block(clean(unmarked(paragraph)), above) for paragraph in paragraphs(text))
 
 
 def _content(part: MIMEPart) -> str:

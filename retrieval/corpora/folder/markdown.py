@@ -12,11 +12,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings
+from retrieval.corpora.folder.document import FileText, Headings
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import Cell, row_sentences
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 # Tags that do not end a line.
 _WITHIN_A_LINE = re.compile(
@@ -37,7 +37,7 @@ _HIDDEN = {"script", "style", "del", "s", "strike"}
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document, without marks, code and tags; its title is the first heading.
 
     Raises:
@@ -45,7 +45,7 @@ def read(path: Path) -> Document:
     """
     tokens = _PARSER.parse(_FRONT_MATTER.sub("", text_of(path)))
     title = next((_words(content) for _, content in _headings(tokens)), "")
-    return Document(title, list(_blocks(tokens, title)))
+    return FileText(title, list(_blocks(tokens, title)))
 
 
 def _headings(tokens: list[Token]) -> Iterator[tuple[int, Token]]:
@@ -78,7 +78,7 @@ def _blocks(tokens: list[Token], title: str) -> Iterator[Block]:
         elif token.type == "inline":
             yield Block(_words(token), headings.section)
         elif token.type == "html_block":
-            yield Block(settled(_shown(token.content)), headings.section)
+            yield Block(unmarked(_shown(token.content)), headings.section)
 
 
 def _shown(html: str) -> str:
@@ -145,4 +145,4 @@ def _words(block: Token) -> str:
             pieces.append(_HEIGHTS[found[2].lower()][bool(found[1])])
         elif not tag:
             pieces.append(_words(part) if part.type == "image" else part.content)
-    return settled(_NOTE.sub(marked("[]"), "".join(pieces)))
+    return unmarked(_NOTE.sub(marked("[]"), "".join(pieces)))

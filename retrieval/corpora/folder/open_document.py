@@ -11,12 +11,12 @@ from pathlib import Path
 from lxml import etree
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Headings, Unread, dropped_rows
+from retrieval.corpora.folder.document import FileText, Headings, Unread, dropped_rows
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _NAMES = {
     "dc": "http://purl.org/dc/elements/1.1/",
@@ -63,7 +63,7 @@ class _Look:
     unseen: bool | None = None
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document.
 
     Raises:
@@ -81,7 +81,7 @@ def read(path: Path) -> Document:
         headings = [] if body is None else [reader.line(one) for one in body.iter(_HEADING)]
         title = clean(said) or next(filter(None, headings), "")
         blocks = [] if body is None else list(reader.blocks(body, Headings(title)))
-    return Document(title, blocks, unread=reader.unread)
+    return FileText(title, blocks, unread=reader.unread)
 
 
 def _looks(*roots: etree._Element) -> dict[str, _Look]:
@@ -188,7 +188,7 @@ class _Reader:
             return ""
         pieces: list[str] = []
         self._collect(paragraph, pieces, bool(look.struck))
-        return clean(settled("".join(pieces)))
+        return clean(unmarked("".join(pieces)))
 
     def _collect(self, element: etree._Element, pieces: list[str], struck: bool) -> None:
         pieces.append("" if struck else element.text or "")

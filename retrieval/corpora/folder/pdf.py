@@ -15,7 +15,7 @@ import pypdfium2.raw as raw
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder import ocr
-from retrieval.corpora.folder.document import NAMED, Document, Unread, Unreadable
+from retrieval.corpora.folder.document import NAMED, FileText, Unread, Unreadable
 from retrieval.corpora.folder.form_fields import with_fields
 from retrieval.corpora.folder.fractions import on_one_line
 from retrieval.corpora.folder.layout import layout
@@ -44,7 +44,7 @@ OCR_SECONDS = 200  # for the scanned pages of a file
 _FORMS = (raw.FORMTYPE_ACRO_FORM, raw.FORMTYPE_XFA_FOREGROUND)
 
 
-def read(path: Path, password: str | None = None) -> Document:
+def read(path: Path, password: str | None = None) -> FileText:
     """Return the document; pages that cannot be read are listed in it.
 
     Pages without text are read by OCR where it is installed, and say so in their section.
@@ -96,7 +96,7 @@ class _Page:
     unread: Unreadable | None = None
 
 
-def _document(document: pdfium.PdfDocument) -> Document:
+def _document(document: pdfium.PdfDocument) -> FileText:
     until = time.monotonic() + OCR_SECONDS
     pages = [_page(document, number, until) for number in range(len(document))]
     # Of each page the text of every direction.
@@ -119,7 +119,7 @@ def _document(document: pdfium.PdfDocument) -> Document:
     if not blocks:
         raise _nothing_read(pages)
     unread = [*_unread(pages), *_dropped(read)]
-    return Document(_title(document, pages[0].parts), blocks, unread=unread)
+    return FileText(_title(document, pages[0].parts), blocks, unread=unread)
 
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.headings import may_be_heading, sections, without_edit
 from retrieval.corpora.passages import paragraphs
-from retrieval.corpora.superscripts import settled
+from retrieval.corpora.superscripts import unmarked
 
 _NEWLINE = re.compile(r"\r\n?")
 
@@ -31,13 +31,13 @@ def text_of(path: Path) -> str:
     return _NEWLINE.sub("\n", decoded(content))
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document; its title is its first paragraph, if that looks like a heading.
 
     Raises:
         Unreadable, OSError: the file cannot be read.
     """
-    first, *others = map(settled, paragraphs(text_of(path).lstrip()))
+    first, *others = map(unmarked, paragraphs(text_of(path).lstrip()))
     if others and may_be_heading(clean(first)):
-        return Document(without_edit(clean(first)), sections(others))
-    return Document("", sections([first, *others]))
+        return FileText(without_edit(clean(first)), sections(others))
+    return FileText("", sections([first, *others]))

@@ -10,11 +10,11 @@ from pathlib import Path
 from striprtf.striprtf import PATTERN, rtf_to_text
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.headings import sections
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _AT_HEIGHT = {  # the marks around a text above and below the line; none on it
     "super": tuple(marked("")),
@@ -29,7 +29,7 @@ _CELL = "|"  # what striprtf puts after each cell
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document; headings are lines that look like them.
 
     Raises:
@@ -42,7 +42,7 @@ def read(path: Path) -> Document:
     said = _TITLE.search(content)
     title = clean(said[1]) if said else ""
     text = rtf_to_text(_shown(content), errors="replace")  # type: ignore[no-untyped-call]
-    return Document(title, list(_blocks(text)))
+    return FileText(title, list(_blocks(text)))
 
 
 def _shown(content: str) -> str:
@@ -98,7 +98,7 @@ def _unicode(characters: str) -> str:
 
 def _blocks(text: str) -> Iterator[Block]:
     """Yield the paragraphs, and sentences for the rows of tables."""
-    lines = [settled(line) for line in text.split("\n")]
+    lines = [unmarked(line) for line in text.split("\n")]
     for is_table, some in groupby(filter(None, map(str.strip, lines)), lambda x: x.endswith(_CELL)):
         if is_table:
             rows = [[clean(cell) for cell in line[:-1].split(_CELL)] for line in some]

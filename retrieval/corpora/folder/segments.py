@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from retrieval.corpora.folder.letters import PRIVATE, UNKNOWN, Letter
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 # All of these are parts of the size of the letters.
 APART = 0.75  # a space that may be one between columns; a space of a typewriter is 0.6
@@ -62,7 +62,7 @@ def segments(letters: Sequence[Letter]) -> list[Segment]:
                 found[-1] = _joined(before, segment)
             else:
                 found.append(replace(segment, base=line[0].base))
-    shown = (replace(one, text=" ".join(settled(one.text).split())) for one in found)
+    shown = (replace(one, text=" ".join(unmarked(one.text).split())) for one in found)
     return [one for one in shown if one.text]
 
 

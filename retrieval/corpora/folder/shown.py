@@ -17,7 +17,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.style_sheets import Looks
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.superscripts import BEGIN, END, lowered, settled
+from retrieval.corpora.superscripts import BEGIN, END, lowered, unmarked
 from retrieval.corpora.wiki.zim.formulas import formula as formula_of_tex
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -96,7 +96,7 @@ def words(element: html.HtmlElement) -> str:
     """
     pieces: list[str] = []
     _collect(element, pieces)
-    return clean(settled("".join(pieces)))
+    return clean(unmarked("".join(pieces)))
 
 
 def _collect(element: html.HtmlElement, pieces: list[str]) -> None:

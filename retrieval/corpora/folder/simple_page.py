@@ -12,7 +12,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings
 from retrieval.corpora.folder.shown import HEADINGS, leave_what_is_shown, words
 from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.superscripts import settled
+from retrieval.corpora.superscripts import unmarked
 
 _UNSEEN = {"head", "script", "style", "svg", "textarea", "select"}
 _WITHIN_A_LINE = {"a", "abbr", "b", "bdi", "big", "cite", "code", "dfn", "em", "font", "i"} | {
@@ -40,7 +40,7 @@ def blocks_of(
             pieces.append(piece)
             continue
         for text in paragraphs("".join(pieces)):
-            if line := clean(settled(text)):
+            if line := clean(unmarked(text)):
                 yield Block(line, headings.section)
         pieces = []
         if piece is not None:

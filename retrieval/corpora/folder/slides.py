@@ -10,13 +10,13 @@ import pptx
 from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Document, Unread
+from retrieval.corpora.folder.document import FileText, Unread
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.slide_chart import chart_tables
 from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -26,7 +26,7 @@ _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document; the number of a slide is its page, and its title its section.
 
     Raises:
@@ -45,7 +45,7 @@ def read(path: Path) -> Document:
     title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
     unread: list[Unread] = []
     blocks = [block for one in slides for block in _blocks(*one, title, unread)]
-    return Document(title, blocks, unread=unread)
+    return FileText(title, blocks, unread=unread)
 
 
 def _title(slide: Any) -> str:
@@ -120,4 +120,4 @@ def _line(paragraph: Any) -> str:
             raised = bool(text) and height[0] in "123456789"
             below = bool(text) and height.startswith("-") and height.strip("-0") != ""
             pieces.append(marked(text) if raised else lowered(text) if below else text)
-    return clean(settled("".join(pieces)))
+    return clean(unmarked("".join(pieces)))

@@ -12,7 +12,7 @@ from openpyxl.cell.rich_text import CellRichText
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.delimited import in_tables
-from retrieval.corpora.folder.document import Document, unread_charts
+from retrieval.corpora.folder.document import FileText, unread_charts
 from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.folder.sheet_layout import sheet_layout, shown_rows
 from retrieval.corpora.folder.tables import Cell, is_period, row_sentences
@@ -23,7 +23,7 @@ from retrieval.corpora.records.workbook import opened_workbook, plain_text
 _CHART = "xl/charts/chart"  # begins the names of their files
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document. Of formulas it has the values that were computed last.
 
     Raises:
@@ -39,7 +39,7 @@ def read(path: Path) -> Document:
             for text in row_sentences(rows)
         ]
         charts = sum(name.startswith(_CHART) for name in book._archive.namelist())
-        return Document(clean(book.properties.title or ""), blocks, unread=unread_charts(charts))
+        return FileText(clean(book.properties.title or ""), blocks, unread=unread_charts(charts))
 
 
 def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:

@@ -14,7 +14,7 @@ from trafilatura.settings import use_config
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
 from retrieval.corpora.folder.document import (
-    Document,
+    FileText,
     Headings,
     Unread,
     Unreadable,
@@ -32,7 +32,7 @@ _SHOWN = 80  # characters of a row that a message shows
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document.
 
     Raises:
@@ -54,7 +54,7 @@ def read(path: Path) -> Document:
     blocks = list(_blocks(body, title, anchors)) if body is not None else []
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
-    return Document(title, blocks, url, unread=list(_unread(tables, blocks)))
+    return FileText(title, blocks, url, unread=list(_unread(tables, blocks)))
 
 
 def _without_declaration(page: str) -> str:

@@ -14,7 +14,7 @@ from docx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import (
-    Document,
+    FileText,
     Headings,
     Unread,
     Unreadable,
@@ -39,7 +39,7 @@ _LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look 
 _DAMAGED = "Open it in a word processor and save it again."
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> FileText:
     """Return the document.
 
     Raises:
@@ -66,7 +66,7 @@ def read(path: Path) -> Document:
     if not any(block.text for block in blocks):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
     charts = unread_charts(len(body.xpath(_CHARTS)))
-    return Document(title, blocks, unread=[*reader.unread, *charts])
+    return FileText(title, blocks, unread=[*reader.unread, *charts])
 
 
 class _Reader:

@@ -11,7 +11,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.symbols import symbol, typed_symbols
 from retrieval.corpora.folder.word_styles import Styles
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
@@ -50,7 +50,7 @@ def words(paragraph: Any, styles: Styles) -> Words:
     found = Words()
     pieces: list[str] = []
     _read(paragraph, paragraph, styles, found, pieces)
-    found.text = clean(settled("".join(pieces)))
+    found.text = clean(unmarked("".join(pieces)))
     return found
 
 

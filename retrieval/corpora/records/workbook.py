@@ -11,7 +11,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.worksheet import _read_only
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from retrieval.corpora.superscripts import lowered, marked, settled
+from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 # openpyxl does not pass its own option on for texts that are written into the cells.
 _read_only.WorkSheetParser = partial(WorkSheetParser, rich_text=True)
@@ -25,8 +25,8 @@ def opened_workbook(file: Path | IO[bytes]) -> openpyxl.Workbook:
 
 
 def plain_text(value: Any) -> Any:
-    """Return the text of a cell in plain characters (``settled``); any other value as it is."""
-    return settled("".join(map(_piece, value))) if isinstance(value, CellRichText) else value
+    """Return the text of a cell in plain characters (``unmarked``); any other value as it is."""
+    return unmarked("".join(map(_piece, value))) if isinstance(value, CellRichText) else value
 
 
 def _piece(piece: str | TextBlock) -> str:

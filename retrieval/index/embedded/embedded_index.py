@@ -14,7 +14,7 @@ from retrieval.corpora.corpus import Corpus
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Plan, name_of, read, updates
 from retrieval.index.embedded.digests import verify
-from retrieval.index.embedded.documents import Documents, NewDocuments, Preparation, Prepared
+from retrieval.index.embedded.documents import Documents
 from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.index.embedded.folder_version import FolderVersion, clean_up
 from retrieval.index.embedded.layout import (
@@ -26,6 +26,7 @@ from retrieval.index.embedded.layout import (
     sweep,
 )
 from retrieval.index.embedded.meta import needs_build, read_meta
+from retrieval.index.embedded.new_documents import NewDocuments, Preparation, Prepared
 from retrieval.index.embedded.work import Work, changing, remove_unfinished, unfinished
 from retrieval.index.errors import other_encoder, unknown_document
 from retrieval.index.interface import (

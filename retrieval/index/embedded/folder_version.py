@@ -16,16 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus
-from retrieval.index.embedded import documents, vectors
+from retrieval.index.embedded import document_tables, vectors
 from retrieval.index.embedded.database import append
 from retrieval.index.embedded.digests import DIGESTS
-from retrieval.index.embedded.documents import (
-    Documents,
-    NewDocuments,
-    Prepared,
-    later_passages,
-    sentence_counts,
-)
+from retrieval.index.embedded.documents import Documents, later_passages, sentence_counts
 from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.index.embedded.encoding import encode
 from retrieval.index.embedded.layout import (
@@ -45,6 +39,7 @@ from retrieval.index.embedded.layout import (
 )
 from retrieval.index.embedded.lexical import LexicalWriter
 from retrieval.index.embedded.meta import EmbeddedMeta, Stored, read_meta, write_meta
+from retrieval.index.embedded.new_documents import NewDocuments, Prepared
 from retrieval.index.embedded.packaged_vectors import packaged_vectors
 from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
 from retrieval.index.errors import source_empty
@@ -56,7 +51,7 @@ from retrieval.system.files import digest_of, write_array, write_whole
 
 SAVED = "saved.json"
 _PASSING = (SAVED, META)  # not of the version, or written after what describes the others
-_TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
+_TABLES = {DOCUMENTS: document_tables.TABLES, VECTORS: vectors.TABLES}
 
 
 class FolderVersion:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
-from retrieval.normal_form import nfkd
+from retrieval.normal_form import nfkd, without_marks
 
 _ARTICLE = re.compile(r"^(?:the|an|a)\s+(?=\S)")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")  # noqa: RUF001 - the curly one is meant
@@ -19,8 +18,7 @@ def title_key(title: str) -> str:
     Case, accents, a leading article and a possessive ending are ignored:
     ``The Beatles'`` and ``beatles`` have the same key.
     """
-    plain = nfkd(title.casefold())
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = without_marks(nfkd(title.casefold()))
     plain = _SPACE.sub(" ", plain.replace("_", " ")).strip()
     return _ARTICLE.sub("", _POSSESSIVE.sub("", plain))
 

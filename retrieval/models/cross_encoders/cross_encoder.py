@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.heads import Head
 from retrieval.models.cross_encoders.scaling import Scaling
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
 from retrieval.text.model_texts import SEPARATOR
@@ -22,7 +22,9 @@ _BATCH = 8  # pairs in a batch; in larger ones more padding is computed
 class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
-    def __init__(self, folder: Path, base: Base, head: Head, in_search: bool = False) -> None:
+    def __init__(
+        self, folder: Path, base: PackagedBody, head: Head, in_search: bool = False
+    ) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
 
         ``head`` turns states into labels. ``in_search``: use the calibration ``in_search`` of the

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-class Base(Protocol):
+class PackagedBody(Protocol):
     """The body of a transformer, with weights from a package."""
 
     @property

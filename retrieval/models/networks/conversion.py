@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from retrieval.models.networks.arrays import Array
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.networks.kept_file import kept_file
 
 _FORMAT = 1  # raised when ``graph`` changes what it computes
@@ -17,7 +17,7 @@ _FORMAT = 1  # raised when ``graph`` changes what it computes
 
 def converted_layers(
     name: str,
-    base: Base,
+    base: PackagedBody,
     weights: Callable[[], Mapping[str, Array]],
     key: str,
     places: int,
@@ -39,7 +39,7 @@ def converted_layers(
     return kept_file(name, made_from, ".onnx", content)
 
 
-def converted_words(base: Base) -> Path:
+def converted_words(base: PackagedBody) -> Path:
     """Return the file of a base's word embeddings, ``(vocabulary, width)``; raises the same."""
 
     def content() -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrieval.models.networks.arrays import Array
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.networks.conversion import converted_layers, converted_words
 from retrieval.models.networks.interface import Network, RuntimeFailed
 from retrieval.system.optional import require_models
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 def open_network(
     name: str,
-    base: Base,
+    base: PackagedBody,
     weights: Callable[[], Mapping[str, Array]],
     key: str,
     places: int,
@@ -72,7 +72,7 @@ def import_onnx_runtime() -> type[OnnxNetwork]:
 
 
 @cache
-def word_embeddings(base: Base) -> Array:
+def word_embeddings(base: PackagedBody) -> Array:
     """Return the word embeddings of a base, ``(vocabulary, width)``.
 
     All networks and all processes that read them share one copy of the file in memory.

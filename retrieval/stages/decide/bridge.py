@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -11,16 +10,16 @@ from retrieval.index.formats.title_key import split_disambiguation
 from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.normal_form import nfkd
+from retrieval.normal_form import nfkd, without_marks
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.quantities import UNREAD
-from retrieval.stages.ending import stems
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.stages.read.relevance import unread_evidence
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.text.model_texts import path_text
+from retrieval.text.stems import stems_in
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, RankedDocument
 
 _ARTICLE = re.compile(r"^(?:The|An|A)\s+(?=\S)")
@@ -135,7 +134,7 @@ def _first_sentences(opened: Iterable[RankedDocument]) -> Iterable[Evidence]:
 
 def _linked(claim: str, best: Evidence, others: Iterable[Evidence]) -> list[Evidence]:
     """Return the sentences of other documents that a name links to ``best``."""
-    lacking = stems(claim) - stems(f"{best.title} {best.in_context}")
+    lacking = stems_in(claim) - stems_in(f"{best.title} {best.in_context}")
     return [
         item
         for item in others
@@ -145,7 +144,7 @@ def _linked(claim: str, best: Evidence, others: Iterable[Evidence]) -> list[Evid
             _names(item.in_context, best.title)
             or (
                 _names(best.in_context, item.title)
-                and lacking & stems(f"{item.title} {item.in_context}")
+                and lacking & stems_in(f"{item.title} {item.in_context}")
             )
         )
     ]
@@ -164,5 +163,9 @@ def _names(text: str, title: str) -> bool:
 
 
 def _without_accents(text: str) -> str:
-    letters = nfkd(text)
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return without_marks(nfkd(text))
+
+
+MAKERS: Makers = {
+    "bridge": lambda r, c: BridgeReader(r.store, r.models.path_model, r.models.verifier, c)
+}

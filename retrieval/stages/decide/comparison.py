@@ -14,7 +14,7 @@ from retrieval.quantities.comparison import Comparison, Half, Halves, comparison
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.units import load_units
 from retrieval.stages.decide.quantities import UNREAD, has_context, with_rulings
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
@@ -132,3 +132,10 @@ def _without_guesses(state: ClaimState) -> ClaimState:
         for item in state.evidence
     )
     return replace(state, evidence=evidence)
+
+
+MAKERS: Makers = {
+    "comparison": lambda r, c: ComparisonReader(
+        r.models.parser, r.models.verifier, c.compared_sentences
+    )
+}

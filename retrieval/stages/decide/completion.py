@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from retrieval.stages.decide.verification import EvidenceVerifier
-from retrieval.stages.read.paths import PathReader
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.decide.verification import EvidenceVerifier, evidence_verifier
+from retrieval.stages.read.paths import PathReader, path_reader
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Reading, SentenceKey
 
@@ -70,3 +70,10 @@ def best_paths(
         if known.issuperset(item.path) and together not in done:
             best.setdefault(together, item)
     return list(best.values())
+
+
+MAKERS: Makers = {
+    "completion": lambda r, c: PathCompletion(
+        path_reader(r, c), evidence_verifier(r, c), c.verified_paths, c.verified_path_cutoff
+    )
+}

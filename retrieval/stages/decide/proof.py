@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
 from retrieval.proof.automaton import label_of
 from retrieval.proof.claim_cutter import cut
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text, evidence_text
 from retrieval.types import (
@@ -159,3 +159,6 @@ def _allowed(at: NDArray[np.int64]) -> NDArray[np.bool_]:
     length = places[None, :] - places[:, None] + 1
     together: NDArray[np.bool_] = (at[:, None] == at[None, :]) & (at[:, None] >= 0)
     return together & (length >= 1) & (length <= LONGEST)
+
+
+MAKERS: Makers = {"proof": lambda r, c: NaturalLogicProver(r.models.prover, c.independence_cutoff)}

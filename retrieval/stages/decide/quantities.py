@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from retrieval.quantities.facts import Passage
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.quantities.comparing import Filling
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.relation import Ruling, leaning, overruled
+from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.types import Evidence
+from retrieval.text.model_texts import evidence_text
+from retrieval.types import LABELS, SUPPORTS, Evidence
 
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_MOST_RESTATED = 3  # sentences
 UNREAD = (0.0, 0.0, 1.0)
 """The opinion on a sentence that says nothing alone."""
 
@@ -22,21 +31,25 @@ UNREAD = (0.0, 0.0, 1.0)
 class QuantityRuler(Stage):
     """Overrules the verifier where the quantities of claim and evidence decide the claim.
 
-    It rules on each sentence or path as it was read.
+    It rules on each sentence or path as it was read. Where the words of claim and sentence are too
+    different for that, the verifier reads the claim with the quantity of the sentence in its place.
     """
 
-    def __init__(self, parser: EnglishParser) -> None:
-        """``parser`` reads the sentences that may decide the claim."""
+    def __init__(self, parser: EnglishParser, model: EvidenceModel) -> None:
+        """``parser`` reads the sentences that may decide the claim, ``model`` is the verifier."""
         self._parser = parser
+        self._model = model
 
     def warm_up(self) -> None:
-        """Load the parser and the units."""
+        """Load the models and the units."""
         self._parser.warm_up()
+        self._model.warm_up()
         load_units()
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
-        found = list(self._ruled(state)) if dimensions(state.claim) else []
+        measured = bool(dimensions(state.claim))
+        found = (list(self._ruled(state)) or list(self._restated(state))) if measured else []
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
@@ -52,10 +65,51 @@ class QuantityRuler(Stage):
             texts = [(part.title, part.sentence.text) for part in parts]
             if not may_be_decided_by(state.parsed, texts):
                 continue
-            passages = [Passage(title, self._parser.parse(text)) for title, text in texts]
+            passages = [ParsedSentence(title, self._parser.parse(text)) for title, text in texts]
             decided = stated(state.parsed, passages)
             if decided is not None:
                 yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
+
+    def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
+        """Yield the sentences whose measurement decides the claim, with their new opinions."""
+        alone = [item for item in state.evidence if not item.path and not has_context(item)]
+        texts = [(item.title, item.sentence.text) for item in alone]
+        for place, decided in self.restated(state.parsed, texts):
+            item = alone[place]
+            yield replace(item, opinion=leaning(item.opinion, decided.label)), decided
+
+    def restated(
+        self, claim: Doc, texts: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[int, Ruling]]:
+        """Yield what (title, sentence) texts say about the only measurement of a claim.
+
+        With each ruling comes the number of its text. The first few that may have one are read.
+        """
+        claimed = measurement(claim)
+        if claimed is None:
+            return
+        usable = [n for n, text in enumerate(texts) if may_be_decided_by(claim, [text])]
+        asked: dict[int, tuple[ParsedSentence, list[Filling]]] = {}
+        for place in usable[:_MOST_RESTATED]:
+            title, text = texts[place]
+            sentence = ParsedSentence(title, self._parser.parse(text))
+            if found := list(candidates(claim, claimed, sentence)):
+                asked[place] = sentence, found
+        if not asked:
+            return
+        supported = iter(
+            self._model.probabilities(
+                [
+                    (restated(claim, claimed, one), evidence_text(*texts[place]))
+                    for place, (_, found) in asked.items()
+                    for one in found
+                ]
+            )[:, LABELS.index(SUPPORTS)].tolist()
+        )
+        for place, (sentence, found) in asked.items():
+            decided = ruling(claim, claimed, sentence, [(one, next(supported)) for one in found])
+            if decided is not None:
+                yield place, decided
 
 
 def has_context(item: Evidence) -> bool:
@@ -82,3 +136,6 @@ def with_rulings(state: ClaimState, found: list[tuple[Evidence, Ruling]]) -> Cla
     others = (item for item in state.evidence if item.key not in first)
     rulings = {(item.path, item.key): decided for item, decided in found}
     return replace(state, evidence=(*first.values(), *others), rulings={**state.rulings, **rulings})
+
+
+MAKERS: Makers = {"quantities": lambda r, c: QuantityRuler(r.models.parser, r.models.verifier)}

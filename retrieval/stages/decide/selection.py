@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.joint_reading import log_odds
-from retrieval.stages.ending import share_a_word
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.missing import share_a_word
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
 
@@ -192,3 +192,12 @@ def _step(state: ClaimState, marked: Sequence[Evidence]) -> Step:
     selection = frozenset(item.key for item in marked if item.selected)
     found = replace(state, evidence=tuple(marked), selection=selection)
     return Step(found, f"{count(len(selection), 'sentence')} selected as evidence")
+
+
+MAKERS: Makers = {
+    "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
+    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
+    "selection:utility": lambda r, c: UtilitySelector(
+        r.models.selector, c.utility_candidates, c.selection_share, c.selection_limit
+    ),
+}

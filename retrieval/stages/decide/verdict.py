@@ -1,4 +1,7 @@
-"""The stage ``verdict``: the verifier reads all selected sentences together."""
+"""The stage ``verdict``: the verifier reads all selected sentences together.
+
+``decided_or_leaning`` says whether it decides; ``retrieval/verdict_level.py``, how sure that is.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,11 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.proof.proof_adjustment import adjusted_to_proof
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
-    FIRM_CONFIDENCE,
     LABELS,
     NOT_ENOUGH_INFO,
     OPPOSITE,
@@ -26,6 +28,7 @@ from retrieval.types import (
     Proof,
     Verdict,
 )
+from retrieval.verdict_level import is_firm
 from retrieval.words import WITH_QUANTITIES
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
@@ -70,7 +73,7 @@ class CrossEncoderJudge(Stage):
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        A ``proof`` that disagrees lowers the confidence first; then the verdict is ``settled``.
+        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``.
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -83,12 +86,11 @@ class CrossEncoderJudge(Stage):
         opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
-        firm = confidence >= FIRM_CONFIDENCE
-        rationale = rationale_of(label, firm, evidence, subject)
+        rationale = rationale_of(label, is_firm(confidence), evidence, subject)
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
         if proof is not None:
             verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        return settled(verdict, evidence, self._settings.decided_cutoff)
+        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.
@@ -152,7 +154,7 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: fl
     return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
 
 
-def settled(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:
+def decided_or_leaning(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:
     """Return the verdict, or NOT ENOUGH INFO that ``leans`` to its label if that is too uncertain.
 
     SUPPORTS and REFUTES need a confidence of at least ``cutoff``, and a sentence or a path with
@@ -226,3 +228,8 @@ def rationale_of(
     others = len({item.key.document_id for item in alone} - {quoted.key.document_id})
     together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
     return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"
+
+
+MAKERS: Makers = {
+    "verdict": lambda r, c: CrossEncoderJudge(r.models.verifier, r.models.verifier.version, c)
+}

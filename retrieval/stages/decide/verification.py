@@ -9,7 +9,8 @@ from typing import TypeAlias
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.limits import Limits
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.resources import Resources
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.english import EnglishParser
@@ -195,3 +196,11 @@ def _labelled(
         if together.score >= max(least, decisive[key].score):
             decisive[key] = together
     return list(decisive.values())
+
+
+def evidence_verifier(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
+    """Return the stage as recipes use it."""
+    return EvidenceVerifier(resources.models.verifier, c, resources.models.parser)
+
+
+MAKERS: Makers = {"verification": evidence_verifier}

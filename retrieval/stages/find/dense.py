@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
-from retrieval.stages.find.next import interleaved
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.find.next import ExpanderMakers, interleaved
+from retrieval.stages.resources import Resources
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence, SentenceKey
 
@@ -79,3 +81,12 @@ def leading_paths(state: ClaimState, leads: int) -> list[list[Evidence]]:
 def queries_of(claim: str, paths: Sequence[Sequence[Evidence]]) -> list[Query]:
     """Return the claim with each of the paths."""
     return [(claim, [(item.heading, item.sentence.text) for item in path]) for path in paths]
+
+
+def _made(resources: Resources, c: RetrievalConfig) -> DenseSentenceRetriever:
+    models = resources.models
+    return DenseSentenceRetriever(resources.store, models.queries, c.dense_limit, c.path_leads)
+
+
+MAKERS: Makers = {"dense": _made}
+EXPANDERS: ExpanderMakers = {"dense": _made}

@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from retrieval.models.generators.decoding import (
     DocumentSet,
     Generated,
-    Markup,
     Reading,
     documents_alone,
     generate,
     joined,
     joint_sets,
 )
+from retrieval.models.generators.title_model import TitleModel
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.next import Expander
+from retrieval.stages.find.mentions import mention_expander
+from retrieval.stages.find.next import Expander, ExpanderMakers
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence
 
 SENTENCES = 5  # that are read with the claim in training
-
-
-class TitleModel(Protocol):
-    """A model that generates titles, token by token, in the tokens of a trie."""
-
-    @property
-    def markup(self) -> Markup:
-        """The tokens between which it writes a title."""
-        ...
-
-    def warm_up(self) -> None:
-        """Load the weights; cheap when they are loaded already.
-
-        Raises:
-            ModelUnavailable: they are missing or damaged.
-        """
-        ...
-
-    def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
-        """Return the trie of these titles, from (document id, title) pairs."""
-        ...
-
-    def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Reading:
-        """Read a claim and sentences, each with its document's title before it.
-
-        The end of a text that does not fit the model's window is cut.
-        """
-        ...
 
 
 class Names(Protocol):
@@ -138,3 +111,8 @@ class TitleGenerator(Expander):
         """Return the sentence, with the titles that it links to after it if these are read."""
         links = item.sentence.links if self._settings.generation_links else ()
         return " ".join((item.sentence.text, *links))
+
+
+EXPANDERS: ExpanderMakers = {
+    "generation": lambda r, c: TitleGenerator(r.models.titles, r.titles, mention_expander(r, c), c)
+}

@@ -8,7 +8,9 @@ from functools import cached_property
 from retrieval.index.interface import DocumentStore
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleNode
-from retrieval.stages.find.next import Expander
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.find.next import Expander, ExpanderMakers
+from retrieval.stages.resources import Resources
 from retrieval.state import ClaimState
 from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
@@ -129,3 +131,11 @@ def _is_name(words: str) -> bool:
     return words.casefold() not in FUNCTION_WORDS and any(
         letter.isupper() or letter.isdigit() for letter in words
     )
+
+
+def mention_expander(resources: Resources, c: RetrievalConfig) -> MentionExpander:
+    """Return the expander as recipes use it."""
+    return MentionExpander(resources.store, c.lead_sentences, c.expansion_limit)
+
+
+EXPANDERS: ExpanderMakers = {"mentions": mention_expander}

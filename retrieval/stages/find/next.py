@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from retrieval.stages.ending import missing
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.missing import missing
+from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate
@@ -26,6 +28,10 @@ class Expander(Protocol):
         An expander that ranks sets of documents returns those of its sets, also opened ones.
         """
         ...
+
+
+ExpanderMakers: TypeAlias = Mapping[str, Callable[[Resources, RetrievalConfig], Expander]]
+"""What makes each expander of a file, by the names that recipes use: ``EXPANDERS`` at its end."""
 
 
 class NextHop(Stage):

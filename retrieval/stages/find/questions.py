@@ -10,9 +10,9 @@ from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
 from retrieval.models.report.answers import AnswerExtractor
-from retrieval.models.report.models import QUESTIONS
+from retrieval.models.report.models import QUESTIONS, present_models
 from retrieval.models.report.networks import TextGenerator
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.clause import Clause, main_clause, text_of
 from retrieval.types import Question, Span
@@ -192,3 +192,11 @@ def _inverted(sentence: Tokens) -> str | None:
 def _step(state: ClaimState, questions: Sequence[Question]) -> Step:
     message = f"Asking: {' '.join(question.text for question in questions)}"
     return Step(replace(state, questions=tuple(questions)), message)
+
+
+MAKERS: Makers = {
+    "questions": lambda r, c: RuleQuestionGenerator(),
+    "questions:t5": lambda r, c: T5QuestionGenerator(
+        present_models(r.models.folders.report), r.models.answers
+    ),
+}

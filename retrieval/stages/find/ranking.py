@@ -13,7 +13,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.dpr_encoder import LONGEST, DprQuestionEncoder
 from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Question
 
@@ -246,3 +246,14 @@ def _merged(candidates: Sequence[Candidate]) -> list[Candidate]:
         found_by = tuple(dict.fromkeys((*first.found_by, *candidate.found_by)))
         merged[candidate.document_id] = replace(first, found_by=found_by)
     return list(merged.values())
+
+
+MAKERS: Makers = {
+    "ranking": lambda r, c: DenseDocumentRanker(r.store, r.models.encoder, c),
+    "ranking:each": lambda r, c: MiniLMDocumentRanker(
+        r.store, r.models.encoder, c.document_cutoff, c.document_limit
+    ),
+    "ranking:dpr": lambda r, c: DprDocumentRanker(
+        r.store, r.models.dpr, c.document_cutoff, c.document_limit
+    ),
+}

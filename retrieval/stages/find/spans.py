@@ -11,9 +11,9 @@ from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
 from retrieval.models.report.answers import AnswerExtractor
-from retrieval.models.report.models import NAMES
+from retrieval.models.report.models import NAMES, present_models
 from retrieval.models.report.networks import TokenLabels
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Span, SpanKind
 
@@ -216,3 +216,11 @@ def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, in
 def _step(state: ClaimState, spans: Sequence[Span]) -> Step:
     message = f"Looking for: {'; '.join(span.text for span in spans)}"
     return Step(replace(state, spans=tuple(spans)), message)
+
+
+MAKERS: Makers = {
+    "spans": lambda r, c: SpacySpanExtractor(),
+    "spans:wikineural": lambda r, c: WikineuralSpanExtractor(
+        present_models(r.models.folders.report), r.models.answers
+    ),
+}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from spacy.tokens import Doc
 
 from retrieval.index.interface import DocumentStore
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span
 
@@ -64,3 +64,6 @@ def _distinctive(spans: Sequence[Span]) -> list[Span]:
         if span.kind in {"entity", "name", "quotation", "date"} or " " in span.text
     ]
     return specific or list(spans)
+
+
+MAKERS: Makers = {"texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit)}

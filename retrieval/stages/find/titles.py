@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import Candidate, Span, TitleMatch
@@ -156,3 +156,11 @@ def _runs(doc: Doc) -> Iterator[str]:
             run = doc[first : last + 1]
             if not all(word.pos_ in _FUNCTION for word in run):
                 yield run.text
+
+
+MAKERS: Makers = {
+    "titles": lambda r, c: TitleMatcher(
+        r.store, r.models.encoder, c.disambiguation_cutoff, c.disambiguation_limit
+    ),
+    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.models.parser, c),
+}

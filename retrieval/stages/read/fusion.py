@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, SentenceKey
 
@@ -121,3 +121,9 @@ def _normalised(scores: Mapping[SentenceKey, float]) -> dict[SentenceKey, float]
     if least == greatest:
         return dict.fromkeys(scores, 0.0)
     return {key: (score - least) / (greatest - least) for key, score in scores.items()}
+
+
+MAKERS: Makers = {
+    "fusion": lambda r, c: PathFusion(c.path_threshold, None, c.path_scale),
+    "fusion:hybrid": lambda r, c: PathFusion(c.path_threshold, c.path_weight),
+}

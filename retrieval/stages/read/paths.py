@@ -8,7 +8,9 @@ from dataclasses import replace
 from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.resources import Resources
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import path_text
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
@@ -154,3 +156,12 @@ class PathReader(Stage):
 def _texts(lead: Evidence, known: Mapping[SentenceKey, Evidence]) -> list[tuple[str, str]]:
     """Return the (title, sentence) pairs of a path that ends with the lead."""
     return [item.as_read for item in (*(known[key] for key in lead.path), lead)]
+
+
+def path_reader(resources: Resources, c: RetrievalConfig) -> PathReader:
+    """Return the stage as recipes use it."""
+    nearness = Nearness(resources.store, resources.models.queries)
+    return PathReader(resources.models.path_model, nearness, c.path_leads, c.path_neighbours)
+
+
+MAKERS: Makers = {"paths": path_reader}

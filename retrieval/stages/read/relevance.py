@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.report.models import RELEVANCE
+from retrieval.models.cross_encoders.reranker import Reranker
+from retrieval.models.report.models import RELEVANCE, present_models
 from retrieval.models.report.networks import PairClassifier
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.resources import Resources
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.context import context_of
 from retrieval.text.copies import CopiedSentences
@@ -186,3 +189,19 @@ def _without_copies(state: ClaimState, read: Sequence[Evidence]) -> list[Evidenc
             seen.add(as_read(item))
             kept.append(item)
     return kept
+
+
+def _made(resources: Resources, c: RetrievalConfig) -> Stage:
+    """Return the stage with the shipped model, or with the one that the user has named."""
+    reranker = resources.models.folders.reranker
+    if reranker is not None:
+        return ScoredRelevance(Reranker(reranker), c.relevance_cutoff)
+    return CrossEncoderRelevanceClassifier(resources.models.relevance_model, c.relevance_cutoff)
+
+
+MAKERS: Makers = {
+    "relevance": _made,
+    "relevance:distilbert": lambda r, c: DistilBertRelevanceClassifier(
+        present_models(r.models.folders.report), c.relevance_cutoff
+    ),
+}

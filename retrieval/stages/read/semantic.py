@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.models.encoders.encoder import TextEncoder
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Evidence
 
@@ -106,3 +106,11 @@ class SimilaritySentenceRanker(_SentenceRanker):
             )
         )
         return [item for item, _ in passing]
+
+
+MAKERS: Makers = {
+    "semantic": lambda r, c: SemanticSentenceRanker(
+        r.models.encoder, c.semantic_cutoff, c.semantic_limit
+    ),
+    "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.models.encoder, c.semantic_cutoff),
+}

@@ -10,7 +10,7 @@ from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.dense import leading_paths, queries_of
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
 
@@ -150,3 +150,12 @@ class DenseSentenceReader(SentencePreranker):
             for sentence in ranked.document.sentences
         }
         return [placed[key] for key in nearest[:limit]]
+
+
+MAKERS: Makers = {
+    "sentences": lambda r, c: SentencePreranker(r.store, r.models.encoder, c),
+    "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.models.dpr, c),
+    "sentences:dense": lambda r, c: DenseSentenceReader(
+        r.store, r.models.encoder, r.models.queries, c
+    ),
+}

@@ -24,6 +24,7 @@ from research.benchmarks.faults.report import text
 from research.benchmarks.faults.results import Finding, Results, Round, read, together
 from retrieval.errors import Problem
 from settings import CHECKOUT
+from tests.support.corpora import for_workers
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.records import FileReport, Indexing
 
@@ -120,7 +121,7 @@ def test_each_upload_is_counted_by_what_became_of_its_files(home: Path) -> None:
             (place / "file").write_text("Tea is a drink.")
             corpora.add(corpus, [("tea.txt", place / "file")], ())
         wanted = corpora.corpus(corpus).wanted
-        corpora.report(corpus, Indexing(of=wanted, **of_indexing))
+        for_workers(corpora).report(corpus, Indexing(of=wanted, **of_indexing))
         ledger.accept(f"{corpus}/{title}", "uploads", files=["tea.txt"])
 
     upload("Read", step="done", files={"tea.txt": FileReport(passages=1)})

@@ -9,7 +9,7 @@ import pytest
 from research.benchmarks.language_model.claims import Given
 from research.benchmarks.language_model.figures import difference, figures
 from research.benchmarks.language_model.fitting import crossed, fitted
-from research.benchmarks.language_model.model import Answer, LanguageModel
+from research.benchmarks.language_model.model import Answer, KeptModel
 from research.benchmarks.language_model.prompts import WORDINGS
 from research.benchmarks.language_model.systems import Labelled
 from retrieval.llm_judge.local.wordings import EXAMPLES
@@ -91,7 +91,7 @@ def test_the_same_prompt_is_not_asked_again(tmp_path: Path) -> None:
         "memory": 1,
     }
     write_json_lines(tmp_path / "answers.jsonl", line)
-    (answer,) = LanguageModel(tmp_path).answers(WORDINGS[0], [given])
+    (answer,) = KeptModel(tmp_path).answers(WORDINGS[0], [given])
     assert isinstance(answer, Answer)
     assert answer.probabilities == [0.5, 0.3, 0.2]
 

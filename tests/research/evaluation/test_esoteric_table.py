@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey
-from research.evaluation.measures.esoteric_table import Passage, Search, esoteric_table, searches_of
+from research.evaluation.measures.esoteric_table import (
+    RetrievedPassage,
+    Search,
+    esoteric_table,
+    searches_of,
+)
 from research.evaluation.table_8 import as_markdown, as_text
 from retrieval.types import REFUTES, SUPPORTS, FoundBy, Label
 from tests.research.evaluation.answers import ANSWERS, CLAIMS
@@ -21,7 +26,7 @@ def search(
     return Search(
         AnnotatedClaim("A claim.", label, tuple(map(tuple, sets))),
         tuple(documents),
-        tuple(Passage(document, frozenset(covers)) for document, covers in passages),
+        tuple(RetrievedPassage(document, frozenset(covers)) for document, covers in passages),
         retrieval,
         retrieval + 1.0,
     )

@@ -9,9 +9,9 @@ import pytest
 
 from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.json_lines import whole_lines, write_lines
-from research.evaluation.over_corpus import CRASHED, KeptAnswers
+from research.evaluation.over_corpus import CRASHED, KeptDocuments
 from retrieval.types import SUPPORTS
-from tests.app.documents import claim_document
+from tests.app.claim_documents import claim_document
 
 
 def claim(text: str) -> CorpusClaim:
@@ -23,7 +23,7 @@ PIER, QUAY, BOAT = CLAIMS = [claim(f"The {name} is old.") for name in ("pier", "
 
 def answered(path: Path, **more: Any) -> None:
     """Write an answer to each claim; ``more`` goes into that of the quay."""
-    answers = KeptAnswers(path, CLAIMS)
+    answers = KeptDocuments(path, CLAIMS)
     answers.add(BOAT, claim_document(BOAT.text))
     answers.add(QUAY, claim_document(QUAY.text) | more)
     answers.add(PIER, claim_document(PIER.text))
@@ -34,7 +34,7 @@ def test_answers_are_written_in_the_order_of_the_claims(tmp_path: Path) -> None:
     answered(tmp_path / "answers.jsonl")
     written = whole_lines(tmp_path / "answers.jsonl")
     assert [document["claim"] for document in written] == [one.text for one in CLAIMS]
-    again = KeptAnswers(tmp_path / "answers.jsonl", CLAIMS)
+    again = KeptDocuments(tmp_path / "answers.jsonl", CLAIMS)
     assert all(map(again.has, CLAIMS))
     assert again.of(QUAY) == written[1]
 
@@ -47,7 +47,7 @@ def test_a_line_that_was_cut_off_is_no_answer(tmp_path: Path, cut: int) -> None:
     first, second, _ = content.splitlines(keepends=True)
     # In the middle of a character of two bytes, or before it.
     path.write_bytes(first + second[: second.index("\u00e9".encode()) + 1 - (cut - 1)])
-    again = KeptAnswers(path, CLAIMS)
+    again = KeptDocuments(path, CLAIMS)
     assert [again.has(one) for one in CLAIMS] == [True, False, False]
 
 
@@ -55,7 +55,7 @@ def test_a_line_that_was_cut_off_is_no_answer(tmp_path: Path, cut: int) -> None:
 def test_odd_characters_divide_no_line(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "answers.jsonl"
     answered(path, word=separator)
-    again = KeptAnswers(path, CLAIMS)
+    again = KeptDocuments(path, CLAIMS)
     assert all(map(again.has, CLAIMS))
     assert again.of(QUAY)["word"] == separator
 
@@ -63,12 +63,12 @@ def test_odd_characters_divide_no_line(tmp_path: Path, separator: str) -> None:
 def test_a_refused_claim_keeps_its_error_and_a_crashed_one_is_asked_again(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     answered(path, error={"code": "claim_too_long", "message": "Too long."})
-    assert KeptAnswers(path, CLAIMS).has(QUAY)
+    assert KeptDocuments(path, CLAIMS).has(QUAY)
     answered(path, error={"code": CRASHED, "message": "ValueError: odd"})
-    assert [KeptAnswers(path, CLAIMS).has(one) for one in CLAIMS] == [True, False, True]
+    assert [KeptDocuments(path, CLAIMS).has(one) for one in CLAIMS] == [True, False, True]
 
 
 def test_answers_to_other_claims_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     write_lines(path, [{"claim": PIER.text, "gold": {"claim": "Another."}}, {"claim": "None."}])
-    assert not any(map(KeptAnswers(path, CLAIMS).has, CLAIMS))
+    assert not any(map(KeptDocuments(path, CLAIMS).has, CLAIMS))

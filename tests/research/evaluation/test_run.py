@@ -7,7 +7,7 @@ import pytest
 
 from research.evaluation.claims import FeverClaim
 from research.evaluation.predictions import Answer, read_predictions
-from research.evaluation.run import Crash, Outcome, has_answered, run_system
+from research.evaluation.run import Crash, SystemOutcome, has_answered, run_system
 from retrieval.errors import BadSource, EsotericError
 from retrieval.types import Report
 from tests.research.evaluation.answers import ANSWERS, CLAIMS
@@ -33,7 +33,7 @@ class FromAList:
         raise NotImplementedError
 
 
-def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> Outcome:
+def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> SystemOutcome:
     return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
 
 
@@ -82,7 +82,7 @@ def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> N
     crashes = (tmp_path / "crashes.jsonl").read_text().splitlines()
     assert [json.loads(line)["claim_id"] for line in crashes] == [1, 3]
     again = FromAList()
-    assert run(again, tmp_path) == Outcome(run(again, tmp_path).predictions, [])
+    assert run(again, tmp_path) == SystemOutcome(run(again, tmp_path).predictions, [])
     assert again.asked == ["Claim 1.", "Claim 3."]
 
 

@@ -41,6 +41,10 @@ def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
-    resolved = resolved_in("held-out", EnglishParser())
+    parser = EnglishParser()
+    resolved = resolved_in("held-out", parser)
     assert resolved.wrong == 0
     assert resolved.right > 30
+    traps = resolved_in("traps-held-out", parser)
+    assert traps.wrong == 0
+    assert traps.unclear > traps.right

@@ -12,7 +12,7 @@ from research.training.compositions.bridges import BridgeFinder
 from research.training.compositions.composition import Fact, Phrase
 from research.training.compositions.definitions import DefinitionReader
 from research.training.compositions.exchanges import Exchanges
-from research.training.compositions.statements import Statement, statements
+from research.training.compositions.statements import OpenStatement, statements
 from research.training.compositions.tidying import tidied, with_article, with_pronoun
 from research.training.sentence_pool import SentencePool
 from retrieval.text.english import EnglishParser
@@ -173,7 +173,9 @@ def test_what_is_made_is_a_sentence_of_five_words_or_more(many: list[Composition
         assert 5 <= len(one.claim.text.split()) <= 30
 
 
-def said_of(text: str, about: str, pool: SentencePool, parser: EnglishParser) -> list[Statement]:
+def said_of(
+    text: str, about: str, pool: SentencePool, parser: EnglishParser
+) -> list[OpenStatement]:
     """Return the statements of a sentence, none of them shortened."""
     mentions = BridgeFinder(pool).named(text, "Elsewhere", about)
     long = random.Random(1)  # its first draws are above the share that is shortened

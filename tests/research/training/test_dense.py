@@ -19,7 +19,7 @@ from research.training.dense import (
     pool_vectors,
 )
 from research.training.dense_examples import DenseExample
-from research.training.loop import Recipe, train
+from research.training.loop import Hyperparameters, train
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.query import packaged_query_network
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
@@ -156,7 +156,7 @@ class TestJointNetwork:
         assert (told - untold).item() == pytest.approx(surprise / 30, abs=1e-5)
 
     def test_the_same_seed_ends_with_the_same_weights_and_learns(self, tmp_path: Path) -> None:
-        recipe = Recipe(
+        recipe = Hyperparameters(
             epochs=2,
             batch_size=2,
             learning_rate=1e-4,

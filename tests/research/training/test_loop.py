@@ -8,11 +8,11 @@ import pytest
 import torch
 from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
-from research.training.loop import Example, Recipe, classification_loss, labelled, train
+from research.training.loop import Example, Hyperparameters, classification_loss, labelled, train
 from research.training.networks.minilm import pair_tokenizer
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=2,
     batch_size=2,
     learning_rate=1e-4,
@@ -44,7 +44,7 @@ class Stopped(Exception):
 
 
 def run(
-    folder: Path, recipe: Recipe = RECIPE, stop_at: int = 0, moved: float = 0.0
+    folder: Path, recipe: Hyperparameters = RECIPE, stop_at: int = 0, moved: float = 0.0
 ) -> tuple[torch.Tensor, int]:
     """Train, and return a weight of the result and the steps that it took."""
     model, tokenizer = untrained_classifier(), pair_tokenizer()

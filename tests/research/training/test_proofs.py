@@ -7,7 +7,6 @@ from typing import TypeAlias
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
-from research.training.alignment import MiniLMTokens
 from research.training.claims import PageClaim
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
@@ -23,6 +22,7 @@ from research.training.evidence_sets import (
 from research.training.lexicon import Lexicon
 from research.training.proofs import ProofExample, proof_examples, proofs
 from research.training.sentence_pool import SentencePool
+from research.training.token_vectors import MiniLMTokens
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.proof.automaton import label_of
 from retrieval.types import (

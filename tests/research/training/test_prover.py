@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from research.training.evidence_sets import EvidenceSet
-from research.training.loop import Recipe, train
+from research.training.loop import Hyperparameters, train
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.proof import packaged_proof_network
 from research.training.proofs import ProofExample
@@ -38,7 +38,7 @@ from settings import CHECKOUT
 pytestmark = pytest.mark.models
 
 RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
-RECIPE = Recipe(
+RECIPE = Hyperparameters(
     epochs=4,
     batch_size=2,
     learning_rate=2e-4,

@@ -9,7 +9,7 @@ import torch
 
 from research.evaluation.claims import FeverClaim
 from research.training.data import TrainingData
-from research.training.loop import Recipe, switch_off_dropout, train
+from research.training.loop import Hyperparameters, switch_off_dropout, train
 from research.training.networks.titles import NetworkReading, packaged_title_network
 from research.training.title_examples import TitleExample
 from research.training.titles import (
@@ -115,7 +115,7 @@ def test_a_network_learns_to_copy_the_titles_that_sentences_lead_to(
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     before = network.embedding.weight.clone()
-    recipe = Recipe(
+    recipe = Hyperparameters(
         epochs=1,
         batch_size=2,
         learning_rate=1e-3,

@@ -73,6 +73,10 @@ def test_pronouns_and_the_company_are_replaced_by_what_the_text_names(reader: Te
         ("He was born in Ghent in 1500.", ("He",)),
         ("We have built 40,000 homes in the last four years.", ("We",)),
         ("It rained all day in Madrid.", ()),
+        ("The Great Barrier Reef lies off Queensland. Its captain was arrested.", ("Its",)),
+        ("Uganda borders Rwanda. The country has no coast.", ("The country",)),
+        ("The Rhine passes Cologne. The mayor closed a bridge.", ("The mayor",)),
+        ("The firm moved to Leeds in 2001. It has 300 workers.", ("It",)),
     ],
 )
 def test_what_the_text_does_not_say_is_left_and_asked_for(

@@ -13,7 +13,7 @@ import pytest
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
-from tests.app.documents import claim_document, document_without_evidence
+from tests.app.claim_documents import claim_document, document_without_evidence
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
 OTHERS: dict[str, Any] = {
@@ -61,6 +61,7 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
     assert list(first) == [
         *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
         *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+        *("in words", "evidence labels", "part by part"),
     ]
     assert (first["claim"], first["verdict (input)"]) == (CLAIM, "open")
     assert (first["verdict"], first["level"]) == ("SUPPORTS", "settled")

@@ -30,7 +30,7 @@ from retrieval.corpora.folder import (
     word,
     zipped,
 )
-from retrieval.corpora.folder.document import Document, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.number_format import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
@@ -64,7 +64,7 @@ ODT_TABLE = """<table:table><table:table-header-rows><table:table-row>
     <table:table-cell><text:p>9</text:p></table:table-cell></table:table-row></table:table>"""
 
 
-def texts(document: Document) -> list[tuple[tuple[str, ...], str]]:
+def texts(document: FileText) -> list[tuple[tuple[str, ...], str]]:
     """Return the section and the text of each block that has some."""
     return [(block.section, block.text) for block in document.blocks if block.text]
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from retrieval.corpora.superscripts import exponent, lowered, marked, settled
+from retrieval.corpora.superscripts import exponent, lowered, marked, unmarked
 
 
 def _read(line: str) -> str:
-    return settled(re.sub(r"\{(.*?)\}", lambda found: marked(found[1]), line))
+    return unmarked(re.sub(r"\{(.*?)\}", lambda found: marked(found[1]), line))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_other_raised_text_is_read_with_its_word_or_apart(line: str, read: str) 
     ],
 )
 def test_a_number_below_the_line_is_not_part_of_the_one_beside_it(line: str, read: str) -> None:
-    assert settled(line) == read
+    assert unmarked(line) == read
 
 
 @pytest.mark.parametrize(
@@ -93,23 +93,23 @@ def test_a_number_below_the_line_is_not_part_of_the_one_beside_it(line: str, rea
     ],
 )
 def test_the_mark_of_a_note_beside_an_exponent_goes(line: str, read: str) -> None:
-    assert settled(line) == read
+    assert unmarked(line) == read
 
 
 def test_a_word_that_letters_with_a_stroke_strike_out_goes() -> None:
-    assert settled("killed 12\u0336 15 people, or 1\u03366\u0336.") == "killed 15 people, or ."
+    assert unmarked("killed 12\u0336 15 people, or 1\u03366\u0336.") == "killed 15 people, or ."
 
 
 def test_runs_that_touch_are_one_raised_text() -> None:
-    assert settled(f"10{marked('-')}{marked('6')} m") == "10⁻⁶ m"
+    assert unmarked(f"10{marked('-')}{marked('6')} m") == "10⁻⁶ m"
 
 
 def test_raised_text_in_raised_text_is_read_from_within() -> None:
-    assert settled(f"10{marked('10' + marked('100'))}") == "10^(10¹⁰⁰)"
+    assert unmarked(f"10{marked('10' + marked('100'))}") == "10^(10¹⁰⁰)"
 
 
 def test_typed_raised_characters_are_decided_as_the_others() -> None:
-    assert settled("$320¹ for 5 km² of 10⁶.² The end") == "$320 for 5 km² of 10⁶. The end"
+    assert unmarked("$320¹ for 5 km² of 10⁶.² The end") == "$320 for 5 km² of 10⁶. The end"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_typed_raised_characters_are_decided_as_the_others() -> None:
 def test_the_mark_of_a_note_on_the_line_goes_after_the_mark_of_a_sentence(
     line: str, read: str
 ) -> None:
-    assert settled(line) == read
+    assert unmarked(line) == read
 
 
 def test_exponents_of_formulas_have_plain_characters() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.corpora.folder import web_page
-from retrieval.corpora.folder.document import Document
+from retrieval.corpora.folder.document import FileText
 
 ABOUT = (
     "Rowan is an old town of the northern county. It has a station, a harbour and two schools,"
@@ -17,7 +17,7 @@ ABOUT = (
 YEARS = range(1901, 1951)
 
 
-def document(folder: Path, inner: str) -> Document:
+def document(folder: Path, inner: str) -> FileText:
     path = folder / "a.html"
     path.write_text(
         f"<!doctype html><html><head><title>Rowan</title></head><body><article><p>{ABOUT}</p>"

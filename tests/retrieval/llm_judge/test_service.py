@@ -14,7 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.export import EXPORTS
+from app.result.export import EXPORTS
 from app.services import services_of
 from retrieval.llm_judge.language_model import BREAKS_AFTER
 from retrieval.models.folders import ModelFolders

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.pipeline.conjunction import Checked, conjunction
-from retrieval.text.statement_cutter import Piece, Statement
+from retrieval.text.statement_cutter import CutStatement, Piece
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -30,9 +30,9 @@ from retrieval.types import (
 from tests.support.evidence import evidence, ranked
 
 CLAIM = "The pier is old and was built by Ann."
-FIRST = Statement("The pier is old.", 0, 15, (Piece(0, 0, 15),))
+FIRST = CutStatement("The pier is old.", 0, 15, (Piece(0, 0, 15),))
 # "The pier " comes from the first statement.
-SECOND = Statement("The pier was built by Ann.", 20, 36, (Piece(0, 0, 8), Piece(9, 20, 36)))
+SECOND = CutStatement("The pier was built by Ann.", 20, 36, (Piece(0, 0, 8), Piece(9, 20, 36)))
 OLD = replace(evidence("Pier", "It is old.", 0.7), selected=True)
 BUILT = replace(evidence("Pier", "Ann built it.", 0.9, sentence_id=1), selected=True)
 

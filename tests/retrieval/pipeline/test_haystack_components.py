@@ -14,8 +14,8 @@ from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline
-from retrieval.pipeline.registry import Resources
 from retrieval.recipes.recipes import RECIPES
+from retrieval.stages.resources import Resources
 
 pytestmark = pytest.mark.models
 

@@ -18,7 +18,7 @@ from retrieval.recipes.recipes import Ending, Recipe
 from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.text.statement_cutter import Statement
+from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (
     INDEPENDENCE,
     NOT_ENOUGH_INFO,
@@ -223,7 +223,7 @@ class Halves(ClaimParser):
 
     def parse(self, text: str) -> ParsedClaim:
         read = super().parse(text).read
-        parts = [Statement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
+        parts = [CutStatement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
         words = Words()
         halves = (ParsedStatement(part, words.parse(part.text)) for part in parts)
         return ParsedClaim(read, tuple(halves))

@@ -1,14 +1,14 @@
-"""The names of stages: in the table, in recipes, in the documentation and on the progress page."""
+"""The names of stages: in their records, in recipes, and in the files that make them."""
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import Any
 
 from research.evaluation.systems import ABLATIONS, VARIANTS
-from retrieval import words
-from retrieval.pipeline.registry import EXPANDERS, STAGES
-from retrieval.recipes.recipes import RECIPES, stage_of
+from retrieval.recipes.recipes import RECIPES
+from retrieval.recipes.stage_records import FIRST, HOP, NEXT
 from settings import CHECKOUT
 from tests.support.evidence import ranked
 from tests.support.states import state_of
@@ -18,17 +18,17 @@ DOCUMENT = (CHECKOUT / "docs" / "stages.md").read_text(encoding="utf-8")
 
 def test_every_recipe_ablation_and_variant_names_stages_that_exist() -> None:
     for recipe in (*RECIPES.values(), *ABLATIONS.values(), *VARIANTS.values()):
-        assert set(recipe.first) | set(recipe.hop) <= set(STAGES)
-        assert set(recipe.next) <= set(EXPANDERS)
+        assert set(recipe.first) <= set(FIRST)
+        assert set(recipe.hop) <= set(HOP)
+        assert set(recipe.next) <= set(NEXT)
 
 
-def test_the_documentation_lists_every_stage() -> None:
-    rows = [line.split("|")[1] for line in DOCUMENT.splitlines() if line.startswith("| `")]
-    assert set(re.findall(r"`([\w:]+)`", " ".join(rows))) == {*STAGES, "next"}
-
-
-def test_the_progress_page_has_words_for_every_stage() -> None:
-    assert set(map(stage_of, STAGES)) | {"next", "explain"} <= set(words.STAGES)
+def test_every_stage_that_a_file_makes_has_a_record() -> None:
+    files = [p for p in (CHECKOUT / "retrieval/stages").glob("*/*.py") if p.stem != "__init__"]
+    modules = [import_module(f"retrieval.stages.{p.parent.name}.{p.stem}") for p in files]
+    made = {name for module in modules for name in getattr(module, "MAKERS", {})}
+    asked = {name for module in modules for name in getattr(module, "EXPANDERS", {})}
+    assert (made, asked) == ({*FIRST, *HOP}, set(NEXT))
 
 
 def test_the_stage_of_the_documentation_drops_short_sentences() -> None:

@@ -80,7 +80,9 @@ def test_units_that_mean_several_things_are_dimensions_of_their_own(text: str) -
     assert found[0].dimension == text.removeprefix("7 ").removesuffix("s")
 
 
-@pytest.mark.parametrize("text", ["7 meetings", "7 in all", "7 M", "7 G", "7 years'"])
+@pytest.mark.parametrize(
+    "text", ["7 meetings", "7 in all", "7 has", "7 ms", "7 M", "7 G", "7 years'"]
+)
 def test_letters_that_may_be_something_else_are_no_units(text: str) -> None:
     found = unit_after(text, 1)
     assert found is None or found[0].dimension == "time"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.facts import Passage
+from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.stated import stated
 from retrieval.text.english import EnglishParser
@@ -229,12 +229,16 @@ UNDECIDED = rows(
         Selm | Selm has 40 teachers and a school of three storeys.
     Ada Vale was born in 1901.
         Ada Vale | Her brother Jon was born in 1899.
+    Germany has 16 states.
+        German Confederation | The German Confederation was an association of 39 states.
+    Selm has 16 schools.
+        Selm Valley League | The Selm Valley League has 39 schools.
     """
 )
 
 
 def ruled(parser: EnglishParser, claim: str, title: str, sentence: str) -> Ruling | None:
-    return stated(parser.parse(claim), [Passage(title, parser.parse(sentence))])
+    return stated(parser.parse(claim), [ParsedSentence(title, parser.parse(sentence))])
 
 
 @pytest.mark.parametrize(("claim", "title", "sentence"), SUPPORTED)
@@ -296,7 +300,7 @@ def test_a_ruling_says_the_arithmetic_in_words(
 
 def test_of_two_sentences_with_different_values_neither_decides(parser: EnglishParser) -> None:
     sentences = ["Selm has 3,412 inhabitants.", "Selm has 2,900 inhabitants."]
-    passages = [Passage("Selm", parser.parse(sentence)) for sentence in sentences]
+    passages = [ParsedSentence("Selm", parser.parse(sentence)) for sentence in sentences]
     assert stated(parser.parse("Selm has more than 3,000 inhabitants."), passages) is None
 
 

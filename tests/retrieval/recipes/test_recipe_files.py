@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import BadRecipe, BadSource, UnknownRecipe
-from retrieval.pipeline.registry import EXPANDERS, STAGES
 from retrieval.recipes.recipe_files import (
     as_yaml,
     keep_recipe,
@@ -17,7 +16,6 @@ from retrieval.recipes.recipe_files import (
     recipes_with,
 )
 from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.recipes.stage_names import FIRST, HOP, NEXT
 
 SHORT = """\
 name: short
@@ -62,9 +60,12 @@ def test_settings_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
     assert recipe.settings.sentence_limit == 40
 
 
-def test_the_names_are_those_of_the_table_of_stages() -> None:
-    assert {*FIRST, *HOP} == set(STAGES)
-    assert set(NEXT) == set(EXPANDERS)
+def test_a_digest_tells_recipes_apart_by_what_they_do() -> None:
+    recipe = RECIPES["m3"]
+    assert replace(recipe, name="mine", summary="Other words.").digest == recipe.digest
+    assert replace(recipe, max_hops=recipe.max_hops + 1).digest != recipe.digest
+    other = replace(recipe.settings, seconds=recipe.settings.seconds + 1)
+    assert replace(recipe, settings=other).digest != recipe.digest
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_the_names_are_those_of_the_table_of_stages() -> None:
     [
         ("- relevance", "- relevence", 8, "Do you mean relevance?"),
         ("- titles", "- verdict", 5, "'first' cannot have the stage 'verdict'"),
-        ("next: []", "next: [soup]", 13, "Write one of: mentions, generation, dense."),
+        ("next: []", "next: [soup]", 13, "Write one of: dense, mentions, generation."),
         ("next: []", "next: none", 13, "'next' is not a list."),
         ("- titles", "- ranking", 5, "The stage ranking needs questions before it."),
         ("- selection", "- selection:proved", 11, "selection:proved needs proof before it."),

@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.pipeline.claim_parser import ClaimParser
 from retrieval.text.english import EnglishParser
+from retrieval.text.notices import SEVERAL
 from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
 
 
@@ -47,6 +48,23 @@ def cut(parser: EnglishParser, claim: str) -> list[str]:
         (
             "France is in Europe and its capital is Paris.",
             ["France is in Europe.", "France's capital is Paris."],
+        ),
+        # What stands before the second verb is no part of what stands before "and".
+        (
+            "Everest is in Nepal and K2 is in Pakistan.",
+            ["Everest is in Nepal.", "K2 is in Pakistan."],
+        ),
+        (
+            "The Nile is in Africa and the Amazon is in South America.",
+            ["The Nile is in Africa.", "The Amazon is in South America."],
+        ),
+        (
+            "Cats are mammals and snakes are reptiles but frogs are amphibians.",
+            ["Cats are mammals.", "Snakes are reptiles.", "Frogs are amphibians."],
+        ),
+        (
+            "She met Anna and Maria and was happy.",
+            ["She met Anna and Maria.", "She was happy."],
         ),
         ("Rome is very old. Paris is large.", ["Rome is very old.", "Paris is large."]),
         (
@@ -129,7 +147,7 @@ def test_offsets_lead_back_into_the_claim(parser: EnglishParser) -> None:
     assert second.in_claim(4, 12) is None
 
 
-def test_the_notice_about_several_sentences_is_gone_where_they_are_checked_alone(
+def test_no_notice_is_about_statements_that_are_checked_alone(
     parser: EnglishParser,
 ) -> None:
     cut_one = ClaimParser(parser).parse("Rome is very old. Paris is large.")
@@ -137,6 +155,18 @@ def test_the_notice_about_several_sentences_is_gone_where_they_are_checked_alone
         ["Rome is very old.", "Paris is large."],
         (),
     )
-    whole = ClaimParser(parser).parse("Mary married Percy. He wrote Ozymandias.")
-    assert len(whole.statements) == 1
-    assert "more than one sentence" in whole.read.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("claim", "notices"),
+    [
+        ("Mary married Percy. He wrote Ozymandias.", [SEVERAL]),
+        ("Varnby is the capital of Ostrea and Port Orm is its largest city.", [SEVERAL]),
+        ("Varnby is the capital of Ostrea and of Holm.", []),
+    ],
+)
+def test_a_notice_says_that_several_statements_are_checked_together(
+    parser: EnglishParser, claim: str, notices: list[str]
+) -> None:
+    whole = ClaimParser(parser).parse(claim)
+    assert (len(whole.statements), list(whole.read.notices)) == (1, notices)

@@ -14,7 +14,7 @@ from lxml import etree
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.pronunciations import REMOVED, without_pronunciations
-from retrieval.corpora.superscripts import marked, settled
+from retrieval.corpora.superscripts import marked, unmarked
 from retrieval.corpora.wiki.zim.formulas import formula
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
@@ -125,7 +125,7 @@ class _Lead:
 
     def _flush(self) -> None:
         if self._words:
-            text = clean(without_pronunciations(settled("".join(self._words))))
+            text = clean(without_pronunciations(unmarked("".join(self._words))))
             self._words.clear()
             self._above.clear()
             if text and text.rstrip(":") != "Coordinates":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from retrieval.models.networks.base import Base
+from retrieval.models.networks.base import PackagedBody
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.mpnet import MPNet
 from retrieval.models.networks.tokenizer import Tokenizer
@@ -31,14 +31,14 @@ TEXTS = [
 
 
 @pytest.fixture(params=["MiniLM", "MPNet"])
-def base(request: pytest.FixtureRequest) -> Base:
+def base(request: pytest.FixtureRequest) -> PackagedBody:
     if request.param == "MiniLM":
         return MiniLM()
     unpacked: Path = request.getfixturevalue("unpacked")
     return MPNet(unpacked)
 
 
-def test_pairs_are_cut_where_the_longer_text_ends(base: Base) -> None:
+def test_pairs_are_cut_where_the_longer_text_ends(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
     pairs = [(first, second) for first in TEXTS for second in TEXTS]
     expected = theirs(
@@ -52,7 +52,7 @@ def test_pairs_are_cut_where_the_longer_text_ends(base: Base) -> None:
     assert max(map(len, rows)) == WINDOW
 
 
-def test_texts_are_cut_at_their_end(base: Base) -> None:
+def test_texts_are_cut_at_their_end(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
     expected = theirs(TEXTS, truncation=True, max_length=WINDOW)["input_ids"]
     tokenizer = Tokenizer(base.tokenizer_file(), WINDOW)
@@ -62,7 +62,7 @@ def test_texts_are_cut_at_their_end(base: Base) -> None:
     assert base.padding == theirs.pad_token_id
 
 
-def test_placed_texts_are_whole_and_without_marks(base: Base) -> None:
+def test_placed_texts_are_whole_and_without_marks(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
     expected = theirs(
         TEXTS, add_special_tokens=False, return_offsets_mapping=True, truncation=False
@@ -72,7 +72,7 @@ def test_placed_texts_are_whole_and_without_marks(base: Base) -> None:
     assert [offsets for _, offsets in placed] == expected["offset_mapping"]
 
 
-def test_the_length_of_a_pair_is_that_before_it_is_cut(base: Base) -> None:
+def test_the_length_of_a_pair_is_that_before_it_is_cut(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
     tokenizer = Tokenizer(base.tokenizer_file(), WINDOW)
     for first in TEXTS:
@@ -80,6 +80,6 @@ def test_the_length_of_a_pair_is_that_before_it_is_cut(base: Base) -> None:
         assert tokenizer.length(first, TEXTS[-1]) == len(whole)
 
 
-def test_without_texts_there_are_no_rows(base: Base) -> None:
+def test_without_texts_there_are_no_rows(base: PackagedBody) -> None:
     tokenizer = Tokenizer(base.tokenizer_file(), WINDOW)
     assert (tokenizer.pairs([]), tokenizer.texts([]), tokenizer.placed([])) == ([], [], [])

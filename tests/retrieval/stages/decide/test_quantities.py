@@ -10,6 +10,7 @@ from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
+from retrieval.text.model_texts import evidence_text
 from retrieval.types import REFUTES, SUPPORTS, Evidence
 from tests.support.evidence import evidence
 from tests.support.opinions import Says
@@ -23,11 +24,16 @@ def state_of(parser: EnglishParser, claim: str, **found: Any) -> ClaimState:
     return ClaimState(claim, parser.parse(claim), **found)
 
 
+def ruler(parser: EnglishParser, says: Says | None = None) -> QuantityRuler:
+    """The stage, with a verifier that supports nothing unless ``says`` is given."""
+    return QuantityRuler(parser, (says or Says(lambda *_: (0, 0, 1))).model)
+
+
 def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
     parser: EnglishParser,
 ) -> None:
     before = state_of(parser, "The road from Arl to Benn is 80 miles long.", evidence=(INN, ROAD))
-    state, message = QuantityRuler(parser).run(before)
+    state, message = ruler(parser).run(before)
     first, second = state.evidence
     assert (first.key, first.stance, second) == (ROAD.key, REFUTES, INN)
     assert first.stance_confidence > 0.95
@@ -38,7 +44,7 @@ def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
 
 def test_evidence_without_quantities_is_left_as_it_is(parser: EnglishParser) -> None:
     before = state_of(parser, "The road from Arl to Benn is long.", evidence=(INN, ROAD))
-    assert QuantityRuler(parser).run(before) == (before, "")
+    assert ruler(parser).run(before) == (before, "")
 
 
 def test_a_sentence_that_its_neighbour_may_turn_is_left_to_the_verifier(
@@ -47,16 +53,16 @@ def test_a_sentence_that_its_neighbour_may_turn_is_left_to_the_verifier(
     corrected = replace(ROAD, context_after="That is wrong.")
     claim = "The road from Arl to Benn is 80 kilometres long."
     before = state_of(parser, claim, evidence=(corrected,))
-    assert QuantityRuler(parser).run(before) == (before, "")
-    alone = QuantityRuler(parser).run(replace(before, evidence=(ROAD,))).state
+    assert ruler(parser).run(before) == (before, "")
+    alone = ruler(parser).run(replace(before, evidence=(ROAD,))).state
     assert len(alone.rulings) == 1
 
 
 def test_rulings_of_the_hop_before_do_not_stay(parser: EnglishParser) -> None:
     claim = "The road from Arl to Benn is 80 miles long."
-    ruled = QuantityRuler(parser).run(state_of(parser, claim, evidence=(ROAD,))).state
+    ruled = ruler(parser).run(state_of(parser, claim, evidence=(ROAD,))).state
     assert ruled.rulings
-    later = QuantityRuler(parser).run(replace(ruled, evidence=(INN,))).state
+    later = ruler(parser).run(replace(ruled, evidence=(INN,))).state
     assert (later.evidence, later.rulings) == ((INN,), {})
 
 
@@ -67,8 +73,42 @@ def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
     before = state_of(parser, "The road from Arl to Benn is 80 miles long.", evidence=(road,))
     unasked = Says(lambda *_: (0, 0, 1))
     judge = CrossEncoderJudge(unasked.model, "verifier 1", RetrievalConfig())
-    verdict = judge.run(QuantityRuler(parser).run(before).state).state.verdict
+    verdict = judge.run(ruler(parser).run(before).state).state.verdict
     assert verdict is not None
     assert unasked.asked == []
     assert (verdict.label, verdict.judge) == (REFUTES, "verifier 1 + quantities")
     assert verdict.rationale == f"“Arl” contradicts it: “{ROAD.sentence.text}” {BECAUSE}"
+
+
+HEIGHT = evidence("Ober", "Its height was measured in 2020 by a joint survey as 4,212 m.", 0.5)
+
+
+def supports(*restated: str) -> Says:
+    """A verifier that supports these claims and no others."""
+    return Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in restated else (0.0, 0.0, 1.0))
+
+
+def test_a_measurement_said_in_other_words_decides_where_the_verifier_reads_it_as_that_of_the_claim(
+    parser: EnglishParser,
+) -> None:
+    says = supports("Ober is 4,212 m high.")
+    before = state_of(parser, "Ober is 3,000 metres high.", evidence=(INN, HEIGHT))
+    state = ruler(parser, says).run(before).state
+    (decided,) = state.rulings.values()
+    assert (state.evidence[0].key, state.evidence[0].stance) == (HEIGHT.key, REFUTES)
+    assert decided.because == "4,212 m does not fit “3,000 metres”."
+    assert says.asked == [("Ober is 4,212 m high.", evidence_text("Ober", HEIGHT.sentence.text))]
+
+
+def test_a_measurement_that_the_verifier_does_not_read_as_that_of_the_claim_decides_nothing(
+    parser: EnglishParser,
+) -> None:
+    before = state_of(parser, "Ober is 3,000 metres high.", evidence=(HEIGHT,))
+    assert ruler(parser).run(before).state.rulings == {}
+
+
+def test_the_verifier_is_not_asked_where_the_words_are_the_same(parser: EnglishParser) -> None:
+    says = supports()
+    before = state_of(parser, "The road from Arl to Benn is 80 miles long.", evidence=(ROAD,))
+    assert len(ruler(parser, says).run(before).state.rulings) == 1
+    assert says.asked == []

@@ -1,0 +1,1 @@
+"""The HTTP API, its description, and the page about it."""

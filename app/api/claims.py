@@ -1,0 +1,235 @@
+"""The API, version 1."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, current_app, jsonify, url_for
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from app.api.models import (
+    Accepted,
+    Claims,
+    ClaimSearch,
+    Corpora,
+    Error,
+    ExportFormat,
+    Forget,
+    Progress,
+    Recipes,
+    Since,
+    Submission,
+    answer,
+)
+from app.api.openapi import describe
+from app.claims.history import listed_claims
+from app.claims.recipes import listed_recipes, recipe_to_run
+from app.documents.corpus import listed_corpora
+from app.documents.corpus_choice import corpora_to_search
+from app.http.asker import client
+from app.http.errors import RequestRefused
+from app.http.json_body import json_body
+from app.http.listing import asked_by_program
+from app.people.visitor import refuse_others, visitor
+from app.result.export import EXPORTS, confirmation, export
+from app.services import services
+from retrieval.errors import Problem
+from worker.feedback_store import FeedbackStore
+from worker.jobs import Job
+
+blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
+
+_NO_CLAIM = (Error, "No such claim")
+_FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
+_TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
+
+
+@blueprint.post("/claims")
+@describe(
+    json=Submission,
+    HTTP_202=(Accepted, "Accepted; Location is its address"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=_FROM_ANOTHER_SITE,
+    HTTP_413=(Error, "More than 64 KiB"),
+    HTTP_415=(Error, "Not JSON"),
+    HTTP_404=(Error, "No such corpus"),
+    HTTP_422=(Error, "The claim cannot be checked, or by this recipe or in these corpora"),
+    HTTP_429=_TOO_MANY,
+)
+def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
+    """Submit a claim; the same claim, while it is pending, stays one job."""
+    asked = _submission()
+    services().limits.claim()
+    recipe = recipe_to_run(asked.recipe)
+    corpora = corpora_to_search(asked.corpora or ())
+    submitted = services().queue.submit(
+        *(asked.claim, recipe, asked.anyway, visitor()),
+        corpora=corpora,
+        client=client(),
+    )
+    job = Accepted.model_validate(submitted)
+    return answer(job), HTTPStatus.ACCEPTED, {"Location": job.links.self}
+
+
+@blueprint.get("/claims")
+@describe(
+    query=ClaimSearch,
+    HTTP_200=(Claims, "The page"),
+    HTTP_400=(Error, "A number is out of range, or a filter has no such value"),
+)
+def claims() -> Response:
+    """List the claims that pass all filters, newest first, page by page."""
+    return answer(listed_claims(asked_by_program(ClaimSearch)))
+
+
+@blueprint.get("/claims/<job_id>")
+@describe(HTTP_200=(Job, "The claim"), HTTP_404=_NO_CLAIM)
+def claim(job_id: str) -> Response:
+    """Return the claim with its result or its error."""
+    return answer(services().job(job_id))
+
+
+@blueprint.get("/claims/<job_id>/progress")
+@describe(
+    query=Since,
+    HTTP_200=(Progress, "State and events"),
+    HTTP_400=(Error, "'since' is not a number"),
+    HTTP_404=_NO_CLAIM,
+)
+def progress(job_id: str) -> Response:
+    """Return the events after number ``since``."""
+    since = asked_by_program(Since).since
+    store = services().store
+    # The state is read before the events, so that an answer with "done" has every event.
+    state = store.get(job_id).state
+    events = store.events(job_id, since)
+    after = events[-1].n if events else since
+    return answer(Progress(state=state, events=tuple(events), next=after))
+
+
+@blueprint.delete("/claims/<job_id>")
+@describe(
+    query=Forget,
+    HTTP_200=(Job, "The claim as it is now; a finished one stays as it is"),
+    HTTP_204=(None, "Deleted"),
+    HTTP_400=(Error, "'forget' is not 0 or 1"),
+    HTTP_403=(Error, "From another site, or somebody else's"),
+    HTTP_404=_NO_CLAIM,
+)
+def cancel(job_id: str) -> Response:
+    """Cancel the claim if it is pending, and return it; with ``forget`` delete it."""
+    forget = asked_by_program(Forget).forget == "1"
+    refuse_others(services().store.owner(job_id))
+    if forget:
+        services().store.delete(job_id)
+        return Response(status=HTTPStatus.NO_CONTENT)
+    return answer(services().paths.hidden_in_job(services().queue.cancel(job_id)))
+
+
+@blueprint.get("/claims/<job_id>/export")
+@describe(
+    query=ExportFormat,
+    HTTP_200=(None, "The file"),
+    HTTP_400=(Error, "No such format"),
+    HTTP_404=_NO_CLAIM,
+    HTTP_409=(Error, "There is no result, or no person has confirmed it for a ClaimReview"),
+)
+def export_claim(job_id: str) -> Response:
+    """Return the result as a file."""
+    name = asked_by_program(ExportFormat).format
+    job = services().job(job_id)
+    if job.result is None:
+        raise RequestRefused(
+            HTTPStatus.CONFLICT,
+            Problem(
+                "not_done",
+                f"This claim has no result to export: it is {job.state}.",
+                "Wait until its state is done, or submit it again.",
+            ),
+        )
+    confirmed = None
+    if name == "claimreview":
+        confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
+        if confirmed is None:
+            raise RequestRefused(
+                HTTPStatus.CONFLICT,
+                Problem(
+                    "not_confirmed",
+                    "No person has confirmed this verdict, and a ClaimReview is a person's.",
+                    "Read the evidence, and agree with the verdict under your name.",
+                ),
+            )
+    page = url_for("pages.claim", job_id=job.id, _external=True)
+    return Response(
+        export(name, job, page, confirmed),
+        mimetype=EXPORTS[name].media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
+        },
+    )
+
+
+@blueprint.get("/recipes")
+@describe(HTTP_200=(Recipes, "All recipes"))
+def recipes() -> Response:
+    """List the recipes: which of them can run here, and why others cannot."""
+    return answer(listed_recipes())
+
+
+@blueprint.get("/corpora")
+@describe(HTTP_200=(Corpora, "All corpora"))
+def corpora() -> Response:
+    """List the corpora that claims can be checked against, and why the default one cannot be."""
+    return answer(listed_corpora())
+
+
+@blueprint.get("/openapi.json")
+@describe(HTTP_200=(None, "This document"))
+def openapi() -> Response:
+    """Return the description of all routes."""
+    return jsonify(current_app.extensions["openapi"])
+
+
+def _submission() -> Submission:
+    body = json_body('{"claim": "Water boils at 100 degrees."}')
+    try:
+        return Submission.model_validate(body)
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY, _what_is_wrong(error.errors()[0])
+        ) from error
+
+
+def _what_is_wrong(error: ErrorDetails) -> Problem:
+    if error["type"] == "extra_forbidden":
+        return Problem(
+            "unknown_key",
+            f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
+            'Send only "claim" and, optionally, "recipe", "corpora" and "anyway".',
+        )
+    if error["loc"] == ("recipe",):
+        return Problem(
+            "bad_recipe",
+            "The recipe is not a string.",
+            "Send the name of a recipe, or leave it out.",
+        )
+    if error["loc"][:1] == ("corpora",):
+        return Problem(
+            "bad_corpora",
+            "The corpora are not a list of names.",
+            'Send names such as ["vital"], or leave them out.',
+        )
+    if error["loc"] == ("anyway",):
+        return Problem(
+            "bad_anyway",
+            'The value of "anyway" is not true or false.',
+            "Send true, or leave it out.",
+        )
+    if error["type"] == "string_type":
+        return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
+    return Problem(
+        "missing_claim",
+        "There is no claim in the body.",
+        'Send an object with the key "claim" and the claim as a string.',
+    )

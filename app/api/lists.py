@@ -1,0 +1,367 @@
+"""The API of lists: submit many claims, follow them, read and export their verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from flask import Blueprint, Response, request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.api.models import Error, Forget, ListedVerdict, Paged, answer
+from app.api.openapi import describe
+from app.claims.recipes import recipe_to_run
+from app.documents.corpus_choice import corpora_to_search
+from app.http.errors import RequestRefused
+from app.http.json_body import json_body, wrong_in
+from app.http.listing import asked_by_program, pages_of
+from app.lists.export import LIST_EXPORTS, exported, file_names
+from app.lists.input import ListInput, list_input, uploaded_file
+from app.lists.new_lists import continue_list, stored_list
+from app.lists.rows import seconds_left
+from app.people.visitor import refuse_others, visitor
+from app.services import services
+from retrieval.claim_lists.files import ListFile
+from retrieval.errors import Problem
+from retrieval.types import Whole
+from worker.health import worker_health
+from worker.jobs import Links, Moment
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown
+
+blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
+
+# An answer that stays open would hold a thread of the server for as long as the list runs.
+_RETRY_MILLISECONDS = 2000
+_NO_LIST = (Error, "No such list")
+_NOT_ALLOWED = (Error, "From another site, or somebody else's")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
+
+
+class ListSubmission(_Model):
+    """Claims to be checked; a file can be sent as a form with the field `file` instead."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    claims: Annotated[list[str | dict[str, Any]], Field(min_length=1, max_length=MOST_CLAIMS)]
+    """The claims: texts, or objects with the key `claim`; their other keys come back."""
+    name: str = ""
+    """Name of the list; left out: its first claim."""
+    column: str = ""
+    """The key with the claim; left out: `claim`, else `statement` or `text`."""
+    recipe: str | None = None
+    """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
+    corpora: list[str] = []
+    """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
+
+
+class ListLinks(_Model):
+    """Addresses of a list: itself in the API, its events, its results, its export, its page."""
+
+    self: str
+    events: str
+    results: str
+    export: str
+    page: str
+
+    @classmethod
+    def of(cls, list_id: str) -> ListLinks:
+        """Return the addresses of the list with this id."""
+        address = f"/api/v1/lists/{list_id}"
+        return cls(
+            self=address,
+            events=f"{address}/events",
+            results=f"{address}/results",
+            export=f"{address}/export",
+            page=f"/lists/{list_id}",
+        )
+
+
+class ListStatus(_Model):
+    """A list, and how far it is."""
+
+    id: str
+    """Id of the list."""
+    name: str
+    """Its name."""
+    recipe: str
+    """Name of the recipe that checks its claims."""
+    state: ListState
+    """Its state."""
+    created_at: Moment
+    """When it was submitted."""
+    finished_at: Moment | None
+    """When it ended, null before."""
+    columns: tuple[str, ...]
+    """The names of the other columns that came with the claims."""
+    total: Whole
+    """How many rows it has."""
+    finished: Whole
+    """How many rows have ended, with a verdict or without."""
+    counts: Mapping[Shown, Whole]
+    """How many rows `show` shows, by its values."""
+    seconds_left: float | None
+    """About how long it still takes; null where that is not known."""
+    links: ListLinks
+    """Addresses of the list."""
+
+
+class ListEntry(_Model):
+    """A row of a list."""
+
+    number: Whole
+    """Its number, from 1."""
+    claim: str
+    """The claim as it was written."""
+    state: EntryState
+    """Its state; `refused`: it is no claim; `deleted`: its claim was deleted."""
+    verdict: ListedVerdict | None
+    """The verdict, null unless the state is done."""
+    error: Problem | None
+    """Why it has no verdict and gets none, else null."""
+    row: dict[str, Any]
+    """The values of the other columns."""
+    links: Links | None
+    """Addresses of the claim; null where there is none."""
+
+
+class ListResults(_Model):
+    """Some rows of a list, in their order."""
+
+    rows: tuple[ListEntry, ...]
+    """The rows of the page; none after the last page."""
+    total: Whole
+    """How many rows `show` shows."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
+
+
+class ResultSearch(Paged):
+    """Which rows to return."""
+
+    show: Shown = "all"
+    """`unsure`: the verdict is probable or only leans. `divided`: sentences for and against the
+    claim were selected. `disputed`: somebody disagreed with the verdict. `errors`: no verdict
+    comes, because the row is no claim (`refused`), its check `failed`, or it was `cancelled` or
+    deleted."""
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    """How many rows a page has."""
+
+
+class ListExportFormat(_Model):
+    """Which file to return."""
+
+    format: Literal["csv", "xlsx", "jsonl"] = "csv"
+    """Format of the file."""
+
+
+@blueprint.post("/lists")
+@describe(
+    json=ListSubmission,
+    HTTP_202=(ListStatus, "Accepted; Location is its address"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=(Error, "From another site"),
+    HTTP_404=(Error, "No such corpus"),
+    HTTP_413=(Error, "More than 6 MiB"),
+    HTTP_415=(Error, "Neither JSON nor a form with a file"),
+    HTTP_422=(Error, "This is no list of claims, or the recipe cannot run here"),
+    HTTP_429=(Error, "Too many claims or rows; Retry-After is when to come back, in seconds"),
+)
+def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
+    """Submit a list of claims."""
+    given, asked, corpora = (
+        _from_form() if request.mimetype == "multipart/form-data" else _from_json()
+    )
+    recipe = recipe_to_run(asked)
+    list_id = stored_list(
+        *(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora)),
+        came_in=given.came_in,
+    )
+    status = _status(services().lists.get(list_id))
+    return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
+
+
+@blueprint.get("/lists/<list_id>")
+@describe(HTTP_200=(ListStatus, "The list"), HTTP_404=_NO_LIST)
+def status(list_id: str) -> Response:
+    """Return how far a list is."""
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.get("/lists/<list_id>/events")
+@describe(
+    HTTP_200=(None, "The event `state`"),
+    HTTP_204=(None, "The list has ended, and its last state was sent"),
+    HTTP_404=_NO_LIST,
+)
+def events(list_id: str) -> Response:
+    """Send how far a list is as the server-sent event ``state``, then end (text/event-stream).
+
+    An `EventSource` asks again every two seconds, until the list has ended.
+    """
+    found = services().lists.get(list_id)
+    number = f"{found.state}-{found.finished}"
+    if found.state in ("done", "cancelled") and request.headers.get("Last-Event-ID") == number:
+        return Response(status=HTTPStatus.NO_CONTENT)
+    data = _status(found).model_dump_json()
+    text = f"retry: {_RETRY_MILLISECONDS}\nid: {number}\nevent: state\ndata: {data}\n\n"
+    return Response(text, mimetype="text/event-stream")
+
+
+@blueprint.get("/lists/<list_id>/results")
+@describe(
+    query=ResultSearch,
+    HTTP_200=(ListResults, "The rows"),
+    HTTP_400=(Error, "'show', 'page' or 'limit' is not one of its values"),
+    HTTP_404=_NO_LIST,
+)
+def results(list_id: str) -> Response:
+    """Return rows of a list with their verdicts, page by page."""
+    asked = asked_by_program(ResultSearch)
+    found = services().lists.get(list_id)
+    offset = (asked.page - 1) * asked.limit
+    entries = services().lists.entries(*(list_id, asked.show, asked.limit, offset), results=False)
+    total = found.counts[asked.show]
+    return answer(
+        ListResults(
+            rows=tuple(map(_entry, entries)),
+            total=total,
+            page=asked.page,
+            pages=pages_of(total, asked.limit),
+        )
+    )
+
+
+@blueprint.get("/lists/<list_id>/export")
+@describe(
+    query=ListExportFormat,
+    HTTP_200=(None, "The file"),
+    HTTP_400=(Error, "No such format"),
+    HTTP_404=_NO_LIST,
+)
+def export_list(list_id: str) -> Response:
+    """Return a list with its verdicts as a file, also before it is done."""
+    name = asked_by_program(ListExportFormat).format
+    found = services().lists.get(list_id)
+    plain, whole = file_names(found, LIST_EXPORTS[name].suffix)
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
+    return Response(
+        exported(name, found),
+        mimetype=LIST_EXPORTS[name].media_type,
+        headers={"Content-Disposition": disposition},
+    )
+
+
+_CHANGES: dict[str, Any] = {
+    "HTTP_200": (ListStatus, "The list as it is now"),
+    "HTTP_403": _NOT_ALLOWED,
+    "HTTP_404": _NO_LIST,
+}
+
+
+@blueprint.post("/lists/<list_id>/pause")
+@describe(**_CHANGES)
+def pause(list_id: str) -> Response:
+    """Pause a running list; any other stays as it is."""
+    refuse_others(services().lists.get(list_id).owner)
+    services().lists.pause(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.post("/lists/<list_id>/go-on")
+@describe(
+    **_CHANGES, HTTP_429=(Error, "Too many rows wait, so it stays paused; Retry-After says when")
+)
+def go_on(list_id: str) -> Response:
+    """Continue a paused list; any other stays as it is."""
+    refuse_others(services().lists.get(list_id).owner)
+    continue_list(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+@blueprint.delete("/lists/<list_id>")
+@describe(
+    query=Forget,
+    HTTP_200=(ListStatus, "The list as it is now"),
+    HTTP_204=(None, "Deleted"),
+    HTTP_400=(Error, "'forget' is not 0 or 1"),
+    HTTP_403=_NOT_ALLOWED,
+    HTTP_404=_NO_LIST,
+)
+def cancel(list_id: str) -> Response:
+    """Cancel what is left of a list, and return it; with ``forget`` delete it, not its claims."""
+    refuse_others(services().lists.get(list_id).owner)
+    if asked_by_program(Forget).forget == "1":
+        services().lists.delete(list_id)
+        return Response(status=HTTPStatus.NO_CONTENT)
+    services().lists.cancel(list_id)
+    return answer(_status(services().lists.get(list_id)))
+
+
+def _from_form() -> tuple[ListInput, str | None, list[str]]:
+    uploaded = uploaded_file()
+    if uploaded is None:
+        raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
+    form = request.form
+    column, name = form.get("column", ""), form.get("name", "")
+    given = list_input(uploaded, column, name, least=1, uploaded=True)
+    return given, form.get("recipe"), form.getlist("corpora")
+
+
+def _from_json() -> tuple[ListInput, str | None, list[str]]:
+    body = json_body('{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}')
+    try:
+        asked = ListSubmission.model_validate(body)
+    except ValidationError as error:
+        raise _refused(
+            "bad_list",
+            wrong_in(error),
+            f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
+            ' optionally, "name", "column", "recipe" and "corpora".',
+        ) from error
+    file = ListFile("claims.json", json.dumps(asked.claims).encode())
+    given = list_input(file, asked.column, asked.name, least=1)
+    return given, asked.recipe, asked.corpora
+
+
+def _refused(code: str, message: str, hint: str) -> RequestRefused:
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))
+
+
+def _status(found: ClaimList) -> ListStatus:
+    return ListStatus(
+        id=found.id,
+        name=found.name,
+        recipe=found.recipe,
+        state=found.state,
+        created_at=found.created_at,
+        finished_at=found.finished_at,
+        columns=found.columns,
+        total=found.total,
+        finished=found.finished,
+        counts=found.counts,
+        seconds_left=seconds_left(found, worker_health(services().workers).workers),
+        links=ListLinks.of(found.id),
+    )
+
+
+def _entry(entry: Entry) -> ListEntry:
+    problem = entry.problem
+    if problem is not None and entry.state == "failed":
+        problem = services().paths.hidden_in_problem(problem)
+    return ListEntry(
+        number=entry.number,
+        claim=entry.claim,
+        state=entry.state,
+        verdict=ListedVerdict.of(entry.label, entry.confidence, entry.leans),
+        error=problem,
+        row=dict(entry.others),
+        links=None if entry.claim_id is None else Links.of(entry.claim_id),
+    )

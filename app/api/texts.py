@@ -1,0 +1,150 @@
+"""The API of texts: their sentences, and what each of them claims."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.api.models import Error, answer
+from app.api.openapi import describe
+from app.http.errors import RequestRefused
+from app.http.json_body import json_body
+from app.services import services
+from app.texts.given_text import given_text
+from retrieval.checkable.sentences import Kind
+from retrieval.errors import Problem
+from retrieval.types import Whole
+
+blueprint = Blueprint("api_texts", __name__, url_prefix="/api/v1")
+
+_EXAMPLE = '{"text": "Water boils at 100 degrees. Who knew?"}'
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
+
+
+class TextSubmission(_Model):
+    """A text to be read; nothing of it is kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    """The text in English, at most 20,000 characters; or the address of a web page alone, which is
+    then read, where the operator allows it."""
+
+
+class ReplacedWords(_Model):
+    """Words of the text that a claim has other words for."""
+
+    said: str
+    """The words of the text, such as `its`."""
+    meant: str
+    """What they stand for, such as `Germany`."""
+
+
+class ClaimOfText(_Model):
+    """A statement of a sentence, as it can be checked."""
+
+    text: str
+    """The claim."""
+    replaced: tuple[ReplacedWords, ...]
+    """The words that were replaced by what they stand for."""
+    unclear: tuple[str, ...]
+    """Words of which the text does not say what they stand for; they are left as they are."""
+
+
+class SentenceOfText(_Model):
+    """A sentence of the text."""
+
+    start: Whole
+    """Where it begins in `text`, in characters."""
+    end: Whole
+    """Where it ends."""
+    text: str
+    """The sentence."""
+    kind: Kind
+    """What it is; only a `fact` can be checked. `instruction`: also a greeting. `quotation`:
+    what somebody said, without a fact. `vague`: nothing that can be looked up. `fragment`: not a
+    sentence."""
+    checkable: bool
+    """Whether it is a fact."""
+    claims: tuple[ClaimOfText, ...]
+    """Its statements, at least one."""
+
+
+class PageOfText(_Model):
+    """The web page that the text was read from."""
+
+    title: str
+    """Its title."""
+    address: str
+    """Its address, after redirects."""
+    whole: bool
+    """Whether its whole text was read: else it has more than 20,000 characters."""
+
+
+class Sentences(_Model):
+    """A text and its sentences."""
+
+    text: str
+    """The text that the offsets count in: as it was sent, but for invisible characters, line ends,
+    space around it and the form of Unicode."""
+    sentences: tuple[SentenceOfText, ...]
+    """Its sentences, in their order."""
+    page: PageOfText | None
+    """The page that it is from; null for a text that was sent itself."""
+
+
+@blueprint.post("/texts")
+@describe(
+    json=TextSubmission,
+    HTTP_200=(Sentences, "The sentences"),
+    HTTP_400=(Error, "Malformed JSON"),
+    HTTP_403=(Error, "From another site"),
+    HTTP_413=(Error, "Too large"),
+    HTTP_415=(Error, "Not JSON"),
+    HTTP_422=(Error, "The text is empty, too long, or not English, or the page cannot be read"),
+    HTTP_429=(Error, "Too many texts or pages; Retry-After is when to come back"),
+    HTTP_503=(Error, "Other texts are being read; Retry-After is when to come back"),
+)
+def read() -> Response:
+    """Return the sentences of a text: which can be checked, and what they claim."""
+    given = given_text(_submitted().text)
+    text, page = given.text, given.page
+    return answer(
+        Sentences(
+            text=text,
+            sentences=tuple(
+                SentenceOfText(
+                    start=one.start,
+                    end=one.end,
+                    text=text[one.start : one.end],
+                    kind=one.kind,
+                    checkable=one.checkable,
+                    claims=tuple(map(ClaimOfText.model_validate, one.claims)),
+                )
+                for one in services().texts.statements_of(text)
+            ),
+            page=None
+            if page is None
+            else PageOfText(title=page.title, address=page.address, whole=given.whole),
+        )
+    )
+
+
+def _submitted() -> TextSubmission:
+    body = json_body(_EXAMPLE)
+    try:
+        return TextSubmission.model_validate(body)
+    except ValidationError as error:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            Problem(
+                "bad_text",
+                "The body is not an object with the key “text” alone, a string.",
+                f"Send an object like {_EXAMPLE}.",
+            ),
+        ) from error

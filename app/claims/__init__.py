@@ -1,0 +1,1 @@
+"""The pages of claims: the box, progress, result, history and feedback."""

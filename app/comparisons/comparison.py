@@ -1,0 +1,524 @@
+"""Checks side by side: what each recipe says about a claim, or about each claim of a list.
+
+Recipes are compared over the same corpora: a claim that was checked against others is another row.
+One value for the pages, the API and the files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from app.api.models import ListedVerdict
+from app.filters import Badge, job_badge
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult, Evidence, Rounded, Share
+from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Whole
+from retrieval.words import (
+    STANCES,
+    VERDICTS,
+    WITH_QUANTITIES,
+    counted,
+    found_by_words,
+    listed,
+    percent_of,
+)
+from worker.jobs import Job, Links, Moment, State
+
+MOST_RECIPES = 5
+
+_PENDING = ("queued", "running")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Found(_Part):
+    """A sentence as one recipe found it."""
+
+    rank: Whole
+    """Its number in the evidence of the recipe, from 1."""
+    used: bool
+    """Whether the verdict is based on it."""
+    stance: Label
+    """What it says about the claim."""
+    stance_confidence: Share
+    """Probability of the stance."""
+    score: Share
+    """Probability that it settles the claim."""
+    hop: Whole
+    """The hop that found it, from 1."""
+    found_by: tuple[str, ...]
+    """How its document was found."""
+
+    @property
+    def place(self) -> str:
+        """Rank and use, in words."""
+        return f"rank {self.rank}, {'used' if self.used else 'not used'}"
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        percent = percent_of(self.stance, self.stance_confidence)
+        stance = STANCES[self.stance].lower() + (f" {percent}%" if percent else "")
+        found = f"found by {found_by_words(self.found_by)}" if self.found_by else ""
+        parts = (self.place, stance, f"score {self.score:.2f}", f"hop {self.hop}", found)
+        return " · ".join(filter(None, parts))
+
+
+class ComparedSentence(_Part):
+    """A sentence that at least one recipe found."""
+
+    document: str
+    """Id of its document."""
+    title: str
+    """Title of its document, with page and section."""
+    url: str | None
+    """Address of its document, null where it has none."""
+    sentence_id: Whole
+    """Number of the sentence in its document."""
+    sentence: str
+    """The sentence."""
+    found: dict[str, Found]
+    """How it was found, by the names of the recipes that found it."""
+
+    @property
+    def stances(self) -> tuple[Label, ...]:
+        """What recipes say about it: one stance, or several where some read it with others."""
+        said = {found.stance for found in self.found.values()}
+        return tuple(label for label in LABELS if label in said)
+
+
+class ComparedCorpus(CorpusInfo):
+    """The corpus that a check searched."""
+
+    title: str
+    """What people call it."""
+
+
+class Run(_Part):
+    """The check of a claim by one recipe."""
+
+    id: str
+    """Id of the check."""
+    recipe: str
+    """Name of the recipe."""
+    state: State
+    """Its state; what follows is null unless it is done, but for the error of a failed one."""
+    finished_at: Moment | None
+    """When it ended, null before."""
+    verdict: ListedVerdict | None
+    """The verdict."""
+    judge: str | None
+    """Name of the model that gave the verdict."""
+    hops: Whole | None
+    """How many hops it took."""
+    documents: Whole | None
+    """How many documents it opened; passages of one document count once."""
+    seconds: Rounded | None
+    """How long it took."""
+    corpus: ComparedCorpus | None
+    """What was searched."""
+    error: Problem | None
+    """Why it failed."""
+    language_model: str | None
+    """The language model that was asked, null where none was."""
+    recipe_digest: str | None
+    """Digest of the recipe's stages and settings; empty in older results."""
+    version: str | None
+    """Version of ESOTERIC that checked the claim; empty in older results."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def links(self) -> Links:
+        """Addresses of the check."""
+        return Links.of(self.id)
+
+    @property
+    def label(self) -> Label | None:
+        """The verdict's label."""
+        return self.verdict.label if self.verdict else None
+
+    @property
+    def confidence(self) -> float | None:
+        """The verdict's confidence."""
+        return self.verdict.confidence if self.verdict else None
+
+    @property
+    def leans(self) -> Label | None:
+        """What an uncertain verdict leans to."""
+        return self.verdict.leans if self.verdict else None
+
+    @property
+    def pending(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in _PENDING
+
+    @property
+    def badge(self) -> Badge:
+        """Its verdict, or its state."""
+        return job_badge(self)
+
+    @property
+    def percent(self) -> int | None:
+        """How sure the verdict is; ``None`` where it settles nothing."""
+        if self.label is None or self.confidence is None:
+            return None
+        return percent_of(self.label, self.confidence)
+
+
+class ComparedClaim(_Part):
+    """A claim, checked by several recipes."""
+
+    claim: str
+    """The claim."""
+    corpora: tuple[str, ...]
+    """Names of the corpora that it was to be checked against; none for the default one."""
+    corpus: str
+    """What people call these corpora; empty for the default one before a check has ended."""
+    runs: dict[str, Run]
+    """Its checks, by the names of their recipes."""
+    sentences: tuple[ComparedSentence, ...]
+    """The sentences that were found, first those that many recipes rank high: by the sum of
+    1 / rank."""
+
+    @property
+    def done(self) -> tuple[str, ...]:
+        """The recipes that have given a verdict."""
+        return tuple(name for name, run in self.runs.items() if run.label)
+
+    @property
+    def shared(self) -> tuple[ComparedSentence, ...]:
+        """What several recipes found, or all while there is only one."""
+        return tuple(one for one in self.sentences if len(one.found) > 1 or len(self.done) < 2)
+
+    @property
+    def single(self) -> tuple[ComparedSentence, ...]:
+        """What only one of several recipes found."""
+        return tuple(one for one in self.sentences if len(one.found) == 1 and len(self.done) > 1)
+
+    @property
+    def used(self) -> tuple[ComparedSentence, ...]:
+        """What at least one verdict is based on."""
+        return tuple(one for one in self.sentences if any(f.used for f in one.found.values()))
+
+    @property
+    def overlap(self) -> str:
+        """How many sentences are used by one and by all of the recipes that are done, in words."""
+        if not self.used or len(self.done) < 2:
+            return ""
+        uses = (sum(found.used for found in one.found.values()) for one in self.used)
+        by_all = sum(number == len(self.done) for number in uses)
+        number = counted(len(self.used), "sentence")
+        if by_all == len(self.used):
+            return f"The verdicts rest on the same {number.removeprefix('1 ')}."
+        return f"The verdicts rest on {number}, of which all recipes use {by_all or 'none'}."
+
+    def found_alike(self, sentence: ComparedSentence) -> bool:
+        """Return whether all recipes that are done found a sentence, and all use it or none."""
+        uses = {found.used for found in sentence.found.values()}
+        return 1 < len(self.done) == len(sentence.found) and len(uses) == 1
+
+    @property
+    def alike(self) -> tuple[ComparedSentence, ...]:
+        """What all recipes found and used alike."""
+        return tuple(filter(self.found_alike, self.sentences))
+
+    @property
+    def verdicts(self) -> Counter[Label]:
+        """How many recipes give each verdict."""
+        return Counter(run.label for run in self.runs.values() if run.label)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether all recipes have ended, and several give a verdict, always the same."""
+        pending = any(run.pending for run in self.runs.values())
+        return len(self.done) > 1 and len(self.verdicts) == 1 and not pending
+
+    @property
+    def agreement(self) -> str:
+        """The verdicts of the recipes that are done, in words."""
+        if not self.done:
+            return ""
+        said = self._said()
+        pending = any(run.pending for run in self.runs.values())
+        return f"So far {said[0].lower()}{said[1:]}" if pending else said
+
+    def _said(self) -> str:
+        if len(self.verdicts) == 1:
+            (label,) = self.verdicts
+            who = {1: "One recipe says", 2: "Both recipes agree"}.get(len(self.done))
+            return f"{who or f'All {len(self.done)} recipes agree'}: {VERDICTS[label].lower()}."
+        counts = [
+            f"{number} {'says' if number == 1 else 'say'} {VERDICTS[label].lower()}"
+            for label, number in self._counted()
+        ]
+        return f"The recipes differ: {listed(counts)}."
+
+    def _counted(self) -> list[tuple[Label, int]]:
+        return sorted(self.verdicts.items(), key=lambda one: (-one[1], LABELS.index(one[0])))
+
+
+class Pair(_Part):
+    """Two recipes, and on how many claims they give the same verdict."""
+
+    first: str
+    second: str
+    claims: Whole
+    """How many claims both have given a verdict on."""
+    same: Whole
+    """How many of these verdicts are the same."""
+
+
+class Agreement(_Part):
+    """How often recipes give the same verdict: SUPPORTS, REFUTES or NOT ENOUGH INFO."""
+
+    claims: Whole
+    """How many claims all recipes have given a verdict on."""
+    same: Whole
+    """On how many of them all verdicts are the same."""
+    pairs: tuple[Pair, ...]
+    """The same of each two recipes."""
+
+
+class Comparison(_Part):
+    """Checks side by side."""
+
+    recipes: tuple[str, ...]
+    """The names of the recipes."""
+    claims: tuple[ComparedClaim, ...]
+    """The claims, in the order of the ids."""
+    agreement: Agreement
+    """How often the recipes give the same verdict."""
+    notes: tuple[str, ...]
+    """What makes the checks less comparable, as sentences for the user."""
+    left_out: tuple[str, ...]
+    """Ids of checks that were repeated later: of the same claim and recipe the newest counts."""
+    unknown: tuple[str, ...]
+    """Ids of no check: deleted ones, or mistakes."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All checks."""
+        return tuple(run for claim in self.claims for run in claim.runs.values())
+
+    @property
+    def only(self) -> ComparedClaim | None:
+        """The claim, where there is only one."""
+        return self.claims[0] if len(self.claims) == 1 else None
+
+    @property
+    def texts(self) -> int:
+        """How many claims there are; one that was checked against several corpora is one."""
+        return len({claim.claim for claim in self.claims})
+
+    @property
+    def corpora(self) -> int:
+        """How many different corpora, or sets of them, were searched."""
+        own = {claim.corpora for claim in self.claims if claim.corpora}
+        default = [claim.corpus for claim in self.claims if not claim.corpora]
+        # Before a check has ended, the title of the default one is not known.
+        return len(own) + max(len({*filter(None, default)}), bool(default))
+
+    @property
+    def headline(self) -> str:
+        """What is compared: the claim, or how many claims."""
+        return self.claims[0].claim if self.texts == 1 else f"{self.texts} claims, compared"
+
+    @property
+    def text(self) -> str:
+        """The claims, one a line, as the form takes them."""
+        return "\n".join(dict.fromkeys(claim.claim for claim in self.claims))
+
+    @property
+    def pending(self) -> int:
+        """How many checks have not ended."""
+        return sum(run.pending for run in self.runs)
+
+    def counts(self, recipe: str) -> Counter[Label | None]:
+        """Return how often a recipe gives each verdict; ``None``: claims without one."""
+        runs = [claim.runs.get(recipe) for claim in self.claims]
+        return Counter(run.label if run else None for run in runs)
+
+
+def compared(asked: Sequence[str], jobs: Iterable[Job], order: Iterable[str]) -> Comparison:
+    """Return the comparison of these jobs.
+
+    ``asked``: the ids that were asked for. ``order``: names of recipes, in the order of pages.
+    """
+    jobs = list(jobs)
+    claims: dict[tuple[str, tuple[str, ...]], dict[str, Job]] = {}
+    known, left_out = set(), []
+    default = _default_name(jobs)
+    for job in jobs:
+        known.add(job.id)
+        runs = claims.setdefault((job.claim, _searched(job, default)), {})
+        other = runs.get(job.recipe)
+        if other is not None:
+            older, job = sorted((other, job), key=lambda one: one.created_at)
+            left_out.append(older.id)
+        runs[job.recipe] = job
+    checked = {recipe for runs in claims.values() for recipe in runs}
+    recipes = tuple(name for name in dict.fromkeys((*order, *sorted(checked))) if name in checked)
+    found = tuple(_claim(claim, runs, recipes) for (claim, _), runs in claims.items())
+    return Comparison(
+        recipes=recipes,
+        claims=found,
+        agreement=_agreement(recipes, found),
+        notes=_notes([[job.result for job in runs.values()] for runs in claims.values()]),
+        left_out=tuple(left_out),
+        unknown=tuple(one for one in asked if one not in known),
+    )
+
+
+def _searched(job: Job, default: str) -> tuple[str, ...]:
+    """Return the names of the corpora that a job is checked against."""
+    if job.result is not None:
+        return tuple(part.name for part in job.result.corpora)
+    named = job.corpora or (DEFAULT_CORPUS,)
+    return tuple(default if name == DEFAULT_CORPUS else name for name in named)
+
+
+def _default_name(jobs: Iterable[Job]) -> str:
+    """Return what the default corpus was called by the last job that has searched it."""
+    names = [
+        job.result.corpora[0].name
+        for job in sorted(jobs, key=lambda job: job.created_at)
+        if job.result is not None and (job.corpora or (DEFAULT_CORPUS,))[0] == DEFAULT_CORPUS
+    ]
+    return names[-1] if names else DEFAULT_CORPUS
+
+
+def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> ComparedClaim:
+    ordered = [jobs[name] for name in order if name in jobs]
+    corpora = ordered[0].corpora or ()
+    title = next((job.result.corpus_title for job in ordered if job.result), "")
+    return ComparedClaim(
+        claim=claim,
+        corpora=corpora,
+        corpus=title or " and ".join(corpora),
+        runs={job.recipe: _run(job) for job in ordered},
+        sentences=_sentences({job.recipe: job.result for job in ordered if job.result}),
+    )
+
+
+def _run(job: Job) -> Run:
+    outcome: dict[str, Any] = dict.fromkeys(
+        (
+            *("verdict", "judge", "hops", "documents", "seconds", "corpus"),
+            *("language_model", "recipe_digest", "version"),
+        )
+    )
+    if job.result is not None:
+        result, verdict = job.result, job.result.verdict
+        outcome = {
+            "verdict": ListedVerdict.of(verdict.label, verdict.confidence, verdict.leans),
+            "judge": verdict.judge,
+            "hops": len(result.hops),
+            "documents": len({document.whole for document in result.documents}),
+            "seconds": result.seconds["total"],
+            "corpus": ComparedCorpus(**dict(result.corpus), title=result.corpus_title),
+            "language_model": result.usage and result.usage.model,
+            "recipe_digest": result.recipe_digest,
+            "version": result.version,
+        }
+    return Run(
+        id=job.id,
+        recipe=job.recipe,
+        state=job.state,
+        finished_at=job.finished_at,
+        error=job.error,
+        **outcome,
+    )
+
+
+def _sentences(results: Mapping[str, ClaimResult]) -> tuple[ComparedSentence, ...]:
+    items: dict[tuple[str, int], Evidence] = {}
+    found: dict[tuple[str, int], dict[str, Found]] = {}
+    for recipe, result in results.items():
+        ways = {document.id: document.found_by for document in result.documents}
+        for rank, item in enumerate(result.evidence, 1):
+            key = item.document, item.sentence_id
+            items.setdefault(key, item)
+            found.setdefault(key, {})[recipe] = Found(
+                rank=rank,
+                used=item.selected,
+                stance=item.stance,
+                stance_confidence=item.stance_confidence,
+                score=item.score,
+                hop=item.hop,
+                found_by=ways.get(item.document, ()),
+            )
+    best_first = sorted(found, key=lambda key: -sum(1 / one.rank for one in found[key].values()))
+    return tuple(
+        ComparedSentence(
+            document=item.document,
+            title=item.reference,
+            url=item.url,
+            sentence_id=item.sentence_id,
+            sentence=item.sentence,
+            found=found[key],
+        )
+        for key in best_first
+        for item in [items[key]]
+    )
+
+
+def _agreement(recipes: Sequence[str], claims: Sequence[ComparedClaim]) -> Agreement:
+    all_done = [claim for claim in claims if len(claim.done) == len(recipes) > 1]
+    return Agreement(
+        claims=len(all_done),
+        same=sum(len(claim.verdicts) == 1 for claim in all_done),
+        pairs=tuple(_pair(*pair, claims) for pair in combinations(recipes, 2)),
+    )
+
+
+def _pair(first: str, second: str, claims: Sequence[ComparedClaim]) -> Pair:
+    both = [
+        (claim.runs[first].label, claim.runs[second].label)
+        for claim in claims
+        if first in claim.done and second in claim.done
+    ]
+    return Pair(
+        first=first, second=second, claims=len(both), same=sum(one == other for one, other in both)
+    )
+
+
+def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
+    """``compared``: the results that are compared with each other."""
+    done = [[result for result in results if result is not None] for results in compared]
+    judges = {
+        one.verdict.judge.removesuffix(WITH_QUANTITIES) for results in done for one in results
+    }
+    notes = []
+    of_each = [{(one.corpus, one.corpus_title) for one in results} for results in done]
+    corpora = {one for indexes in of_each if len(indexes) > 1 for one in indexes}
+    if corpora:
+        named = [
+            f"{title}, {corpus.documents:,} documents, indexed {corpus.built_at[:10]}"
+            for corpus, title in sorted(corpora, key=lambda one: one[0].built_at)
+        ]
+        notes.append(f"The checks searched different indexes: {'; '.join(named)}.")
+    if len(judges) > 1:
+        notes.append(f"Different judges gave the verdicts: {'; '.join(sorted(judges))}.")
+    changed = _changed_recipes(one for results in done for one in results)
+    if changed:
+        notes.append(f"Between these checks, recipes were changed: {listed(changed)}.")
+    versions = {one.version for results in done for one in results if one.version}
+    if len(versions) > 1:
+        notes.append(f"Different versions of ESOTERIC made the checks: {listed(sorted(versions))}.")
+    return tuple(notes)
+
+
+def _changed_recipes(results: Iterable[ClaimResult]) -> list[str]:
+    """Return the names of recipes whose stages or settings were not always the same."""
+    digests: dict[str, set[str]] = {}
+    for one in results:
+        if one.recipe_digest:
+            digests.setdefault(one.recipe, set()).add(one.recipe_digest)
+    return sorted(name for name, found in digests.items() if len(found) > 1)

@@ -1,0 +1,324 @@
+"""A comparison as a file: JSON, CSV, a LaTeX table, and runs for ``trec_eval``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+from textwrap import shorten
+
+from app.comparisons.comparison import ComparedClaim, Comparison, Found, Run
+from retrieval.result import ClaimResult
+from retrieval.safe_cell import safe_cell
+from retrieval.types import LABELS, NOT_ENOUGH_INFO
+from retrieval.words import VERDICTS
+from worker.jobs import Job
+
+_ABOUT = (
+    *("claim", "recipe", "state", "verdict", "level", "confidence", "leans", "judge", "hops"),
+    *("documents", "seconds", "corpus", "corpus_documents", "built_at", "text_date"),
+    *("finished_at", "id", "error"),
+)
+_MADE_BY = ("language_model", "recipe_digest", "esoteric_version")
+_FOUND = (
+    *("rank", "used", "document", "sentence_id", "title", "sentence", "url"),
+    *("stance", "stance_confidence", "score", "hop", "found_by"),
+)
+# New columns come last: programs may count them.
+_COLUMNS = (*_ABOUT, *_FOUND, *_MADE_BY)
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # Some packages give these two a meaning; the codes do not depend on the font's encoding.
+    '"': r"{\char34}",
+    "`": r"{\char96}",
+    # After the end of a row these would be read as its options.
+    "[": "{[}",
+    "*": "{*}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+_NONE = "--"
+_WIDTH = 90  # characters
+# Programs that read runs split lines at spaces.
+_SPACE = re.compile(r"[\s%]")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonFile:
+    """A file format; ``write`` takes the comparison, its jobs, and the address of its page."""
+
+    name: str
+    media_type: str
+    write: Callable[[Comparison, Sequence[Job], str], str | bytes]
+
+
+def _json(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
+    return json.dumps(comparison.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+
+
+def _csv(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
+    """A row for each sentence that a recipe found; a check without any has one row."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(_COLUMNS)
+    for claim in comparison.claims:
+        for recipe, run in claim.runs.items():
+            about = _about(claim, run)
+            for row in _found(claim, recipe) or [{}]:
+                cells = about | row
+                writer.writerow([safe_cell(cells.get(name)) for name in _COLUMNS])
+    return file.getvalue()
+
+
+def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
+    corpus = run.corpus
+    return {
+        "claim": claim.claim,
+        "recipe": run.recipe,
+        "state": run.state,
+        "verdict": run.label,
+        "level": run.verdict and run.verdict.level,
+        # A cell without the page around it would read as a certainty.
+        "confidence": None if run.label == NOT_ENOUGH_INFO else run.confidence,
+        "leans": run.leans,
+        "judge": run.judge,
+        "hops": run.hops,
+        "documents": run.documents,
+        "seconds": run.seconds,
+        "corpus": corpus and corpus.name,
+        "corpus_documents": corpus and corpus.documents,
+        "built_at": corpus and corpus.built_at,
+        "text_date": corpus and corpus.text_date,
+        "finished_at": _moment(run.finished_at),
+        "id": run.id,
+        "error": run.error and f"{run.error.message} {run.error.hint}",
+        "language_model": run.language_model,
+        "recipe_digest": run.recipe_digest,
+        "esoteric_version": run.version,
+    }
+
+
+def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
+    """Return what a recipe found, best first."""
+    rows = [
+        {
+            **found.model_dump(exclude={"found_by"}),
+            "found_by": ";".join(found.found_by),
+            **sentence.model_dump(exclude={"found"}),
+        }
+        for sentence in claim.sentences
+        if (found := sentence.found.get(recipe))
+    ]
+    return sorted(rows, key=itemgetter("rank"))
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat(timespec="seconds")
+
+
+def _made_by(comparison: Comparison) -> Iterator[str]:
+    """Yield what somebody needs to check the claims again: versions, recipes, judges, corpora."""
+    done = [run for run in comparison.runs if run.label]
+    for version in _distinct(run.version for run in done):
+        yield f"Checked by ESOTERIC {version}"
+    for recipe in comparison.recipes:
+        runs = [run for run in done if run.recipe == recipe]
+        if not runs:
+            continue
+        digests = " and ".join(_distinct(run.recipe_digest for run in runs))
+        judges = " and ".join(_distinct(run.judge for run in runs))
+        models = " and ".join(_distinct(run.language_model for run in runs))
+        ended = [run.finished_at for run in runs if run.finished_at]
+        days = " to ".join(_distinct(at.date().isoformat() for at in (min(ended), max(ended))))
+        yield (
+            f"Recipe {recipe}: digest {digests or 'not known'}; judge: {judges};"
+            f" language model: {models or 'none'}; checked on {days}"
+        )
+    for corpus in sorted({run.corpus for run in done if run.corpus}, key=lambda one: one.built_at):
+        text = f", text of {corpus.text_date}" if corpus.text_date else ""
+        yield (
+            f"Corpus: {corpus.title}, {corpus.documents:,} documents{text},"
+            f" indexed {corpus.built_at}"
+        )
+
+
+def _distinct(texts: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(filter(None, texts)))
+
+
+# LaTeX
+
+
+def _latex(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
+    """One claim as the table of its sentences, several as a table of verdicts."""
+    body = _of_one if len(comparison.claims) == 1 else _of_several
+    columns = "c" * len(comparison.recipes)
+    lines = [
+        f"% {_line(page)}",
+        *(f"% {_line(note)}" for note in _remarks(comparison)),
+        rf"\begin{{tabular}}{{p{{0.4\linewidth}}{columns}}}",
+        r"\toprule",
+        _row("", *map(_escaped, comparison.recipes)),
+        r"\midrule",
+        *body(comparison),
+        r"\bottomrule",
+        r"\end{tabular}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _remarks(comparison: Comparison) -> Iterator[str]:
+    if len(comparison.claims) == 1:
+        yield f"Claim: {comparison.claims[0].claim}"
+        yield "Ranks of sentences in the evidence of each recipe; bold: the verdict rests on it."
+    else:
+        yield "S: supported, R: refuted, N: not settled; with the confidence."
+    yield from _made_by(comparison)
+    yield from comparison.notes
+    yield "Needs booktabs; for scripts that are not Latin also LuaLaTeX or XeLaTeX."
+
+
+def _of_one(comparison: Comparison) -> Iterator[str]:
+    (claim,) = comparison.claims
+    runs = [claim.runs[recipe] for recipe in comparison.recipes]
+    for head, values in (
+        ("Verdict", [_verdict(run) for run in runs]),
+        ("Confidence", [_confidence(run) for run in runs]),
+        ("Hops", [run.hops for run in runs]),
+        ("Documents", [run.documents for run in runs]),
+        ("Seconds", [None if run.seconds is None else f"{run.seconds:.1f}" for run in runs]),
+    ):
+        yield _row(head, *(_NONE if value is None else str(value) for value in values))
+    if claim.sentences:
+        yield r"\midrule"
+    for sentence in claim.sentences:
+        cells = [_rank(sentence.found.get(recipe)) for recipe in comparison.recipes]
+        yield _row(_escaped(_begin(f"{sentence.title}: {sentence.sentence}")), *cells)
+
+
+def _of_several(comparison: Comparison) -> Iterator[str]:
+    for claim in comparison.claims:
+        runs = [claim.runs.get(recipe) for recipe in comparison.recipes]
+        said = f"{claim.claim} ({claim.corpus})" if comparison.corpora > 1 else claim.claim
+        yield _row(_escaped(_begin(said)), *map(_short, runs))
+    yield r"\midrule"
+    counts = [comparison.counts(recipe) for recipe in comparison.recipes]
+    for label in LABELS:
+        yield _row(VERDICTS[label], *(str(count[label]) for count in counts))
+    yield r"\midrule"
+    agreement = comparison.agreement
+    said = f"All recipes agree on {agreement.same} of {agreement.claims} claims"
+    yield rf"\multicolumn{{{len(comparison.recipes) + 1}}}{{l}}{{{said}}} \\"
+
+
+def _verdict(run: Run) -> str:
+    return VERDICTS[run.label] if run.label else run.badge.word
+
+
+def _confidence(run: Run) -> str | None:
+    return None if run.percent is None else f"{run.confidence:.2f}"
+
+
+def _short(run: Run | None) -> str:
+    """Return a verdict in one letter, with its confidence."""
+    if run is None or run.label is None:
+        return _NONE
+    return " ".join(filter(None, (VERDICTS[run.label][0], _confidence(run))))
+
+
+def _begin(text: str) -> str:
+    """Return the words of a text that fit a table; the other formats have all of it."""
+    return shorten(text, _WIDTH, placeholder=" …")
+
+
+def _rank(found: Found | None) -> str:
+    if found is None:
+        return _NONE
+    return rf"\textbf{{{found.rank}}}" if found.used else str(found.rank)
+
+
+def _row(*cells: str) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    """Return the text on one line, so that LaTeX sets it unchanged."""
+    return "".join(_LATEX.get(character, character) for character in _line(text))
+
+
+def _line(text: str) -> str:
+    """Return the text on one line, without control characters, which LaTeX refuses."""
+    return "".join(one for one in " ".join(text.split()) if unicodedata.category(one) != "Cc")
+
+
+# TREC
+
+
+def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
+    """A zip with ``topics.tsv``, and for each recipe the runs of its documents and sentences.
+
+    The score decreases with the rank, because programs that read runs sort by it. What the runs
+    were made by has a file of its own: ``trec_eval`` before version 10 takes a comment in a run for
+    a line of it, or refuses the run. The last field of a line stays the name of the recipe, which
+    tables of results show.
+    """
+    numbered = list(enumerate(comparison.claims, 1))
+    results = {job.id: job.result for job in jobs if job.result}
+    files = {"topics.tsv": "".join(f"{number}\t{claim.claim}\n" for number, claim in numbered)}
+    about = (page, *_made_by(comparison), *comparison.notes)
+    files["about.txt"] = "".join(f"{_line(one)}\n" for one in about)
+    for recipe in comparison.recipes:
+        for name, ids in (("documents", _documents), ("sentences", _evidence)):
+            files[f"{recipe}/{name}.run"] = "".join(
+                _lines(number, ids(results[run.id]), recipe)
+                for number, claim in numbered
+                if (run := claim.runs.get(recipe)) and run.id in results
+            )
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return zipped.getvalue()
+
+
+def _documents(result: ClaimResult) -> list[str]:
+    return [document.id for document in result.documents]
+
+
+def _evidence(result: ClaimResult) -> list[str]:
+    return [f"{item.document}#{item.sentence_id}" for item in result.evidence]
+
+
+def _lines(topic: int, ids: Sequence[str], tag: str) -> str:
+    unique = list(dict.fromkeys(map(_without_spaces, ids)))
+    return "".join(
+        f"{topic} Q0 {one} {rank} {len(unique) - rank + 1} {tag}\n"
+        for rank, one in enumerate(unique, 1)
+    )
+
+
+def _without_spaces(name: str) -> str:
+    """Return an id without spaces, which are escaped as in addresses."""
+    return _SPACE.sub(lambda space: "".join(f"%{byte:02X}" for byte in space[0].encode()), name)
+
+
+FILES: dict[str, ComparisonFile] = {
+    "csv": ComparisonFile("comparison.csv", "text/csv", _csv),
+    "latex": ComparisonFile("comparison.tex", "application/x-tex", _latex),
+    "trec": ComparisonFile("comparison-trec.zip", "application/zip", _trec),
+    "json": ComparisonFile("comparison.json", "application/json", _json),
+}

@@ -1,0 +1,91 @@
+"""The claims that are compared: typed or pasted one a line, of a file, or of a list."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from app.claims.entered import entered
+from app.http.errors import RequestRefused
+from app.lists.input import pasted
+from app.services import services
+from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
+from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
+from retrieval.errors import InvalidClaim, Problem
+from retrieval.words import listed
+from worker.lists import ClaimList
+
+# Their ids fit into 8 KB, the longest address that many proxies pass on.
+MOST_CHECKS = 200
+_MOST_LINES_NAMED = 5
+_LONGEST_CLAIM = 2 * LONGEST  # characters, with its line breaks
+
+
+def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -> tuple[str, ...]:
+    """Return the claims of a file, or else of a text, each once, in their order.
+
+    ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
+
+    Raises:
+        BadSource: the file cannot be read.
+        InvalidClaim: there is no claim, or one that cannot be checked; the message names its line.
+        RequestRefused: so many recipes cannot check so many claims.
+    """
+    if file is None and len(text) <= _LONGEST_CLAIM and entered(text).kind == "claim":
+        return (read_claim(text, anyway).original,)
+    try:
+        rows = read_claims(file or pasted(text), None, MOST_CHECKS)
+    except TooManyClaims:
+        raise _too_many(f"These are more than {MOST_CHECKS} claims.", recipes) from None
+    claims: dict[str, None] = {}
+    problems: list[tuple[str, Problem]] = []
+    for row in rows:
+        try:
+            claim = read_claim(row.claim, anyway).original
+        except InvalidClaim as error:
+            problems.append((row.where, row.problem or error.problem))
+        else:
+            claims[claim] = None
+    if problems:
+        raise _refused(problems)
+    if not claims:
+        read_claim("")  # says that there is none
+    if len(claims) * recipes > MOST_CHECKS:
+        raise _too_many(f"These are {len(claims)} claims.", recipes)
+    return tuple(claims)
+
+
+def claims_of_list(found: ClaimList) -> str:
+    """Return the claims of a list, one a line.
+
+    Raises:
+        RequestRefused: they are too many for two recipes.
+        StoreUnavailable: the database cannot be read.
+    """
+    entries = services().lists.entries(found.id, "all", MOST_CHECKS + 1, 0, results=False)
+    claims = dict.fromkeys(" ".join(one.claim.split()) for one in entries if one.state != "refused")
+    if len(claims) * 2 > MOST_CHECKS:
+        raise _too_many(f"The list has {found.total:,} rows.", 2)
+    return "\n".join(claims)
+
+
+def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
+    """Return what is wrong with the claims, first with one that cannot be checked anyway."""
+    where, first = min(problems, key=lambda one: one[1].code in CHECKED_ANYWAY)
+    others = [place.lower() for place, _ in problems if place != where]
+    more = len(others) - _MOST_LINES_NAMED
+    named = others[:_MOST_LINES_NAMED] + ([f"{more} more"] if more > 0 else [])
+    also = f" Nor can {listed(named)}." if named else ""
+    return InvalidClaim(
+        first.code, f"{where} cannot be compared: {first.message}{also}", first.hint
+    )
+
+
+def _too_many(said: str, recipes: int) -> RequestRefused:
+    most = MOST_CHECKS // recipes
+    problem = Problem(
+        "too_many_checks",
+        f"{said} {recipes} recipes can be compared on at most {most}.",
+        f"Leave some out{', or tick fewer recipes' if recipes > 2 else ''}. To measure recipes on"
+        " more claims, use `esoteric evaluate`.",
+    )
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)

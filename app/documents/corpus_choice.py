@@ -1,0 +1,67 @@
+"""Which corpora a claim is checked against: what can be chosen, and what was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.contexts import CorpusChoice
+from app.documents.corpus import corpus_item, searched_corpus
+from app.documents.uploading import refuse_unless_shared
+from app.services import services
+from retrieval.errors import IndexUnavailable
+from retrieval.types import DEFAULT_CORPUS
+from worker.corpora.chosen import chosen_corpora
+
+
+def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
+    """Return the corpora that can be searched, the default one first.
+
+    ``chosen``: the names of those that are selected; without any it is the default one.
+    """
+    own = services().corpora.choices()
+    selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
+    choices = []
+    try:
+        default = corpus_item(searched_corpus(services()))
+    except IndexUnavailable:
+        pass  # the page says why
+    else:
+        choices.append(
+            CorpusChoice(
+                DEFAULT_CORPUS,
+                default.title,
+                default.documents,
+                default.text_date,
+                DEFAULT_CORPUS in selected,
+            )
+        )
+    choices += [
+        CorpusChoice(one.name, one.title, one.documents, one.text_date, one.name in selected)
+        for one in own
+    ]
+    return tuple(choices)
+
+
+def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names of the corpora that a claim is checked against, in one order for each set.
+
+    ``None``: the default one, which is also meant by no name and by its own.
+
+    Raises:
+        UnknownCorpus: there is none of one of the names.
+        CorpusNotReady: one of them cannot be searched yet.
+        CorpusRefused: there are too many, or a worker does not have the documents.
+    """
+    found = chosen_corpora(services().corpora, names, _is_default)
+    if found is not None:
+        refuse_unless_shared()
+    return found
+
+
+def _is_default(name: str) -> bool:
+    if name == DEFAULT_CORPUS:
+        return True
+    try:
+        return name == searched_corpus(services()).name
+    except IndexUnavailable:
+        return False

@@ -1,0 +1,189 @@
+"""Error handlers: every error has a code for programs, a message, and a hint how to fix it.
+
+Programs get ``{"error": {"code", "message", "hint"}}``; people get the same three
+on a page. Here exceptions become HTTP statuses.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import HTTPException
+
+from app.api.models import Error, answer
+from app.contexts import ErrorPage, render
+from app.http.refusals import LIMIT_OF, Limit
+from app.services import services_of
+from retrieval.checkable.reader import TextsBusy
+from retrieval.errors import (
+    BadSource,
+    EsotericError,
+    IndexUnavailable,
+    InvalidClaim,
+    InvalidText,
+    ModelUnavailable,
+    Problem,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from worker.broker import BrokerUnavailable
+from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
+from worker.database import StoreUnavailable
+from worker.feedback_store import UnknownFeedback
+from worker.jobs import QueueFull, UnknownJob
+from worker.lists import UnknownList
+
+logger = logging.getLogger(__name__)
+
+_PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
+_STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
+    (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (InvalidText, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotReady, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (CorpusNotWritten, HTTPStatus.INSUFFICIENT_STORAGE),
+    (UnknownCorpus, HTTPStatus.NOT_FOUND),
+    (UnknownJob, HTTPStatus.NOT_FOUND),
+    (UnknownFeedback, HTTPStatus.NOT_FOUND),
+    (UnknownList, HTTPStatus.NOT_FOUND),
+    (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
+    (TextsBusy, HTTPStatus.SERVICE_UNAVAILABLE),
+    (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_COME_BACK = ((QueueFull, 60), (TextsBusy, 5))  # seconds
+_HTTP_PROBLEMS = {
+    400: Problem("bad_request", "The request cannot be read.", "Check what was sent."),
+    404: Problem(
+        "not_found",
+        "There is nothing at this address.",
+        "Check the address, or start at the first page.",
+    ),
+    405: Problem(
+        "method_not_allowed",
+        "This address does not accept this method.",
+        "Use one of the methods in the Allow header.",
+    ),
+    413: Problem(
+        "too_large",
+        "The request is too large: 64 KiB at most, or 6 MiB for a list of claims.",
+        "Send one claim of at most 500 characters, or divide the list.",
+    ),
+}
+_FAULT = Problem(
+    "internal",
+    "Something went wrong on our side.",
+    "Try again; the details are in web.log in ESOTERIC_HOME/logs.",
+)
+
+
+@dataclass
+class RequestRefused(Exception):
+    """A request that is refused with this status and this problem, and with more headers.
+
+    ``limit``: what the client has too much of, if the code of the problem does not say it.
+    """
+
+    status: HTTPStatus
+    problem: Problem
+    headers: Mapping[str, str] = field(default_factory=dict)
+    limit: Limit | None = None
+
+
+def status_of(error: EsotericError) -> HTTPStatus:
+    """Return the status that an error is answered with."""
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return status
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
+    """Return a page that says why something is refused, with the status of the error."""
+    _note_limit(error)
+    if isinstance(error, RequestRefused):
+        return Response(page, error.status, error.headers, mimetype="text/html")
+    seconds = next((s for kind, s in _COME_BACK if isinstance(error, kind)), None)
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return Response(page, status_of(error), headers, mimetype="text/html")
+
+
+def _note_limit(error: EsotericError | RequestRefused) -> None:
+    """Remember which limit refuses this request, if one does, so that it is counted."""
+    given = error.limit if isinstance(error, RequestRefused) else None
+    limit = given or LIMIT_OF.get(error.problem.code)
+    if limit is not None:
+        g.refused_by = limit
+
+
+def install_error_handlers(app: Flask) -> None:
+    """Answer every exception with an error of this form."""
+
+    @app.errorhandler(EsotericError)
+    def on_known(error: EsotericError) -> Response:
+        _note_limit(error)
+        status = status_of(error)
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            # The answer has no paths of the server; the log has them.
+            logger.error("%s %s: %s", request.method, request.path, error)
+        return error_response(services_of(app).paths.hidden_in_problem(error.problem), status)
+
+    @app.errorhandler(RequestRefused)
+    def on_refused(error: RequestRefused) -> Response:
+        _note_limit(error)
+        response = error_response(error.problem, error.status)
+        response.headers.extend(error.headers)
+        return response
+
+    @app.errorhandler(HTTPException)
+    def on_http(error: HTTPException) -> Response:
+        code = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+        if code >= 500:
+            return error_response(_FAULT, HTTPStatus(code))
+        if code < 400:
+            return Response(status=code, headers=error.get_headers())
+        if code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            g.refused_by = "request_bytes"
+        status = HTTPStatus(code)
+        fallback = Problem(
+            status.phrase.lower().replace(" ", "_"), f"{status.phrase}.", "Check what was sent."
+        )
+        response = error_response(_HTTP_PROBLEMS.get(code, fallback), status)
+        valid_methods = getattr(error, "valid_methods", None)
+        if valid_methods:
+            response.headers["Allow"] = ", ".join(sorted(valid_methods))
+        return response
+
+    @app.errorhandler(Exception)
+    def on_fault(error: Exception) -> Response:
+        logger.exception("A request failed: %s %s", request.method, request.path)
+        return error_response(_FAULT, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def error_response(problem: Problem, status: HTTPStatus) -> Response:
+    """Return the error, as JSON to programs and as a page to people."""
+    if wants_json():
+        response = answer(Error(error=problem))
+    else:
+        response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
+    response.status_code = status
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["Retry-After"] = "5"
+    return response
+
+
+def wants_json() -> bool:
+    """Return whether a program sent this request."""
+    if request.path.startswith(_PROGRAM_PATHS):
+        return True
+    kinds = ["text/html", "application/json"]
+    return request.accept_mimetypes.best_match(kinds, "text/html") == "application/json"

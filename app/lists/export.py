@@ -1,0 +1,105 @@
+"""A list with its verdicts as a file: CSV, XLSX and JSON lines, with the columns that came in."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+from app.http.server_paths import ServerPaths
+from app.services import services
+from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
+from retrieval.corpora.json_lines import encoded_line
+from retrieval.errors import Problem
+from retrieval.normal_form import nfkd
+from worker.lists import ClaimList, Entry
+
+_PIECE = 64 * 1024  # bytes
+# What some system does not take in the name of a file.
+_NO_NAME = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
+_LONGEST_STEM = 100  # characters
+_UNFINISHED = Problem("not_checked", "Not checked yet.", "Export the list again when it is done.")
+
+
+@dataclass(frozen=True, slots=True)
+class ListExport:
+    """A file format; ``write`` yields the pieces of the file."""
+
+    suffix: str
+    media_type: str
+    write: Callable[[Iterable[CheckedRow], ClaimList], Iterator[bytes]]
+
+
+def exported(name: str, claims: ClaimList) -> Iterator[bytes]:
+    """Yield the pieces of the file, while the rows are read from the database.
+
+    Raises:
+        KeyError: there is no such format.
+    """
+    rows = map(partial(_checked_row, services().paths), services().lists.all_entries(claims.id))
+    return LIST_EXPORTS[name].write(rows, claims)
+
+
+def file_names(claims: ClaimList, suffix: str) -> tuple[str, str]:
+    """Return what the file is called, in ASCII and in whole: as the one that came in.
+
+    Without one, or where nothing of its name is left, the id of the list is in it.
+    """
+    stem = PurePosixPath(claims.came_in.file.replace("\\", "/")).stem
+    whole = _NO_NAME.sub("-", stem).strip(" .-")[:_LONGEST_STEM]
+    plain = nfkd(whole).encode("ascii", "ignore").decode().strip(" .-")
+    by_id = f"list-{claims.id}.{suffix}"
+    return (
+        f"{plain}-verdicts.{suffix}" if plain else by_id,
+        f"{whole}-verdicts.{suffix}" if whole else by_id,
+    )
+
+
+def _checked_row(paths: ServerPaths, entry: Entry) -> CheckedRow:
+    problem = entry.problem or (None if entry.result else _UNFINISHED)
+    if problem is not None and entry.state == "failed":
+        problem = paths.hidden_in_problem(problem)
+    return CheckedRow(entry.claim, dict(entry.others), entry.result, problem)
+
+
+def _table(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[list[object]]:
+    came_in = claims.came_in
+    return verdict_table(rows, claims.columns, came_in.column or "claim", came_in.before)
+
+
+def _csv(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
+    return (piece.encode() for piece in csv_pieces(_table(rows, claims)))
+
+
+def _xlsx(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
+    with tempfile.TemporaryFile() as file:
+        write_xlsx(file, _table(rows, claims))
+        file.seek(0)
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _json_lines(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
+    """Yield a line for each row, as `esoteric batch` writes them."""
+    for row in rows:
+        line: dict[str, Any] = {"claim": row.claim}
+        if row.result is not None:
+            line = row.result.document()
+        elif row.problem is not None:
+            line["error"] = asdict(row.problem)
+        if row.others:
+            line["row"] = row.others
+        yield encoded_line(line)
+
+
+LIST_EXPORTS: dict[str, ListExport] = {
+    "csv": ListExport("csv", "text/csv", _csv),
+    "xlsx": ListExport(
+        "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", _xlsx
+    ),
+    "jsonl": ListExport("jsonl", "application/x-ndjson", _json_lines),
+}

@@ -1,0 +1,1 @@
+"""Whether the service works: health checks and metrics."""

@@ -1,0 +1,228 @@
+"""Who may do what: one table has the role that every route needs.
+
+| rule | who |
+|---|---|
+| anybody | also who has not logged in |
+| reader | may see claims whose address she knows, and list her own |
+| checker | may also submit claims, and change what is her own (``app.people.visitor.may_change``) |
+| operator | may do everything |
+
+A view that changes a claim, a list or feedback also calls ``app.people.visitor.refuse_others``, and
+one that lists them asks for those of ``listed_owner`` alone. A route that is not in the table is
+for operators. Without ``ESOTERIC_ACCESS`` everybody on this machine may use every route; where it
+is ``open``, everybody is a checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Literal, TypeAlias
+
+from flask import Flask, g, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.http.asker import STRANGER, Asker, asker
+from app.http.errors import RequestRefused, wants_json
+from app.http.request_log import log_user
+from app.people.visitor import visitor
+from app.services import services
+from retrieval.errors import Problem
+from worker.user_store import ROLES, is_name
+
+Rule: TypeAlias = Literal["anybody", "reader", "checker", "operator"]
+
+RULES: Mapping[str, Rule] = {
+    "static": "anybody",
+    "pages.home": "reader",
+    "pages.submit": "checker",
+    "pages.claim": "reader",
+    "pages.cancel": "checker",
+    "pages.delete": "checker",
+    "pages.history": "reader",
+    "api_page.api": "reader",
+    "api_page.client": "reader",
+    "files.show": "reader",
+    "api.submit": "checker",
+    "api.claims": "reader",
+    "api.claim": "reader",
+    "api.progress": "reader",
+    "api.cancel": "checker",
+    "api.export_claim": "reader",
+    "api.recipes": "reader",
+    "api.corpora": "reader",
+    "api.openapi": "reader",
+    "health.healthz": "anybody",
+    "health.readyz": "anybody",
+    "health.metrics": "reader",
+    "box.says": "reader",
+    "search_on.search_on": "checker",
+    "selection.selected": "reader",
+    "yours.export": "reader",
+    "yours.delete": "checker",
+    "compare.compare": "reader",
+    "compare.submit": "checker",
+    "compare.comparison": "reader",
+    "compare.export": "reader",
+    "compare.recipes": "reader",
+    "events.events": "reader",
+    "feedback.give": "checker",
+    "feedback.give_by_api": "checker",
+    "feedback.listed": "reader",
+    "feedback.page": "reader",
+    "feedback.one": "reader",
+    "feedback.delete": "checker",
+    "feedback.delete_by_api": "checker",
+    "feedback.export": "reader",
+    "lists.lists": "reader",
+    "lists.claims": "reader",
+    "lists.row": "reader",
+    "lists.submit": "checker",
+    "lists.pause": "checker",
+    "lists.go_on": "checker",
+    "lists.cancel": "checker",
+    "lists.delete": "checker",
+    "api_lists.submit": "checker",
+    "api_lists.status": "reader",
+    "api_lists.events": "reader",
+    "api_lists.results": "reader",
+    "api_lists.export_list": "reader",
+    "api_lists.pause": "checker",
+    "api_lists.go_on": "checker",
+    "api_lists.cancel": "checker",
+    "texts.form": "reader",
+    "texts.read": "checker",
+    "texts.check": "checker",
+    "api_texts.read": "checker",
+    # Who may change documents, app.uploading says: operators, where users log in.
+    "corpora.documents": "reader",
+    "corpora.corpus": "reader",
+    "corpora.make": "checker",
+    "corpora.upload": "checker",
+    "corpora.remove_file": "checker",
+    "corpora.rename": "checker",
+    "corpora.index_again": "checker",
+    "corpora.remove": "checker",
+    "api_corpora.show": "reader",
+    "api_corpora.make": "checker",
+    "api_corpora.upload": "checker",
+    "api_corpora.remove_file": "checker",
+    "api_corpora.rename": "checker",
+    "api_corpora.index_again": "checker",
+    "api_corpora.remove": "checker",
+    "login.show": "anybody",
+    "login.log_in": "anybody",
+    "login.log_out": "anybody",
+}
+SESSION_COOKIE = "esoteric_session"
+_LOG_IN = {"WWW-Authenticate": "Bearer"}
+
+
+def install_access(app: Flask) -> None:
+    """Find out who sends each request, and refuse what they may not do."""
+
+    @app.before_request
+    def decide() -> ResponseReturnValue | None:
+        endpoint = request.endpoint
+        rule = "reader" if endpoint is None else _rule(endpoint)
+        if rule == "anybody":
+            return None
+        g.asker = _identified()
+        if endpoint is None:
+            return None  # there is nothing at this address, and a page says so
+        log_user(asker().name)
+        if asker().role is None:
+            return _ask_to_log_in()
+        if not _may(rule):
+            raise _not_allowed(rule)
+        return None
+
+
+def allowed(endpoint: str) -> bool:
+    """Return whether this asker may use a route; pages show nothing that leads to another one."""
+    return _may(_rule(endpoint))
+
+
+def refuse_readers() -> None:
+    """Refuse what only part of a route does, if a checker may do it and a reader may not.
+
+    Raises:
+        RequestRefused: a reader asks.
+    """
+    if not _may("checker"):
+        raise _not_allowed("checker")
+
+
+def lists_all() -> bool:
+    """Return whether this asker may list the claims of everybody."""
+    return listed_owner() is None
+
+
+def listed_owner() -> str | None:
+    """Return whose claims this asker may list; ``None``: those of everybody."""
+    mode = services().settings.access
+    private = mode in ("tokens", "proxy") and asker().role != "operator"
+    return visitor() if private else None
+
+
+def _identified() -> Asker:
+    settings, users = services().settings, services().users
+    if settings.access is None:
+        return Asker(None, "operator")
+    if settings.access == "open":
+        return Asker(None, "checker")
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    bearer = users.with_token(token.strip()) if kind.casefold() == "bearer" else None
+    if bearer is not None or (kind and settings.access == "tokens"):
+        user = bearer  # a proxy may send a token of its own, which is none of ours
+    elif settings.access == "tokens":
+        user = users.with_cookie(request.cookies.get(SESSION_COOKIE, ""))
+    else:
+        # app.proxies has removed the header from requests that do not come from a proxy.
+        name = request.headers.get(settings.user_header, "")
+        if not is_name(name):
+            return STRANGER
+        user = users.named(name)
+        if user is None:
+            return Asker(name, "checker")
+    return STRANGER if user is None else Asker(user.name, user.role)
+
+
+def _rule(endpoint: str) -> Rule:
+    return RULES.get(endpoint, "operator")
+
+
+def _may(rule: Rule) -> bool:
+    role = asker().role
+    return rule == "anybody" or (role is not None and ROLES.index(role) >= ROLES.index(rule))
+
+
+def _ask_to_log_in() -> ResponseReturnValue:
+    access = services().settings.access
+    if access == "tokens" and request.method == "GET" and not wants_json():
+        return redirect(url_for("login.show", next=request.full_path), HTTPStatus.SEE_OTHER)
+    hint = (
+        "Send the header Authorization: Bearer TOKEN, or set ESOTERIC_TOKEN for the command"
+        " esoteric; `esoteric users add` makes a token."
+    )
+    if not wants_json():
+        hint = "Log in, and try again." if access == "tokens" else "Open it through your proxy."
+    said = "Only users who have logged in may do this."
+    if request.headers.get("Authorization"):
+        said = "No user has this token. It may have been removed."
+        hint = "Ask the operator for a new one."
+    raise RequestRefused(
+        HTTPStatus.UNAUTHORIZED,
+        Problem("not_logged_in", said, hint),
+        _LOG_IN,
+    )
+
+
+def _not_allowed(rule: Rule) -> RequestRefused:
+    who = "an operator" if rule == "operator" else "a checker"
+    problem = Problem(
+        "not_allowed",
+        f"Only {who} may do this.",
+        "Ask the operator of this service for another role.",
+    )
+    return RequestRefused(HTTPStatus.FORBIDDEN, problem)

@@ -1,0 +1,1 @@
+"""A result as pages and exports show it: evidence, proof, hops and trail."""

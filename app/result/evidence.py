@@ -1,0 +1,270 @@
+"""The evidence of a result, by documents: each sentence once, in its context."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from urllib.parse import quote, urlsplit
+
+from app.filters import LOOKS, Look, safe_url
+from app.result.proof import Difference
+from retrieval.result import ClaimResult, Document, Evidence
+from retrieval.types import NOT_ENOUGH_INFO, Label, SentenceKey
+
+# A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
+_LONGEST = 160
+_HARDLY_MORE = 60
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")  # noqa: RUF001 - curly quotes are meant
+# A long sentence is found by its first and last words: a page may have notes between others.
+_ENOUGH_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A piece of evidence with its number in the result."""
+
+    rank: int
+    item: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a document's text; joined they are the text again.
+
+    ``ranks``: the evidence that begins with it. ``look``: of the evidence that it is part of and
+    that the card is about.
+    ``differs``: these words are the difference to the claim. ``rest``: it is shown only with the
+    whole text.
+    """
+
+    text: str
+    ranks: tuple[int, ...]
+    look: Look | None
+    differs: bool
+    rest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A document, or a passage of one, with the sentences of it that are evidence, best first.
+
+    ``items``: those that were selected; of a document without any, the others. ``address``: where
+    the best sentence stands, ``None`` where that is not known. ``whole``: nothing is left out.
+    """
+
+    title: str
+    address: str | None
+    credit: str
+    by_ocr: bool
+    items: tuple[Ranked, ...]
+    pieces: tuple[Piece, ...]
+    whole: bool
+
+    @property
+    def selected(self) -> bool:
+        """Whether the verdict is based on it."""
+        return self.items[0].item.selected
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """The looks of its sentences."""
+        return tuple(dict.fromkeys(LOOKS[one.item.stance] for one in self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A sentence, and the address where it stands, ``None`` where that is not known."""
+
+    item: Evidence
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document that was opened and has no evidence."""
+
+    title: str
+    address: str | None
+    credit: str
+
+
+def without_evidence(result: ClaimResult, files: Mapping[str, str]) -> tuple[Opened, ...]:
+    """Return the documents that were opened for nothing; see ``cards``."""
+    useful = {item.document for item in result.evidence}
+    return tuple(
+        Opened(one.reference, safe_url(one.url) or files.get(one.id), one.credit)
+        for one in result.documents
+        if one.id not in useful
+    )
+
+
+def cards(
+    result: ClaimResult, files: Mapping[str, str], differences: Sequence[Difference]
+) -> tuple[Card, ...]:
+    """Return the documents with evidence, that with the best sentence first.
+
+    ``files``: addresses of documents that have none, by their ids.
+    """
+    read = {document.id: document for document in result.documents}
+    of: dict[str, list[Ranked]] = defaultdict(list)
+    for rank, item in enumerate(result.evidence, 1):
+        of[item.document].append(Ranked(rank, item))
+    return tuple(
+        _card(
+            items, read.get(name), files.get(name), [d for d in differences if d.document == name]
+        )
+        for name, items in of.items()
+    )
+
+
+def _card(
+    found: Sequence[Ranked],
+    document: Document | None,
+    file: str | None,
+    differences: Sequence[Difference],
+) -> Card:
+    items = [one for one in found if one.item.selected] or found
+    best = items[0].item
+    # A document that was not kept with the result is its best sentence.
+    text, shift = (document.text, 0) if document else (best.sentence, best.start)
+    windows = [_window(text, one.item, shift) for one in items]
+    pieces = _pieces(text, shift, found, {one.rank for one in items}, windows, differences)
+    return Card(
+        title=best.reference_without_ocr,
+        address=_address(best, file),
+        credit=document.credit if document else "",
+        by_ocr=best.by_ocr,
+        items=tuple(items),
+        pieces=pieces,
+        whole=not any(piece.rest for piece in pieces),
+    )
+
+
+def quoted(result: ClaimResult) -> Evidence | None:
+    """Return the sentence that the reason of the verdict quotes, ``None`` without evidence.
+
+    It is the first with the verdict's stance that was not read with the best one, else the best.
+    """
+    if not result.selected:
+        return None
+    best, stance = result.selected[0], result.verdict.leans or result.verdict.label
+    if stance == NOT_ENOUGH_INFO:
+        return best
+    key = SentenceKey(best.document, best.sentence_id)
+    alone = (one for one in result.selected if one.stance == stance and key not in one.path)
+    return next(alone, best)
+
+
+def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[Sourced, ...]:
+    """Return the best selected sentence for the claim and the best against it, as far as found.
+
+    That with the verdict's stance comes first; if none says anything about the claim, it is the
+    closest one. ``files``: see ``cards``.
+    """
+    found: dict[Label, Evidence] = {}
+    first = quoted(result)
+    for item in result.selected if first is None else (first, *result.selected):
+        found.setdefault(item.stance, item)
+    best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
+    return tuple(
+        Sourced(item, _address(item, files.get(item.document)))
+        for item in best or result.selected[:1]
+    )
+
+
+def _address(item: Evidence, file: str | None) -> str | None:
+    url = safe_url(item.url)
+    return at_sentence(url, item.sentence) if url else file
+
+
+def at_sentence(url: str, sentence: str) -> str:
+    """Return the address of a page with the sentence as its text fragment.
+
+    Browsers that know text fragments scroll to the sentence and mark it; others open the page.
+    """
+    parts = urlsplit(url)
+    if parts.path.lower().endswith(".pdf"):
+        return url
+    words = sentence.split()
+    if len(words) > 2 * _ENOUGH_WORDS:
+        ends = [words[:_ENOUGH_WORDS], words[-_ENOUGH_WORDS:]]
+    else:
+        ends = [words]
+    # A dash would separate words before and after the text.
+    found = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"{url}{'' if parts.fragment else '#'}:~:text={found}"
+
+
+def _window(text: str, item: Evidence, shift: int) -> tuple[int, int]:
+    """Return the offsets of a sentence with its neighbours, and with what it was read with."""
+    start = min(max(0, item.start - shift), len(text))
+    end = min(max(start, item.end - shift), len(text))
+    begin, stop = _before(text, start), _after(text, end)
+    for context in filter(None, (item.context_before, item.context_after)):
+        place = text.find(context)
+        if place >= 0:
+            begin, stop = min(begin, place), max(stop, place + len(context))
+    return begin, stop
+
+
+def _before(text: str, start: int) -> int:
+    """Return where the sentence before an offset begins, or the last words of a long one."""
+    before = text[:start].rstrip()
+    ends = [found.end() for found in _SENTENCE_END.finditer(before)]
+    begin = ends[-1] if ends else 0
+    if len(before) - begin > _LONGEST:
+        begin = before.find(" ", len(before) - _LONGEST) + 1 or len(before)
+    return begin
+
+
+def _after(text: str, end: int) -> int:
+    """Return where the sentence after an offset ends, or the first words of a long one."""
+    begin = end + len(text[end:]) - len(text[end:].lstrip())
+    found = _SENTENCE_END.search(text, begin)
+    stop = found.end() if found else len(text)
+    if stop - begin > _LONGEST:
+        stop = text.rfind(" ", begin, begin + _LONGEST)
+    return max(end, stop)
+
+
+def _pieces(
+    text: str,
+    shift: int,
+    found: Sequence[Ranked],
+    marked: Collection[int],
+    windows: Sequence[tuple[int, int]],
+    differences: Sequence[Difference],
+) -> tuple[Piece, ...]:
+    """Cut a text where evidence, a difference or what is shown begins or ends.
+
+    ``marked``: the ranks of the evidence that the card is about.
+    """
+    hidden = sum(
+        after - before
+        for (_, before), (after, _) in pairwise([(0, 0), *sorted(windows), (len(text), 0)])
+        if after > before
+    )
+    if hidden <= _HARDLY_MORE:
+        windows = [(0, len(text))]
+    spans = [(one.rank, one.item.start - shift, one.item.end - shift) for one in found]
+    looks = {one.rank: LOOKS[one.item.stance] for one in found if one.rank in marked}
+    words = [(one.start - shift, one.end - shift) for one in differences]
+    edges = [*windows, *words, *((start, end) for _, start, end in spans)]
+    cuts = sorted({0, len(text), *(at for edge in edges for at in edge if 0 < at < len(text))})
+    pieces = []
+    for start, end in pairwise(cuts):
+        over = [rank for rank, begin, stop in spans if begin <= start and end <= stop]
+        look = next((looks[rank] for rank in over if rank in looks), None)
+        pieces.append(
+            Piece(
+                text=text[start:end],
+                ranks=tuple(rank for rank, begin, _ in spans if max(0, begin) == start),
+                look=look,
+                differs=any(begin <= start and end <= stop for begin, stop in words),
+                rest=not any(begin <= start and end <= stop for begin, stop in windows),
+            )
+        )
+    return tuple(pieces)

@@ -1,0 +1,1 @@
+"""The pages of texts: which of their sentences can be checked."""

@@ -1,0 +1,324 @@
+"""The page of a text: its sentences, those that can be checked, and the list that they become.
+
+The text is pasted, or that of a web page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from itertools import groupby
+from textwrap import shorten
+from typing import Annotated, cast
+
+from flask import Blueprint, Response, redirect, request, url_for
+from pydantic import BaseModel, ConfigDict, Field
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.api.openapi import describe
+from app.claims.asked_model import asked_model
+from app.claims.recipes import recipe_choice, recipe_to_run
+from app.contexts import SentenceItem, TextClaimItem, TextPage, render
+from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
+from app.http.errors import RequestRefused, refused_page
+from app.http.forms import refuse_unless_form
+from app.lists.new_lists import stored_list
+from app.people.visitor import visitor_with_cookie
+from app.services import services
+from app.texts.given_text import GivenText, given_text
+from app.texts.page_signature import is_signed, signature
+from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
+from retrieval.checkable.reader import TextsBusy
+from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
+from retrieval.claim import LONGEST, read_claim
+from retrieval.errors import (
+    BadSource,
+    EsotericError,
+    InvalidClaim,
+    InvalidText,
+    RecipeUnavailable,
+    UnknownRecipe,
+)
+from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.health import worker_health
+from worker.jobs import QueueFull
+from worker.lists import MOST_CLAIMS, NewEntry, SourcePage
+
+blueprint = Blueprint("texts", __name__)
+
+_NAMED: dict[Kind, str] = {
+    "fact": "",
+    "opinion": "Opinion",
+    "question": "Question",
+    "forecast": "Forecast",
+    "instruction": "Call or greeting",
+    "quotation": "Quotation",
+    "vague": "Too vague",
+    "fragment": "Not a sentence",
+}
+_LONGEST_NAME = 80  # characters
+_API = "From a program, send JSON to /api/v1/texts."
+_SAID = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
+_NUMBER = re.compile(r"claim-([1-9][0-9]{0,4})")
+_LINE = 56  # characters of a claim that its field shows on a line, about
+
+
+class TextForm(BaseModel):
+    """A text."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    text: Annotated[str, Field(max_length=LONGEST_TEXT)]
+    """The text, in English; or the address of a web page alone, where links are opened."""
+    page_title: str = ""
+    """Title of the page that the text was read from."""
+    page_address: str = ""
+    """Address of that page."""
+    page_signature: str = ""
+    """That the text was read from that page, as the form of its sentences has it."""
+    recipe: str | None = None
+    """Name of the recipe that is chosen beforehand; left out: the default one."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are chosen beforehand; left out: the default one."""
+
+
+class ChosenForm(TextForm):
+    """A text, and which of its claims are checked; claims are numbered from 1."""
+
+    take: list[int]
+    """The numbers of the claims."""
+    claim: dict[int, str]
+    """Each claim as it is to be checked, in the field `claim-NUMBER`."""
+    said: dict[int, str]
+    """The characters of the text that say it, `START-END`, in the field `said-NUMBER`."""
+    kind: dict[int, str]
+    """What its sentence is if it is no fact, in the field `kind-NUMBER`."""
+
+
+@blueprint.get("/texts")
+@describe(HTTP_200=(None, "The form for a text"))
+def form() -> str:
+    """Show the form for a text."""
+    return _page(GivenText(""), ())
+
+
+@blueprint.post("/texts")
+@describe(
+    form=TextForm,
+    HTTP_200=(None, "The sentences of the text"),
+    HTTP_403=(None, "From another site"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The form again, with what is wrong with the text or the page"),
+    HTTP_429=(None, "The form again: too many texts; Retry-After is when to come back"),
+    HTTP_503=(None, "The form again: others are read now; Retry-After is when to come back"),
+)
+def read() -> Response:
+    """Show the sentences of a text, or of a web page; those that can be checked are chosen."""
+    refuse_unless_form(_API)
+    # The box of the first page sends what stands in it as "claim", with a "text" from before.
+    typed = request.form.get("claim", request.form.get("text", ""))
+    try:
+        given = given_text(typed)
+        if given.page is None:
+            given = GivenText(given.text, _page_of_form(given.text))
+        sentences = services().texts.statements_of(given.text)
+        return Response(_page(given, sentences), mimetype="text/html")
+    except (InvalidText, TextsBusy, BadSource, RequestRefused) as error:
+        return _again(typed, error)
+
+
+@blueprint.post("/texts/claims")
+@describe(
+    form=ChosenForm,
+    HTTP_303=(None, "The list's page"),
+    HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "The sentences again: no such corpus"),
+    HTTP_413=(None, "Too large"),
+    HTTP_415=(None, "Not a form"),
+    HTTP_422=(None, "The sentences again, with what is wrong"),
+    HTTP_429=(None, "The sentences again: too many claims; Retry-After is when to come back"),
+    HTTP_503=(None, "The sentences again, as they were chosen; Retry-After is when to come back"),
+)
+def check() -> BaseResponse:
+    """Make a list of the chosen claims and redirect to its page."""
+    refuse_unless_form(_API)
+    typed = request.form.get("text", "")
+    try:
+        text = read_text(typed)
+        page = _page_of_form(text)
+    except InvalidText as error:
+        return _again(typed, error)
+    name = page.title[:_LONGEST_NAME] if page else shorten(text, _LONGEST_NAME, placeholder="…")
+    try:
+        entries = tuple(_chosen(text))
+        recipe = recipe_to_run(request.form.get("recipe"))
+        corpora = corpora_to_search(request.form.getlist("corpora"))
+        owner = visitor_with_cookie()
+        list_id = stored_list(name, recipe, entries, owner, corpora, source_text=text, page=page)
+    except (
+        *(InvalidText, RecipeUnavailable, UnknownRecipe),
+        *(UnknownCorpus, CorpusNotReady, CorpusRefused, QueueFull, RequestRefused),
+    ) as error:
+        return _kept(GivenText(text, page), error)
+    return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
+
+
+def _chosen(text: str) -> Iterator[NewEntry]:
+    """Yield the claims that are ticked in the form, in their order.
+
+    Raises:
+        InvalidText: there is none, there are too many, or the form is not that of this text.
+    """
+    taken = list(dict.fromkeys(request.form.getlist("take")))
+    if not taken:
+        raise InvalidText("nothing_chosen", "No claim is ticked.", "Tick at least one claim.")
+    if len(taken) > MOST_CLAIMS:
+        ticked = f"{len(taken):,} claims are ticked; a list may have {MOST_CLAIMS:,}."
+        raise InvalidText("many_claims", ticked, "Tick fewer, and check the others afterwards.")
+    for number in taken:
+        claim, said = request.form.get(f"claim-{number}"), request.form.get(f"said-{number}")
+        found = _SAID.fullmatch(said or "")
+        start, end = (int(found[1]), int(found[2])) if found else (0, 0)
+        if claim is None or not start < end <= len(text):
+            raise InvalidText(
+                "not_of_this_text",
+                "A claim of this form is not of this text.",
+                "Read the text again, and choose its claims.",
+            )
+        place = f"Characters {start + 1} to {end} of the text"
+        try:
+            yield NewEntry(place, read_claim(claim).original, {}, None, (start, end))
+        except InvalidClaim as error:
+            yield NewEntry(place, claim[:LONGEST], {}, error.problem, (start, end))
+
+
+def _page_of_form(text: str) -> SourcePage | None:
+    """Return the page that the text was read from here, as the form names it; else ``None``."""
+    if services().pages is None:
+        return None
+    form = request.form
+    page = SourcePage(form.get("page_title", ""), form.get("page_address", ""))
+    return page if is_signed(text, page, form.get("page_signature", "")) else None
+
+
+def _again(typed: str, error: EsotericError | RequestRefused) -> Response:
+    return refused_page(_page(GivenText(typed), (), error), error)
+
+
+def _kept(given: GivenText, error: EsotericError | RequestRefused) -> Response:
+    """Return the sentences again with what is wrong, and all that was chosen.
+
+    While other texts are read they are those of the form, without what is noted about them.
+    """
+    try:
+        sentences, busy = services().texts.statements_of(given.text), None
+    except TextsBusy as waits:
+        sentences, busy = _sentences_of_form(given.text), waits
+    page = _page(given, sentences, error, request.form, busy)
+    return refused_page(page, error if busy is None or isinstance(error, RequestRefused) else busy)
+
+
+def _sentences_of_form(text: str) -> tuple[TextSentence, ...]:
+    numbers = sorted(int(one[1]) for name in request.form if (one := _NUMBER.fullmatch(name)))
+    claims = [
+        (start, end, request.form.get(f"kind-{number}", "fact"), request.form[f"claim-{number}"])
+        for number in numbers
+        if (said := _SAID.fullmatch(request.form.get(f"said-{number}", "")))
+        and (start := int(said[1])) < (end := int(said[2])) <= len(text)
+    ]
+    return tuple(
+        TextSentence(
+            start,
+            end,
+            cast(Kind, kind if kind in _NAMED else "fact"),
+            tuple(TextClaim(claim, (), ()) for *_, claim in group),
+        )
+        for (start, end, kind), group in groupby(claims, key=lambda one: one[:3])
+    )
+
+
+def _page(
+    given: GivenText,
+    sentences: tuple[TextSentence, ...],
+    error: EsotericError | RequestRefused | None = None,
+    sent: Mapping[str, str] | None = None,
+    busy: TextsBusy | None = None,
+) -> str:
+    """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
+    about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
+    text = given.text
+    items = tuple(_items(text, sentences, sent))
+    return render(
+        TextPage(
+            text=text,
+            page=given.page,
+            page_signature=signature(text, given.page) if given.page else "",
+            whole=given.whole,
+            opens_links=services().pages is not None,
+            busy=busy.problem if busy else None,
+            problem=error.problem if error and not about_recipe else None,
+            most_characters=LONGEST_TEXT,
+            sentences=items,
+            chosen_claims=sum(claim.taken for item in items for claim in item.claims),
+            may_be_list=bool(sentences) and is_list(text),
+            choice=recipe_choice(
+                request.form.get("recipe"), error.problem if error and about_recipe else None
+            ),
+            corpora=corpora_to_choose(request.form.getlist("corpora")),
+            asked=asked_model(worker_health(services().workers)),
+        )
+    )
+
+
+def _items(
+    text: str, sentences: tuple[TextSentence, ...], sent: Mapping[str, str] | None
+) -> Iterator[SentenceItem]:
+    taken = None if sent is None else set(request.form.getlist("take"))
+    number = 0
+    for sentence in sentences:
+        said = " ".join(text[sentence.start : sentence.end].split())
+        claims = []
+        for claim in sentence.claims:
+            number += 1
+            written = (sent or {}).get(f"claim-{number}", claim.text)
+            ready = sentence.checkable and not claim.unclear
+            claims.append(
+                TextClaimItem(
+                    number=number,
+                    text=written,
+                    rows=-(-len(written) // _LINE) or 1,
+                    taken=ready if taken is None else str(number) in taken,
+                    replaced=claim.replaced,
+                    unclear=tuple(map(_asked_for, claim.unclear)) if sentence.checkable else (),
+                )
+            )
+        whole = len(claims) == 1 and _is_as_said(sentence.claims[0], said)
+        yield SentenceItem(
+            said=said,
+            start=sentence.start,
+            end=sentence.end,
+            kind=sentence.kind,
+            named=_NAMED[sentence.kind],
+            claims=tuple(claims),
+            as_said=whole,
+        )
+
+
+def _is_as_said(claim: TextClaim, said: str) -> bool:
+    return claim.text.rstrip(".") == said.rstrip(".")
+
+
+def _asked_for(words: str) -> str:
+    """Return the question that a reader must answer: who is "he"?"""
+    plain = words.casefold()
+    if " " in plain:
+        return f"which is “{plain}”?"
+    thing = plain in {"it", "its", "this", "that", "these", "those"}
+    shown = "I" if plain == "i" else plain
+    asks = "whose" if plain in {"his", "her", "their", "our", "my", "its"} else "who"
+    if asks == "whose":
+        return f"whose is “{shown}”?"
+    plural = plain in {"we", "us", "they", "them", "these", "those"}
+    return f"{'what' if thing else asks} {'are' if plural else 'is'} “{shown}”?"

@@ -1,0 +1,114 @@
+"""A claim is edited into a new one, or its search goes on; the new check names the first."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from retrieval.errors import UnknownRecipe
+from retrieval.recipes.recipes import RECIPES, recipe_named
+from tests.app.claim_documents import claim_document, document_with_proof
+from tests.app.result.test_export import document_with_doubt
+from tests.app.worker_by_hand import WorkerByHand
+from worker.job_store import JobStore
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def done(store: JobStore, worker: WorkerByHand, recipe: str = "combined") -> str:
+    job = store.submit(CLAIM, recipe)[0]
+    worker.finish(job, claim_document(CLAIM))
+    return job.id
+
+
+def test_the_form_is_filled_in_by_its_address(client: FlaskClient) -> None:
+    page = client.get("/", query_string={"q": "Tea is <hot>."}).text
+    assert "Tea is &lt;hot&gt;.</textarea>" in page
+    assert "edited_from" not in page
+    assert "edited_from" not in client.get("/?q=Tea&edited_from=gone").text
+
+
+def test_an_edited_claim_leads_back_to_the_first(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    first = done(store, worker)
+    page = client.get("/", query_string={"q": CLAIM, "edited_from": first}).text
+    assert f'name="edited_from" value="{first}" data-select=""' in page  # nothing is open
+    edited = "The Lighthouse of Varn was built by Ole Berg."
+    refused = client.post("/claims", data={"claim": "", "edited_from": first})
+    assert f'name="edited_from" value="{first}"' in refused.text
+    form = {"claim": edited, "edited_from": first}
+    address = client.post("/claims", data=form).headers["Location"]
+    job = store.get(address.rpartition("/")[2])
+    assert (job.edited_from, job.continued_from) == (first, None)
+    worker.finish(job, claim_document(edited))
+    assert f'Edited from <a href="/claims/{first}">' in client.get(address).text
+    assert client.get(f"/api/v1{address}").json["edited_from"] == first  # type: ignore[index]
+    store.delete(first)
+    assert "Edited from" not in client.get(address).text  # no link that leads nowhere
+
+
+def test_what_the_evidence_contradicts_is_selected_before_what_it_leaves_open(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof("REFUTES")
+    result["proof"][2]["operator"] = "negation"
+    result["proof_label"] = "REFUTES"
+    result["hops"][-1] |= {"sufficient": False, "missing": [result["proof"][1]["claim_span"]]}
+    for words in ("by Ida Holm", "was built"):
+        job = store.submit(result["claim"], "combined")[0]
+        worker.finish(job, result)
+        query = {"q": job.claim, "edited_from": job.id}
+        assert f'data-select="{words}"' in client.get("/", query_string=query).text
+        result["proof_label"] = "SUPPORTS"  # a proof that does not agree is not believed
+
+
+def test_a_search_goes_on_in_a_new_check_that_names_the_first(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    recipes, previous = [], done(store, worker)
+    for _ in range(3):
+        assert "/search-on" in client.get(f"/claims/{previous}").text
+        address = client.post(f"/claims/{previous}/search-on").headers["Location"]
+        job = store.get(address.rpartition("/")[2])
+        assert (job.claim, job.continued_from) == (CLAIM, previous)
+        assert client.get(address).status_code == 200  # its progress
+        worker.finish(job, claim_document(CLAIM))
+        assert f'goes on from <a href="/claims/{previous}">' in client.get(address).text
+        recipes.append(job.recipe)
+        previous = job.id
+    assert recipes == ["combined+3", "combined+6", "combined+9"]
+    assert "/search-on" not in client.get(f"/claims/{previous}").text
+    assert client.post(f"/claims/{previous}/search-on").status_code == 409
+    assert client.post("/claims/none/search-on").status_code == 404
+    fer = done(store, worker, "fer")  # has one hop, and nothing that finds documents for a next
+    assert client.post(f"/claims/{fer}/search-on").status_code == 409
+
+
+def test_a_recipe_that_goes_on_begins_like_the_first_and_then_reads_more() -> None:
+    first, further = RECIPES["combined"], recipe_named("combined+3")
+    assert (further.first, further.hop, further.next) == (first.first, first.hop, first.next)
+    assert (further.name, further.max_hops, further.ending) == ("combined+3", 5, "never")
+    assert further.settings.sentence_limit == first.settings.sentence_limit
+    assert further.settings.expansion_sentence_limit == 2 * first.settings.expansion_sentence_limit
+    assert further.settings.seconds > first.settings.seconds
+    for wrong in ("combined+", "combined+0", "combined+4", "combined+33", "soup+3", "fer+3"):
+        with pytest.raises(UnknownRecipe):
+            recipe_named(wrong)
+
+
+def test_the_actions_lead_to_the_comparison_and_back_to_the_form(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    claim = "Tea & <b>bread</b> cost 3 % more?"
+    job = store.submit(claim, "combined")[0]
+    result = document_with_doubt()
+    result["claim"] = claim
+    worker.finish(job, result)
+    page = client.get(f"/claims/{job.id}").text
+    for path in ("/?", "/compare?"):
+        link = page.split(f'class="button" href="{path}')[1].split('"')[0].replace("&amp;", "&")
+        asked = parse_qs(urlsplit(f"?{link}").query)
+        assert claim in (asked.get("q") or asked["claim"])

@@ -1,0 +1,618 @@
+"""Recipes side by side: the form, the page, the API and the files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from flask.testing import FlaskClient
+
+from app.comparisons.given_claims import MOST_CHECKS
+from retrieval.errors import EsotericError
+from tests.app.claim_documents import claim_document, document_without_evidence
+from tests.app.worker_by_hand import WorkerByHand
+from worker.job_store import JobStore
+from worker.jobs import Job
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+BEST = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
+PLANNED = "She planned eleven lighthouses and two bridges."
+
+
+class Checks:
+    """Submits checks and ends them."""
+
+    def __init__(self, store: JobStore, worker: WorkerByHand) -> None:
+        self.store, self.worker = store, worker
+
+    def pending(self, recipe: str, claim: str = CLAIM) -> Job:
+        return self.store.submit(claim, recipe)[0]
+
+    def done(self, recipe: str, label: str = "SUPPORTS", claim: str = CLAIM) -> str:
+        return self.ended(recipe, claim_document(claim, label))
+
+    def ended(self, recipe: str, result: dict[str, Any]) -> str:
+        job = self.pending(recipe, result["claim"])
+        self.worker.finish(job, result | {"recipe": recipe})
+        return job.id
+
+    def failed(self, recipe: str) -> str:
+        job = self.pending(recipe)
+        self.worker.fail(job, EsotericError("worker_lost", "It is gone.", "Try again."))
+        return job.id
+
+
+@pytest.fixture
+def checks(store: JobStore, worker: WorkerByHand) -> Checks:
+    return Checks(store, worker)
+
+
+def other_document(claim: str = CLAIM) -> dict[str, Any]:
+    """Return a result that refutes the claim: it has the first sentence second, and not all."""
+    result = claim_document(claim, "REFUTES")
+    best, holm, stands, _ = result["evidence"]
+    result["evidence"] = [holm, best | {"selected": False}, stands]
+    result["hops"] = result["hops"][:1]
+    return result
+
+
+def compare(client: FlaskClient, *ids: str) -> Any:
+    answer = client.get(f"/api/v1/compare?claims={','.join(ids)}")
+    assert answer.status_code == 200
+    return answer.json
+
+
+def page_of(client: FlaskClient, *ids: str) -> str:
+    answer = client.get(f"/compare?claims={','.join(ids)}")
+    assert answer.status_code == 200
+    return answer.text
+
+
+def rows(page: str) -> list[list[str]]:
+    """Return the words of the cells of all rows, as a screen reader says them."""
+    found = []
+    for row in re.findall(r'<tr role="row".*?</tr>', page, re.DOTALL):
+        cells = re.findall(r'role="(?:cell|rowheader|columnheader)".*?</t[hd]>', row, re.DOTALL)
+        found.append([words_of(cell.partition(">")[2]) for cell in cells])
+    return found
+
+
+def words_of(markup: str) -> str:
+    spoken = re.sub(r'<(\w+)[^>]* aria-hidden="true".*?</\1>', "", markup, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", spoken).split())
+
+
+def test_each_sentence_has_its_rank_and_use_with_each_recipe(
+    client: FlaskClient, checks: Checks
+) -> None:
+    ids = checks.done("esoteric"), checks.ended("m3", other_document())
+    found = compare(client, *ids)
+    assert found["recipes"] == ["esoteric", "m3"]
+    (claim,) = found["claims"]
+    assert claim["claim"] == CLAIM
+    # 1/1 + 1/2 for the first two, in the order of the first recipe; 1/3 + 1/3; 1/4.
+    ranks = {
+        (one["document"], one["sentence_id"]): {
+            recipe: (cell["rank"], cell["used"]) for recipe, cell in one["found"].items()
+        }
+        for one in claim["sentences"]
+    }
+    assert list(ranks.items()) == [
+        (("Lighthouse of Varn", 1), {"esoteric": (1, True), "m3": (2, False)}),
+        (("Ida Holm", 0), {"esoteric": (2, True), "m3": (1, True)}),
+        (("Lighthouse of Varn", 0), {"esoteric": (3, True), "m3": (3, True)}),
+        (("Ida Holm", 1), {"esoteric": (4, False)}),
+    ]
+    first = claim["sentences"][0]["found"]["esoteric"]
+    assert (first["score"], first["hop"], first["found_by"]) == (0.981, 1, ["title", "text"])
+    esoteric, m3 = claim["runs"]["esoteric"], claim["runs"]["m3"]
+    assert (esoteric["verdict"]["label"], m3["verdict"]["label"]) == ("SUPPORTS", "REFUTES")
+    assert (esoteric["hops"], m3["hops"]) == (2, 1)
+    assert (esoteric["documents"], esoteric["seconds"]) == (4, 0.8123)
+    assert found["agreement"]["claims"] == 1
+    assert found["agreement"]["same"] == 0
+
+
+def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
+    client: FlaskClient, checks: Checks
+) -> None:
+    page = page_of(client, checks.done("esoteric"), checks.ended("m3", other_document()))
+    verdicts, sentences, single = page.split("<table role")[1:]
+    assert ["Verdict", "Supported 93%", "Refuted 93%"] in rows(verdicts)
+    assert ["Documents opened", "4", "4"] in rows(verdicts)
+    first = rows(sentences)[1]
+    assert BEST in first[0]
+    assert first[1:] == ["rank 1, used", "rank 2, not used"]
+    assert len(rows(sentences)) == 4  # the head and three sentences
+    assert "1 sentence that only one recipe found" in page
+    assert rows(single)[1][1:] == ["rank 4, not used", "not found"]
+    assert "m3: rank 2, not used · refutes 93% · score 0.98 · hop 1 · found by" in sentences
+    assert "The recipes differ: 1 says supported and 1 says refuted." in page
+    assert "The verdicts rest on 3 sentences, of which all recipes use 2." in page
+    # Both use two sentences, one of them at different ranks.
+    assert sentences.count('class="alike"') == 2
+    assert "hides 2 sentences that" in page
+
+
+def test_recipes_that_agree_are_said_to(client: FlaskClient, checks: Checks) -> None:
+    page = page_of(client, checks.done("esoteric"), checks.done("m3"), checks.done("fer"))
+    assert "All 3 recipes agree: supported.</strong> The verdicts rest on the same 3 sent" in page
+    assert "that only one recipe found" not in page
+
+
+def test_the_page_fills_in_while_checks_are_pending(client: FlaskClient, checks: Checks) -> None:
+    ids = checks.done("esoteric"), checks.pending("m3").id
+    page = page_of(client, *ids)
+    assert 'data-pending="1"' in page
+    assert "1 of 2 checks have ended." in page
+    assert ["Verdict", "Supported 93%", "Waiting"] in rows(page)
+    assert rows(page)[6][1:] == ["rank 1, used", "no result"]
+    assert "compare.js" in page
+    assert f'href="/compare?claims={ids[0]},{ids[1]}">Show what' in page
+    refused = client.get(f"/api/v1/compare/export?claims={','.join(ids)}&format=csv")
+    assert refused.status_code == 409
+    assert refused.json is not None
+    assert refused.json["error"]["message"] == "1 of 2 checks have not ended."
+
+
+def test_failed_and_cancelled_checks_are_said_and_do_not_count(
+    client: FlaskClient, checks: Checks
+) -> None:
+    cancelled = checks.pending("fer").id
+    checks.store.cancel(cancelled)
+    ids = checks.done("esoteric"), checks.failed("m3"), cancelled
+    page = page_of(client, *ids)
+    assert ["Verdict", "Supported 93%", "Failed", "Cancelled"] in rows(page)
+    assert "m3 failed: It is gone." in page
+    assert 'data-pending="0"' in page
+    assert compare(client, *ids)["claims"][0]["runs"]["m3"]["error"]["code"] == "worker_lost"
+    (failed,) = [row for row in table(client, *ids) if row["recipe"] == "m3"]
+    assert (failed["state"], failed["error"]) == ("failed", "It is gone. Try again.")
+
+
+def test_unknown_ids_are_named_and_without_a_known_one_nothing_is_compared(
+    client: FlaskClient, checks: Checks
+) -> None:
+    page = page_of(client, checks.done("esoteric"), checks.done("m3"), "<b>gone</b>")
+    assert "1 check of this address does not exist" in page
+    assert "<code>&lt;b&gt;gone&lt;/b&gt;</code>" in page
+    none = client.get("/compare?claims=gone,away")
+    assert none.status_code == 404
+    assert "None of these checks exists." in none.text
+    assert client.get("/api/v1/compare?claims=gone").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("ids", "code"),
+    [("", "no_checks"), (" , ", "no_checks"), (",".join(map(str, range(201))), "too_many_checks")],
+)
+def test_no_ids_and_too_many_are_refused(client: FlaskClient, ids: str, code: str) -> None:
+    assert MOST_CHECKS == 200
+    answer = client.get("/api/v1/compare", query_string={"claims": ids})
+    assert answer.status_code == 400
+    assert answer.json is not None
+    assert answer.json["error"]["code"] == code
+
+
+def test_more_than_five_recipes_are_refused(client: FlaskClient, checks: Checks) -> None:
+    ids = [checks.done(name) for name in ("a", "b", "c", "d", "e", "f")]
+    answer = client.get(f"/compare?claims={','.join(ids)}")
+    assert answer.status_code == 400
+    assert "6 recipes; at most 5 fit side by side" in answer.text
+    page_of(client, *ids[1:])  # five recipes that the service does not have any more
+
+
+def test_several_claims_are_rows_with_a_verdict_for_each_recipe(
+    client: FlaskClient, checks: Checks
+) -> None:
+    harbour = "Varnby has a harbour."
+    ids = [
+        checks.done("esoteric"),
+        checks.done("m3"),
+        checks.done("esoteric", "REFUTES", harbour),
+        checks.done("m3", "NOT ENOUGH INFO", harbour),
+        checks.done("m3", claim="Varnby has a <i>theatre</i>."),
+    ]
+    page = page_of(client, *ids)
+    assert rows(page) == [
+        ["Claim", "esoteric", "m3"],
+        [CLAIM, "Supported 93%", "Supported 93%"],
+        [harbour, "Refuted 93%", "Not settled"],
+        ["Varnby has a &lt;i&gt;theatre&lt;/i&gt;.", "not checked", "Supported 93%"],
+        ["Supported", "1", "2"],
+        ["Refuted", "1", "0"],
+        ["Not settled", "0", "1"],
+        ["Without a verdict", "1", "0"],
+    ]
+    assert "Both recipes give the same verdict on 1 of the 2 claims" in page
+    assert page.count('class="alike"') == 1
+    assert f'href="/compare?claims={ids[0]},{ids[1]}"' in page
+    assert compare(client, *ids)["agreement"]["pairs"] == [
+        {"first": "esoteric", "second": "m3", "claims": 2, "same": 1}
+    ]
+
+
+def test_of_the_same_claim_and_recipe_the_newest_check_counts(
+    client: FlaskClient, checks: Checks
+) -> None:
+    old, new, other = checks.done("m3"), checks.done("m3", "REFUTES"), checks.done("fer")
+    found = compare(client, new, old, other)
+    assert found["claims"][0]["runs"]["m3"]["id"] == new
+    assert found["left_out"] == [old]
+    assert "1 check of this address was repeated later" in page_of(client, new, old, other)
+
+
+def test_checks_over_different_indexes_or_by_different_judges_are_noted(
+    client: FlaskClient, checks: Checks
+) -> None:
+    result = claim_document(CLAIM)
+    result["corpus"] |= {"documents": 12, "built_at": "2026-11-21T09:30:00Z"}
+    result["verdict"]["judge"] = "another"
+    first, second = compare(client, checks.done("fer"), checks.ended("m3", result))["notes"]
+    assert "different indexes: Wikipedia introductions, 9,842 documents" in first
+    assert second == "Different judges gave the verdicts: another; cross-encoder-1."
+    arithmetic = claim_document(CLAIM)
+    arithmetic["verdict"]["judge"] += " + quantities"
+    assert compare(client, checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
+
+
+def test_recipes_are_compared_only_over_the_same_corpora(
+    client: FlaskClient, checks: Checks
+) -> None:
+    papers = {"name": "papers-1a2b3c", "title": "Papers", "documents": 3}
+    papers |= {"built_at": "2026-11-21T09:30:00Z", "text_date": None}
+    refuting = claim_document(CLAIM, "REFUTES")
+    refuting["corpus"] |= {"name": papers["name"], "parts": [papers]}
+
+    def in_papers(recipe: str) -> str:
+        job, _ = checks.store.submit(CLAIM, recipe, corpora=(str(papers["name"]),))
+        checks.worker.finish(job, refuting | {"recipe": recipe})
+        return job.id
+
+    ids = [checks.done("fer"), in_papers("m3"), checks.done("m3"), in_papers("fer")]
+    found = compare(client, *ids)
+    assert [(one["corpus"], len(one["runs"])) for one in found["claims"]] == [
+        ("Wikipedia introductions", 2),
+        ("Papers", 2),
+    ]
+    assert (found["agreement"]["claims"], found["agreement"]["same"]) == (2, 2)
+    assert (found["notes"], found["left_out"]) == ([], [])
+    page = page_of(client, *ids)
+    assert rows(page)[1:3] == [
+        [f"{CLAIM} in Wikipedia introductions", "Supported 93%", "Supported 93%"],
+        [f"{CLAIM} in Papers", "Refuted 93%", "Refuted 93%"],
+    ]
+    assert "2 recipes on 1 claim, in 2 corpora" in page
+    pending = checks.pending("esoteric")  # is in the row of the default corpus before it ends
+    assert [len(one["runs"]) for one in compare(client, *ids, pending.id)["claims"]] == [3, 2]
+    topics = client.get(f"/api/v1/compare/export?format=trec&claims={','.join(ids)}").data
+    with zipfile.ZipFile(io.BytesIO(topics)) as archive:
+        assert archive.read("topics.tsv").decode() == f"1\t{CLAIM}\n2\t{CLAIM}\n"
+
+
+def test_answers_are_as_described(client: FlaskClient, checks: Checks) -> None:
+    description = client.get("/api/v1/openapi.json").json
+    assert description is not None
+    ids = checks.done("esoteric"), checks.failed("m3"), checks.pending("fer").id
+    jsonschema.Draft202012Validator(
+        {"$ref": "#/components/schemas/Comparison", "components": description["components"]}
+    ).validate(compare(client, *ids, "gone"))
+    names = description["components"]["schemas"]["ComparisonForm"]["properties"]["recipe"]
+    assert "combined" in names["items"]["enum"]
+
+
+# Files
+
+
+def exported(client: FlaskClient, form: str, *ids: str) -> bytes:
+    answer = client.get(f"/api/v1/compare/export?claims={','.join(ids)}&format={form}")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
+    return answer.data
+
+
+def table(client: FlaskClient, *ids: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(exported(client, "csv", *ids).decode())))
+
+
+def test_the_csv_has_a_row_for_each_sentence_of_each_recipe(
+    client: FlaskClient, checks: Checks
+) -> None:
+    nothing = document_without_evidence(CLAIM)
+    other = other_document()
+    other["evidence"][0]["sentence"] = "=1+1"
+    ids = checks.done("esoteric"), checks.ended("m3", other), checks.ended("fer", nothing)
+    found = table(client, *ids)
+    assert [(row["recipe"], row["rank"], row["used"]) for row in found] == [
+        *(("esoteric", "1", "True"), ("esoteric", "2", "True")),
+        *(("esoteric", "3", "True"), ("esoteric", "4", "False")),
+        *(("m3", "1", "True"), ("m3", "2", "False"), ("m3", "3", "True")),
+        ("fer", "", ""),
+    ]
+    first, last = found[0], found[-1]
+    assert (first["claim"], first["verdict"], first["confidence"]) == (CLAIM, "SUPPORTS", "0.93")
+    assert (first["document"], first["sentence_id"]) == ("Lighthouse of Varn", "1")
+    assert (first["found_by"], first["judge"]) == ("title;text", "cross-encoder-1")
+    assert (last["verdict"], last["confidence"]) == ("NOT ENOUGH INFO", "")
+    # Both recipes name this sentence; it is shown as the first of them has it.
+    assert found[4]["sentence"] == "Ida Holm (1831 to 1899) was an Ostrean engineer."
+
+
+def test_a_cell_is_never_a_formula(client: FlaskClient, checks: Checks) -> None:
+    result = claim_document(CLAIM)
+    result["evidence"][0]["sentence"] = "=1+1"
+    assert table(client, checks.ended("m3", result))[0]["sentence"] == "'=1+1"
+
+
+def test_the_latex_table_of_a_claim_has_its_ranks_with_bold_for_use(
+    client: FlaskClient, checks: Checks
+) -> None:
+    other = other_document()
+    other["recipe"] = "m_3"
+    ids = checks.done("esoteric"), checks.ended("m_3", other)
+    lines = exported(client, "latex", *ids).decode().splitlines()
+    at = lines.index(r"\begin{tabular}{p{0.4\linewidth}cc}")
+    assert all(line.startswith("% ") for line in lines[:at])
+    assert f"% Claim: {CLAIM}" in lines
+    assert lines[at + 1 : at + 10] == [
+        r"\toprule",
+        r" & esoteric & m\_3 \\",
+        r"\midrule",
+        r"Verdict & Supported & Refuted \\",
+        r"Confidence & 0.93 & 0.93 \\",
+        r"Hops & 2 & 1 \\",
+        r"Documents & 4 & 4 \\",
+        r"Seconds & 0.8 & 0.8 \\",
+        r"\midrule",
+    ]
+    begin = "It was built in 1874 by the engineer Ida Holm, who lived in it until"
+    assert lines[at + 10] == rf"Lighthouse of Varn: {begin} … & \textbf{{1}} & 2 \\"
+    assert lines[at + 13] == rf"Ida Holm: {PLANNED} & 4 & -- \\"
+    assert lines[at + 14 :] == [r"\bottomrule", r"\end{tabular}"]
+
+
+def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> None:
+    result = claim_document(CLAIM)
+    result["evidence"] = [
+        result["evidence"][0]
+        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`'}
+    ]
+    written = exported(client, "latex", checks.ended("m3", result)).decode()
+    assert (
+        r"{[}{*}]: 50 \% of \{\$x\_1\textasciicircum{}2\} \& \textbackslash{}input\{a\}"
+        r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96} & \textbf{1} \\"
+    ) in written
+
+
+def test_the_latex_table_of_several_claims_has_their_verdicts_and_sums(
+    client: FlaskClient, checks: Checks
+) -> None:
+    ids = [
+        checks.done("esoteric"),
+        checks.done("m3"),
+        checks.done("m3", "NOT ENOUGH INFO", "Varnby has a harbour."),
+    ]
+    lines = exported(client, "latex", *ids).decode().splitlines()
+    assert lines[lines.index(r"\midrule") + 1 : -2] == [
+        rf"{CLAIM} & S 0.93 & S 0.93 \\",
+        r"Varnby has a harbour. & -- & N \\",
+        r"\midrule",
+        r"Supported & 1 & 1 \\",
+        r"Refuted & 0 & 0 \\",
+        r"Not settled & 0 & 1 \\",
+        r"\midrule",
+        r"\multicolumn{3}{l}{All recipes agree on 1 of 1 claims} \\",
+    ]
+
+
+def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
+    client: FlaskClient, checks: Checks
+) -> None:
+    ids = [
+        checks.done("esoteric"),
+        checks.ended("m3", other_document()),
+        checks.done("m3", claim="Varnby has a harbour."),
+    ]
+    with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert sorted(files) == [
+        *("about.txt", "esoteric/documents.run", "esoteric/sentences.run"),
+        *("m3/documents.run", "m3/sentences.run", "topics.tsv"),
+    ]
+    assert files["topics.tsv"] == f"1\t{CLAIM}\n2\tVarnby has a harbour.\n"
+    assert files["m3/sentences.run"].splitlines()[:4] == [
+        "1 Q0 Ida%20Holm#0 1 3 m3",
+        "1 Q0 Lighthouse%20of%20Varn#1 2 2 m3",
+        "1 Q0 Lighthouse%20of%20Varn#0 3 1 m3",
+        "2 Q0 Lighthouse%20of%20Varn#1 1 4 m3",
+    ]
+    assert files["esoteric/documents.run"].splitlines()[0] == "1 Q0 Ostrea 1 4 esoteric"
+
+
+def test_every_file_says_what_is_needed_to_check_the_claims_again(
+    client: FlaskClient, checks: Checks
+) -> None:
+    made = {"recipe_digest": "0123456789ab", "version": "0.1.0"}
+    by_model = (
+        other_document()
+        | made
+        | {"usage": {"model": "mistral:large", "calls": 1, "prompt_tokens": 9, "answer_tokens": 9}}
+    )
+    ids = checks.ended("esoteric", claim_document(CLAIM) | made), checks.ended("m3", by_model)
+    first, *_, last = table(client, *ids)
+    assert (first["recipe_digest"], first["esoteric_version"]) == ("0123456789ab", "0.1.0")
+    assert (first["language_model"], last["language_model"]) == ("", "mistral:large")
+    run = compare(client, *ids)["claims"][0]["runs"]["m3"]
+    assert (run["version"], run["recipe_digest"]) == ("0.1.0", "0123456789ab")
+    day = run["finished_at"][:10]
+    by = "digest 0123456789ab; judge: cross-encoder-1"
+    said = [
+        "Checked by ESOTERIC 0.1.0",
+        f"Recipe esoteric: {by}; language model: none; checked on {day}",
+        f"Recipe m3: {by}; language model: mistral:large; checked on {day}",
+    ]
+    latex = exported(client, "latex", *ids).decode().splitlines()
+    assert [line for line in said if f"% {line}" in latex] == said
+    assert any(line.startswith("% Corpus: Wikipedia introductions, 9,842") for line in latex)
+    with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
+        about = archive.read("about.txt").decode().splitlines()
+    assert [line for line in said if line in about] == said
+
+
+def test_checks_by_different_states_of_a_recipe_are_noted(
+    client: FlaskClient, checks: Checks
+) -> None:
+    ids = [
+        checks.ended("m3", claim_document(claim) | {"recipe_digest": digest, "version": version})
+        for claim, digest, version in (("Tea is hot.", "aa", "1"), ("Ice is cold.", "bb", "2"))
+    ]
+    assert compare(client, *ids)["notes"] == [
+        "Between these checks, recipes were changed: m3.",
+        "Different versions of ESOTERIC made the checks: 1 and 2.",
+    ]
+
+
+def test_an_unknown_format_is_refused(client: FlaskClient, checks: Checks) -> None:
+    answer = client.get(f"/api/v1/compare/export?claims={checks.done('m3')}&format=pdf")
+    assert answer.status_code == 400
+    assert answer.json is not None
+    assert answer.json["error"]["hint"] == "Use one of: csv, latex, trec, json."
+
+
+# The form
+
+
+def test_the_form_offers_the_recipes_that_run_and_says_why_another_cannot(
+    client: FlaskClient,
+) -> None:
+    page = client.get("/compare?claim=Varnby+has+a+%3Ci%3Eharbour%3C/i%3E.").text
+    boxes = re.findall(r'<input type="checkbox"[^>]* value="(\w+)"[^>]* checked>', page)
+    assert boxes == ["combined", "esoteric", "admiral", "m3", "fer"]
+    assert "Cannot run here: <strong>report</strong>" in page
+    assert "Varnby has a &lt;i&gt;harbour&lt;/i&gt;.</textarea>" in page
+
+
+def test_the_form_submits_one_job_for_each_recipe(client: FlaskClient, store: JobStore) -> None:
+    sent = client.post("/compare", data={"claim": CLAIM, "recipe": ["esoteric", "m3"]})
+    assert sent.status_code == 303
+    m3, esoteric = (store.get(job.id) for job in store.recent(9))
+    assert "esoteric_visitor=" in sent.headers["Set-Cookie"]  # they belong to this browser
+    assert sent.headers["Location"] == f"/compare?claims={esoteric.id},{m3.id}"
+    assert [(job.claim, job.recipe) for job in (esoteric, m3)] == [
+        (CLAIM, "esoteric"),
+        (CLAIM, "m3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "recipes", "said"),
+    [
+        (CLAIM, [], "No recipe is ticked."),
+        (CLAIM, ["m3", "m3"], "Only one recipe is ticked."),
+        (CLAIM, ["a", "b", "c", "d", "e", "f"], "6 recipes are ticked; at most 5"),
+        (CLAIM, ["m3", "report"], "The recipe report cannot run here."),
+        (CLAIM, ["m3", "m4"], "There is no recipe"),
+        ("?!", ["m3", "fer"], "The claim contains no words."),
+        (f"{CLAIM}\n\n?!\n5", ["m3", "fer"], "Line 3 cannot be compared: The claim contains no"),
+        (f"{CLAIM}\n{'a ' * 1000}a", ["m3", "fer"], "Line 2 cannot be compared: The claim is 2001"),
+        (
+            "\n".join(f"Ship {n} is old." for n in range(101)),
+            ["m3", "fer"],
+            "These are 101 claims. 2 recipes can be compared on at most 100.",
+        ),
+        ("Tea is hot.\n" * 5001, ["m3", "fer"], "These are more than 200 claims."),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_the_form_and_nothing_is_submitted(
+    client: FlaskClient, store: JobStore, claim: str, recipes: list[str], said: str
+) -> None:
+    answer = client.post("/compare", data={"claim": claim, "recipe": recipes})
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert f"{claim}</textarea>" in answer.text  # nothing has to be typed again
+    assert store.recent(1) == []
+
+
+def test_the_form_takes_several_claims_each_once(client: FlaskClient, store: JobStore) -> None:
+    harbour = "Varnby has a harbour."
+    text = f"{CLAIM}\r\n\r\n  {harbour}\r\n{CLAIM}\r\n"
+    sent = client.post("/compare", data={"claim": text, "recipe": ["esoteric", "m3"]})
+    assert sent.status_code == 303
+    jobs = [store.get(one) for one in sent.headers["Location"].partition("claims=")[2].split(",")]
+    assert [(job.claim, job.recipe) for job in jobs] == [
+        *((CLAIM, "esoteric"), (CLAIM, "m3")),
+        *((harbour, "esoteric"), (harbour, "m3")),
+    ]
+    page = client.get(sent.headers["Location"]).text
+    assert "2 claims, compared" in page
+    change = re.search(r'href="(/compare\?claim=[^"]+)"', page)
+    assert change is not None
+    assert f"{CLAIM}\n{harbour}</textarea>" in client.get(change[1].replace("&amp;", "&")).text
+
+
+def test_a_claim_that_is_broken_over_two_lines_is_one(client: FlaskClient, store: JobStore) -> None:
+    broken = "The Lighthouse of Varn on the coast of Ostrea\nwas built by the engineer Ida Holm."
+    client.post("/compare", data={"claim": broken, "recipe": ["esoteric", "m3"]})
+    assert {job.claim for job in store.recent(9)} == {broken.replace("\n", " ")}
+
+
+def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
+    client: FlaskClient, store: JobStore
+) -> None:
+    table = io.BytesIO(f"id;claim\n1;{CLAIM}\n2;Varnby has a harbour.\n".encode())
+    data = {"claim": "", "recipe": ["esoteric", "m3"], "file": (table, "speech.csv")}
+    assert client.post("/compare", data=data).status_code == 303
+    assert len(store.recent(9)) == 4
+    wrong = {"recipe": ["esoteric", "m3"], "file": (io.BytesIO(b"%PDF-1.7"), "a.csv")}
+    refused = client.post("/compare", data=wrong)
+    assert refused.status_code == 422
+    assert "a.csv is not a text, but a PDF" in refused.text
+    claims = f"{CLAIM}\nhttps://a.example\nVarnby has a harbour."
+    address = client.post("/lists", data={"claims": claims}).location
+    leads = f"/compare?list={address.rpartition('/')[2]}"
+    assert f'href="{leads}"' in client.get(address).text
+    assert f"{CLAIM}\nVarnby has a harbour.</textarea>" in client.get(leads).text
+    long = client.post(
+        "/lists",
+        data={
+            "claims": "Tea is hot.\nIce is cold.\n"
+            + "".join(f"Ship {n} is old.\n" for n in range(99))
+        },
+    ).location
+    refused = client.get(f"/compare?list={long.rpartition('/')[2]}")
+    assert refused.status_code == 422
+    assert "The list has 101 rows. 2 recipes can be compared on at most 100." in refused.text
+    assert client.get("/compare?list=none").status_code == 404
+
+
+def test_a_claim_that_is_refused_can_be_compared_anyway(
+    client: FlaskClient, store: JobStore
+) -> None:
+    data = {"claim": "La neige est blanche et belle.", "recipe": ["m3", "fer"]}
+    answer = client.post("/compare", data=data)
+    assert answer.status_code == 422
+    assert "Check it anyway" in answer.text
+    assert client.post("/compare", data=data | {"anyway": "1"}).status_code == 303
+    assert len(store.recent(9)) == 2
+
+
+def test_a_form_of_another_site_is_refused(client: FlaskClient, store: JobStore) -> None:
+    data = {"claim": CLAIM, "recipe": ["m3", "fer"]}
+    answer = client.post("/compare", data=data, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 403
+    assert client.post("/compare", json=data).status_code == 415
+    assert store.recent(1) == []
+
+
+def test_every_result_leads_to_what_its_recipe_does(client: FlaskClient, checks: Checks) -> None:
+    page = client.get(f"/claims/{checks.done('m3')}").text
+    assert '<a href="/recipes#m3">m3</a>' in page
+    recipes = client.get("/recipes").text
+    assert '<h2 id="m3">' in recipes
+    assert "The search ends when the best sentences stay the same, after 3 hops" in recipes
+    assert "It cannot run here." in recipes  # the recipe report

@@ -1,0 +1,191 @@
+"""Pages show what their visitor may do, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from app.services import services_of
+from retrieval.errors import EsotericError
+from settings import Settings
+from tests.app.claim_documents import claim_document
+from tests.app.index import describe_index, description_file
+from tests.app.worker_by_hand import WorkerByHand
+from worker.feedback_store import FeedbackStore, Opinion
+from worker.job_store import JobStore
+from worker.jobs import Job
+from worker.lists import NewEntry
+from worker.user_store import Role, owner_of
+
+VISITORS = ("nobody", "reader", "checker", "operator", "open", "here")
+START = ("/", "/lists", "/texts", "/documents", "/compare", "/claims?whose=all", "/feedback")
+
+
+@dataclass
+class Form:
+    """A form as it is shown; ``buttons``: where each sends it, and what it adds."""
+
+    action: str
+    method: str
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    buttons: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
+
+
+class Shown(HTMLParser):
+    """The links and the forms of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.forms: list[Form] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        has = {name: value or "" for name, value in attrs}
+        if tag == "a" and "href" in has:
+            self.links.append(has["href"])
+        elif tag == "form":
+            self.forms.append(Form(has["action"], has.get("method", "get")))
+        elif not self.forms:
+            return
+        elif tag == "button":
+            sent = [(has["name"], has.get("value", ""))] if "name" in has else []
+            self.forms[-1].buttons.append((has.get("formaction", self.forms[-1].action), sent))
+        elif "name" in has and tag in {"input", "textarea", "select"}:
+            unticked = has.get("type") in {"checkbox", "radio"} and "checked" not in has
+            # An empty text loads no models.
+            typed = "Tea is hot." if tag == "textarea" and has["name"] != "text" else ""
+            if has.get("type") != "file" and not unticked:
+                self.forms[-1].fields.append((has["name"], has.get("value") or typed))
+
+
+def visited(tmp_path: Path, visitor: str) -> Iterator[tuple[Flask, FlaskClient, str]]:
+    describe_index(tmp_path)
+    environment = {"ESOTERIC_HOME": str(tmp_path)}
+    if visitor != "here":
+        environment["ESOTERIC_ACCESS"] = "open" if visitor == "open" else "tokens"
+    app = create_app(Settings.from_environment(environment))
+    client = app.test_client()
+    if visitor in {"reader", "checker", "operator"}:
+        role: Role = visitor  # type: ignore[assignment]
+        token = services_of(app).users.add("vera", role)
+        client.post("/login", data={"token": token})
+    yield app, client, visitor
+    services_of(app).close()
+
+
+@pytest.fixture(params=VISITORS)
+def visit(
+    request: pytest.FixtureRequest, tmp_path: Path, empty_database: Path
+) -> Iterator[tuple[Flask, FlaskClient, str]]:
+    shutil.copy(empty_database, tmp_path)
+    yield from visited(tmp_path, request.param)
+
+
+def claims_of(store: JobStore, owner: str) -> list[Job]:
+    """Return a claim in each state."""
+    worker = WorkerByHand(store)
+    done, failed, waits, cancelled = (
+        store.submit(f"{words} of {owner}.", "combined", owner=owner)[0]
+        for words in ("Tea is hot", "Ice is cold", "The sea is wet", "Sand is dry")
+    )
+    worker.finish(done, claim_document(done.claim))
+    worker.fail(failed, EsotericError("fault", "It broke.", "Run `esoteric doctor`."))
+    store.cancel(cancelled.id)
+    FeedbackStore(store.database).give(done.id, Opinion(True, "SUPPORTS", (), "", ""), owner)
+    return [done, failed, waits, cancelled]
+
+
+def follow(client: FlaskClient, addresses: list[str]) -> tuple[dict[str, int], list[Form]]:
+    """Open these pages and all that they lead to; return the statuses, and the forms."""
+    statuses: dict[str, int] = {}
+    forms: dict[tuple[str, ...], Form] = {}
+    while addresses:
+        address = addresses.pop().partition("#")[0]
+        if not address.startswith("/") or address in statuses or len(statuses) > 150:
+            continue
+        with client.get(address) as answer:
+            statuses[address] = answer.status_code
+            if answer.status_code == 303:
+                addresses.append(urlsplit(answer.headers["Location"])._replace(netloc="").geturl())
+            if answer.mimetype != "text/html":
+                continue
+            shown = Shown(answer.text)
+        addresses += shown.links
+        for form in shown.forms:
+            names = [name for name, _ in form.fields]
+            forms.setdefault((form.action, *names), form)
+    return statuses, list(forms.values())
+
+
+def send(client: FlaskClient, form: Form) -> Iterator[tuple[str, int]]:
+    """Send a form by each of its buttons."""
+    for action, more in form.buttons or [(form.action, [])]:
+        data: dict[str, list[str]] = {}
+        for name, value in [*form.fields, *more]:
+            data.setdefault(name, []).append(value)
+        answer = client.open(action, method=form.method.upper(), data=data)
+        yield action, answer.status_code
+
+
+def test_no_link_and_no_form_that_is_shown_is_refused(
+    visit: tuple[Flask, FlaskClient, str],
+) -> None:
+    app, client, visitor = visit
+    store, lists = services_of(app).store, services_of(app).lists
+    own = owner_of("vera") if visitor in {"reader", "checker", "operator"} else "x" * 64
+    jobs = [*claims_of(store, own), *claims_of(store, owner_of("otto"))]
+    entries = (NewEntry("Line 1", "Tea is hot.", {}, None),)
+    made = [lists.create("Drinks", "combined", entries, owner) for owner in (own, owner_of("otto"))]
+    services_of(app).corpora.make("Papers", None)
+    both = ",".join(job.id for job in jobs[:2])
+    pages = [f"/claims/{job.id}" for job in jobs] + [f"/lists/{one}" for one in made]
+    statuses, forms = follow(client, [*START, f"/compare?claims={both}", *pages])
+    refused = [address for address, status in statuses.items() if status in (401, 403)]
+    assert refused == []
+    # What deletes or logs out comes last, so that the others still have something to change.
+    last = ["delete", "remove", "logout"]
+    ends = [form.action.rpartition("/")[2] for form in forms]
+    places = [last.index(end) if end in last else -1 for end in ends]
+    forms = [form for _, form in sorted(zip(places, forms, strict=True), key=lambda one: one[0])]
+    sent = [done for form in forms for done in send(client, form)]
+    log_in = ("/login", 401) if visitor == "nobody" else None
+    assert [one for one in sent if one[1] in (401, 403) and one != log_in] == []
+    if visitor in {"nobody", "reader"}:
+        changes = {form.action for form in forms if form.method == "post"}
+        assert changes <= {"/login", "/logout", "/claims/selected"}
+    else:
+        assert {"/claims", "/lists", "/texts", "/compare"} <= {action for action, _ in sent}
+
+
+def test_a_reader_is_told_once_a_page_what_she_may_do(tmp_path: Path, empty_database: Path) -> None:
+    shutil.copy(empty_database, tmp_path)
+    for role, times in (("reader", 1), ("checker", 0)):
+        for _, client, _ in visited(tmp_path, role):
+            for page in ("/", "/lists", "/texts", "/compare"):
+                assert client.get(page).text.count("to make you a checker") == times, page
+        shutil.copy(empty_database, tmp_path)
+
+
+@pytest.mark.parametrize(("visitor", "sees"), [("operator", 1), ("here", 1), ("checker", 0)])
+def test_commands_are_shown_to_operators_alone(
+    tmp_path: Path, empty_database: Path, visitor: str, sees: int
+) -> None:
+    shutil.copy(empty_database, tmp_path)
+    for app, client, _ in visited(tmp_path, visitor):
+        description_file(tmp_path).unlink()
+        failed = claims_of(services_of(app).store, owner_of("vera"))[1]
+        home, stopped = client.get("/").text, client.get(f"/claims/{failed.id}").text
+        assert home.count("esoteric index build") == sees
+        assert stopped.count("esoteric doctor") == sees
+        assert "There is no index yet" in home
+        assert ("The operator of this service can put it right." in stopped) == (not sees)

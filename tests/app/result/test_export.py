@@ -1,0 +1,512 @@
+"""A finished claim as a file, in each format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.people.visitor import COOKIE
+from retrieval.words import NOT_SETTLED
+from tests.app.claim_documents import (
+    claim_document,
+    document_kept_from_before,
+    document_with_a_long_proof,
+    document_with_proof,
+    document_without_evidence,
+    statement,
+)
+from tests.app.worker_by_hand import WorkerByHand
+from worker.job_store import JobStore
+from worker.jobs import Job
+
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+
+
+def done(store: JobStore, worker: WorkerByHand, result: dict[str, Any]) -> Job:
+    job = store.submit(result["claim"], "esoteric")[0]
+    worker.finish(job, result)
+    return job
+
+
+def fetch(client: FlaskClient, job: Job, name: str) -> Any:
+    if name == "claimreview":
+        given = client.post(
+            f"/api/v1/claims/{job.id}/feedback", json={"agrees": True, "name": "Ida Holm"}
+        )
+        assert given.status_code == 201
+    answer = client.get(f"/api/v1/claims/{job.id}/export", query_string={"format": name})
+    assert answer.status_code == 200
+    return answer
+
+
+def hops(markdown: str) -> list[str]:
+    """Return the lines about the hops."""
+    return markdown.split("## Hops\n\n")[1].split("\n\nChecked by")[0].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "suffix"),
+    [
+        ("json", "application/json", "json"),
+        ("md", "text/markdown", "md"),
+        ("csv", "text/csv", "csv"),
+        ("claimreview", "application/ld+json", "jsonld"),
+    ],
+)
+def test_every_format_comes_as_a_file_of_its_type(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    name: str,
+    media_type: str,
+    suffix: str,
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    answer = fetch(client, job, name)
+    assert answer.mimetype == media_type
+    assert answer.headers["Content-Disposition"] == (
+        f'attachment; filename="claim-{job.id}.{suffix}"'
+    )
+
+
+def test_json_is_the_result_itself_and_the_default(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    assert fetch(client, job, "json").json == claim_document(CLAIM)
+    assert client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
+
+
+def test_unfinished_claims_and_unknown_formats_are_refused(
+    client: FlaskClient, store: JobStore
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    pending = client.get(f"/api/v1/claims/{job.id}/export")
+    assert pending.status_code == 409
+    assert pending.json["error"]["code"] == "not_done"  # type: ignore[index]
+    unknown = client.get(f"/api/v1/claims/{job.id}/export?format=pdf")
+    assert unknown.status_code == 400
+    assert unknown.json["error"]["hint"] == (  # type: ignore[index]
+        "Use one of: json, md, csv, claimreview."
+    )
+
+
+def test_csv_has_a_row_for_each_piece_of_evidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[1].pop("finished_at").startswith("20")
+    assert rows[1] == {
+        "claim": CLAIM,
+        "verdict": "SUPPORTS",
+        "confidence": "0.93",
+        "rank": "2",
+        "selected": "True",
+        "stance": "SUPPORTS",
+        "stance_confidence": "0.88",
+        "score": "0.84",
+        "title": "Ida Holm",
+        "sentence": "Ida Holm (1831 to 1899) was an Ostrean engineer.",
+        "url": "https://en.wikipedia.org/wiki/Ida_Holm",
+        "document": "Ida Holm",
+        "sentence_id": "0",
+        "start": "0",
+        "end": "48",
+        "hop": "2",
+        "path": "",
+        "section": "",
+        "page": "",
+        "context_before": "",
+        "context_after": "",
+        "copies": "1",
+        "leans": "",
+        "disagrees": "False",
+        "source": "en.wikipedia.org",
+        "level": "settled",
+        "recipe": "esoteric",
+        "judge": "cross-encoder-1",
+        "corpus": "Wikipedia introductions",
+        "text_date": "",
+        "indexed_at": "2026-11-20T09:30:00Z",
+        "part by part": "",
+        "recipe_digest": "",
+        "esoteric_version": "",
+    }
+
+
+def test_exports_name_page_and_section_of_a_long_document_and_escape_them(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    result["evidence"][0] |= {"title": "Report", "section": "=1+1 > *All*", "page": 12}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert (row["section"], row["page"]) == ("'=1+1 > *All*", "12")
+    assert r"[Report, page 12, \=1\+1 \> \*All\*](" in fetch(client, job, "md").text
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
+
+
+def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    credit = "report.pdf, page 3, modified on 2024-03-05"
+    result["documents"][1]["source"] = credit
+    result["corpus"]["text_date"] = "2024-03-05"
+    job = done(store, worker, result)
+    assert next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))["source"] == credit
+    markdown = fetch(client, job, "md").text
+    assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
+    assert r"Wikipedia introductions (9842 documents, text of 2024\-03\-05, built 2026" in markdown
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
+
+
+def test_exports_show_the_context_of_a_sentence_and_escape_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    item = result["evidence"][0]
+    item |= {"context_before": "=1+1 *Was* it?", "sentence": "No.", "context_after": "<b>So</b>."}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert (row["context_before"], row["context_after"]) == ("'=1+1 *Was* it?", "<b>So</b>.")
+    shown = r"1. *\=1\+1 \*Was\* it?* No\. *\<b\>So\</b\>\.*"
+    assert shown in fetch(client, job, "md").text.splitlines()
+
+
+def test_csv_names_the_sentences_that_one_was_read_with(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_proof())
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [row["path"] for row in rows] == ["", '[["Lighthouse of Varn", 1]]', "", ""]
+
+
+def test_csv_without_evidence_still_has_the_verdict(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_without_evidence(CLAIM))
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert len(rows) == 1
+    assert (rows[0]["verdict"], rows[0]["sentence"]) == ("NOT ENOUGH INFO", "")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "\uff1d", "\n@"])
+def test_no_cell_of_a_csv_is_a_formula(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand, start: str
+) -> None:
+    result = claim_document(CLAIM)
+    formula = f'{start}HYPERLINK("https://x.example","x")'
+    result["evidence"][0] |= {"sentence": formula, "title": formula, "document": formula}
+    job = done(store, worker, result)
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text, newline="")))
+    for column in ("sentence", "title", "document"):
+        assert row[column] == f"'{formula}"
+
+
+def test_markdown_has_the_verdict_and_its_evidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    text = fetch(client, job, "md").text
+    assert text.startswith("# The Lighthouse of Varn was built by Ida Holm\\.\n")
+    assert "**Supported**, 93% sure\n\n2 support · 1 settles nothing\n" in text
+    assert (
+        "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
+        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>), from en\\.wikipedia\\.org:"
+        " supports (88%), selected\n"
+    ) in text
+    assert f"<http://localhost/claims/{job.id}>" in text
+
+
+def test_markdown_has_the_notices(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, {**claim_document(CLAIM), "notices": ["This is *no* claim."]})
+    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**Supported**" in fetch(client, job, "md").text
+
+
+def test_markdown_names_the_sentences_that_one_was_read_with(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof()
+    result["evidence"][1]["path"].append(["Skerries", 3])
+    job = done(store, worker, result)
+    assert (
+        ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries,"
+        " selected\n"
+    ) in fetch(client, job, "md").text
+
+
+def test_markdown_has_no_confidence_without_selected_evidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
+    for item in result["evidence"]:
+        item["selected"] = False
+    job = done(store, worker, result)
+    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in fetch(client, job, "md").text
+
+
+def test_markdown_quotes_no_words_where_a_whole_sentence_matches(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = document_with_proof()
+    built = result["evidence"][0]
+    result["proof"][0]["evidence"][2:] = [built["start"], built["end"]]
+    job = done(store, worker, result)
+    assert (
+        "1. “The Lighthouse of Varn”: says the same, by the title or the whole sentence in"
+        " Lighthouse of Varn, evidence 1\n"
+    ) in fetch(client, job, "md").text
+
+
+def test_markdown_has_the_proof_and_the_hops(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_a_long_proof())
+    text = fetch(client, job, "md").text
+    assert (
+        "## Proof\n\n"
+        "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
+        "1. “The Lighthouse of Varn”: says the same, “The Lighthouse of Varn” in Lighthouse of"
+        " Varn, evidence 3\n"
+    ) in text
+    assert (
+        "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
+    ) in text
+    assert "8. “was born in Varnby”: nothing found\n\n## Questions asked\n" in text
+    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
+    planned = "“She planned eleven lighthouses and two bridges\\.”"
+    found = "“an Ostrean engineer”, “who planned”"
+    assert hops(text) == [
+        "1. 3 documents read, 2 sentences found",
+        f"   - Still open\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        "2. 1 document read, 2 sentences found",
+        f"   - Open before it\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        f"   - {built} in Lighthouse of Varn led to Ida Holm",
+        f"   - Now covered\\: {found} and “eleven bridges”\\.",
+        "   - Still open\\: “was born in Varnby”\\.",
+        "3. 2 documents read, 0 sentences found",
+        "   - Open before it\\: “was born in Varnby”\\.",
+        "   - Varnby led to Whaling",
+        f"   - {planned} in Ida Holm led to Ostrean bridges",
+        "   - Still open\\: “was born in Varnby”\\.",
+        "   - The search ended: nothing new of use was found",
+    ]
+
+
+def test_markdown_says_that_the_proof_does_not_agree(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_with_proof("REFUTES"))
+    assert (
+        "## Proof\n\nRead part by part, the evidence does not give the same verdict."
+        " This has lowered the confidence.\n\n1. “"
+    ) in fetch(client, job, "md").text
+    row = next(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert row["part by part"] == "disagrees"
+
+
+def test_an_old_result_is_exported_without_newer_fields(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, document_kept_from_before(CLAIM))
+    assert fetch(client, job, "json").json == document_kept_from_before(CLAIM)
+    markdown = fetch(client, job, "md").text
+    assert "## Proof" not in markdown
+    assert "read together" not in markdown
+    assert hops(markdown) == [
+        "1. 3 documents read, 2 sentences found",
+        "   - Not named in the selected sentences\\: “Lighthouse”\\.",
+        "2. 1 document read, 2 sentences found",
+        "   - Not named before it\\: “Lighthouse”\\.",
+        "   - Now named\\: “Lighthouse”\\.",
+    ]
+    rows = list(csv.DictReader(io.StringIO(fetch(client, job, "csv").text)))
+    assert [(row["rank"], row["path"]) for row in rows] == [(rank, "") for rank in "1234"]
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["reviewRating"]["alternateName"] == "Supported"
+
+
+def test_markdown_escapes_markup_in_the_texts(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    result = claim_document(CLAIM)
+    hostile = "[x](javascript:alert)\n\n# Title\n<b>`code`</b>"
+    result["evidence"][0] |= {"sentence": hostile, "title": hostile, "url": "javascript:x"}
+    result["evidence"][1] |= {"title": "T", "url": "https://x.example/>)<b>"}
+    result["documents"][1] |= {"source": hostile}
+    result["documents"][2] |= {"title": hostile}
+    job = done(store, worker, result)
+    lines = fetch(client, job, "md").text.splitlines()
+    safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
+    assert f"1. {safe}" in lines
+    assert f"   {safe}, from {safe}: supports (93%), selected" in lines
+    assert f"   - “{safe}” in Lighthouse of Varn led to {safe}" in lines
+    assert any(line.startswith("   [T](<https://x.example/%3E)%3Cb%3E>)") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("label", "word", "value"),
+    [
+        ("SUPPORTS", "Supported", 5),
+        ("REFUTES", "Refuted", 1),
+        ("NOT ENOUGH INFO", "Not settled", None),
+    ],
+)
+def test_claimreview_rates_the_claim(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    label: str,
+    word: str,
+    value: int | None,
+) -> None:
+    job = done(store, worker, claim_document(CLAIM, label))
+    review = json.loads(fetch(client, job, "claimreview").text)
+    assert review["@context"] == "https://schema.org"
+    assert review["@type"] == "ClaimReview"
+    assert review["claimReviewed"] == CLAIM
+    assert review["url"] == f"http://localhost/claims/{job.id}"
+    assert review["datePublished"] == datetime.now(UTC).date().isoformat()
+    assert review["reviewRating"]["alternateName"] == word
+    assert review["reviewRating"].get("ratingValue") == value
+    assert review["author"] == {"@type": "Person", "name": "Ida Holm"}
+    # Of the three selected sentences the third settles nothing.
+    named = ["Lighthouse of Varn", "Ida Holm", "Lighthouse of Varn"]
+    assert [work["name"] for work in review["citation"]] == named[: 2 if value else 3]
+
+
+def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
+    app: Flask, client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM))
+    address = f"/api/v1/claims/{job.id}"
+    for given in (None, {"agrees": True, "name": " "}, {"agrees": False, "label": "REFUTES"}):
+        if given:
+            assert (
+                client.post(f"{address}/feedback", json=given | {"note": "Hm."}).status_code == 201
+            )
+        answer = client.get(f"{address}/export?format=claimreview")
+        assert (answer.status_code, answer.json["error"]["code"]) == (409, "not_confirmed")  # type: ignore[index]
+    for visitor, name in (("a", "Ida Holm"), ("b", "Ole Berg")):
+        reader = app.test_client()
+        reader.set_cookie(COOKIE, visitor * 43)
+        given = {"agrees": True, "name": name, "note": f"{name} has read it.", "wrong": [2]}
+        assert reader.post(f"{address}/feedback", json=given).status_code == 201
+    for visitor, name in (("a", "Ida Holm"), ("b", "Ole Berg"), ("c", "Ole Berg")):
+        reader = app.test_client()
+        reader.set_cookie(COOKIE, visitor * 43)
+        review = json.loads(reader.get(f"{address}/export?format=claimreview").text)
+        assert review["author"] == {"@type": "Person", "name": name}
+        assert review["reviewRating"]["ratingExplanation"] == f"{name} has read it."
+        assert len(review["citation"]) == 1  # of the two that support it one is labelled wrongly
+
+
+def test_claimreview_stays_within_the_script_element_that_it_is_put_into(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    hostile = "Tea </script><script>alert(1)</script> <!-- <script> & more"
+    result = claim_document(CLAIM)
+    result["claim"] = hostile
+    result["verdict"]["rationale"] = hostile
+    for item in result["evidence"]:
+        item |= {"sentence": hostile, "title": hostile, "url": "https://a.example/?a=1&b=</script>"}
+    text = fetch(client, done(store, worker, result), "claimreview").text
+    elements = Elements(f'<script type="application/ld+json">{text}</script><p>After</p>')
+    assert elements.names == ["script", "p"]
+    assert elements.scripts == [text]
+    review = json.loads(text)
+    assert review["claimReviewed"] == hostile
+    assert review["reviewRating"]["ratingExplanation"] == hostile
+    assert review["citation"][0]["text"] == hostile
+
+
+class Elements(HTMLParser):
+    """The names of the elements of a page, and the texts of its scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.names[-1] == "script":
+            self.scripts.append(data)
+
+
+def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
+    more = {"statements": parts, "claim_as_written": "Claim: it"}
+    text = fetch(client, done(store, worker, claim_document(CLAIM) | more), "md").text
+    assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted (90%): Old\\.\n\n" in text
+    assert "As it was written: Claim\\: it\n" in text
+
+
+def document_with_doubt() -> dict[str, Any]:
+    """Return an undecided document that leans, with one sentence against its lean."""
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.8)
+    result["verdict"] |= {"leans": "REFUTES", "disagreement": [2]}
+    result["evidence"][0] |= {"copies": 7}
+    return result
+
+
+def test_markdown_of_an_undecided_verdict_has_its_lean_and_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "md").text
+    assert "\n**Leans refuted**\n" in text
+    assert (
+        "\nAgainst it: “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
+    )
+    assert ": settles nothing, in 7 documents, selected\n" in text
+
+
+def test_csv_of_an_undecided_verdict_has_its_lean_and_no_confidence(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "csv").text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {(row["verdict"], row["level"], row["confidence"], row["leans"]) for row in rows} == {
+        ("NOT ENOUGH INFO", "leans", "", "REFUTES")
+    }
+    assert [row["disagrees"] for row in rows] == ["False", "True", "False", "False"]
+    assert [row["copies"] for row in rows] == ["7", "1", "1", "1"]
+
+
+def test_claimreview_of_an_undecided_verdict_rates_nothing(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    text = fetch(client, done(store, worker, document_with_doubt()), "claimreview").text
+    rating = json.loads(text)["reviewRating"]
+    assert rating["alternateName"] == "Not settled"
+    assert "ratingValue" not in rating
+
+
+def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = done(store, worker, claim_document(CLAIM, "REFUTES", 0.69))
+    assert "**Probably refuted**, 69% sure\n" in fetch(client, job, "md").text
+    rating = json.loads(fetch(client, job, "claimreview").text)["reviewRating"]
+    assert rating["alternateName"] == "Refuted"

@@ -1,0 +1,147 @@
+"""Two judges: the texts of page, exports and terminal where they agree and where they disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from cli.claim_text import as_text
+from retrieval.errors import Problem
+from retrieval.result import ClaimResult
+from tests.app.claim_documents import (
+    LOCAL,
+    MODEL,
+    PROVED_CLAIM,
+    document_with_a_local_model,
+    document_with_a_model,
+    document_with_proof,
+)
+from tests.app.worker_by_hand import WorkerByHand
+from worker.job_store import JobStore
+from worker.reports import AskedModel
+from worker.worker_store import WorkerStore
+
+CLAIM = "The Lighthouse of Varn was built in 1874."
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return as_text(ClaimResult.model_validate(result))
+
+
+@pytest.fixture
+def page(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Any:
+    """Return the page, or the export of this format, of a claim with this result."""
+
+    def shown(result: dict[str, Any], export: str = "") -> str:
+        job = store.submit(result["claim"], "esoteric")[0]
+        worker.finish(job, result)
+        path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
+        return client.get(path).text
+
+    return shown
+
+
+def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "REFUTES"))
+    assert "The judges disagree" in text
+    assert "Read the evidence before you rely on the verdict." in text
+    assert text.index("(decides)") < text.index("The verifier")
+    assert MODEL in text
+    assert "cross-encoder-1" in text
+    assert "Missing: <bdi>who paid</bdi>" in text
+    assert "93% confident" in text[text.index('id="opinions"') :]
+    assert "42% confident" not in text  # the model was not asked for that
+    assert '<a href="#evidence-3"><span class="hidden">evidence </span>3</a>' in text
+
+
+def test_agreement_is_shown(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "SUPPORTS"))
+    assert "Both judges agree" in text
+    assert "The judges disagree" not in text
+
+
+def test_where_the_verifier_decides_it_comes_first(page: Any) -> None:
+    text = page(document_with_a_model(CLAIM, "REFUTES", decides=False))
+    judges = text[text.index('id="opinions"') :]
+    assert judges.index("The verifier") < judges.index("(decides)") < judges.index(MODEL)
+    assert "The verdict is from the language model" not in text
+
+
+def test_one_judge_alone_has_no_section(page: Any) -> None:
+    result = document_with_proof()
+    assert 'id="opinions"' not in page(result)
+
+
+def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page: Any) -> None:
+    """The label of the proof is SUPPORTS. It is compared only with the verifier's verdict."""
+    by_model = document_with_proof("REFUTES")
+    both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
+    by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
+    for export in ("", "md"):
+        assert "has lowered" in page(document_with_proof("REFUTES"), export)
+        assert "has lowered" not in page(by_model, export)
+    assert "has lowered" in text_of(document_with_proof("REFUTES"))
+    assert "has lowered" not in text_of(by_model)
+
+
+def test_where_both_decide_together_neither_is_marked_as_deciding(page: Any) -> None:
+    text = page(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
+    judges = text[text.index('id="opinions"') :]
+    assert "The judges disagree" in text
+    assert "(decides)" not in text
+    assert judges.index("The language model</dt>") < judges.index("The verifier</dt>")
+    assert f"The verifier and the language model <bdi>{LOCAL}</bdi> read the" in text
+    assert "the verdict combines their probabilities" in text
+    assert "What both judges read" in text
+
+
+def test_exports_and_the_terminal_show_both_opinions(page: Any) -> None:
+    result = document_with_a_model(CLAIM, "REFUTES")
+    markdown = page(result, "md")
+    assert "The judges disagree:" in markdown
+    assert "refuted, citing evidence 1 and 3" in markdown
+    assert "Missing: who paid" in markdown
+    text = " ".join(text_of(result).split())
+    assert "The judges disagree:" in text
+    assert f"- {MODEL}: refuted, citing 1, 3." in text
+    assert "- cross-encoder-1: supported (93%)" in text
+
+
+def test_what_a_model_says_is_escaped(page: Any) -> None:
+    result = document_with_a_model(CLAIM, "REFUTES")
+    hostile = "<script>alert(1)</script> [x](javascript:alert(1))"
+    result["verdict"]["rationale"] = result["verdict"]["opinions"][0]["rationale"] = hostile
+    result["verdict"]["opinions"][0]["missing"] = hostile
+    assert "<script>alert" not in page(result)
+    assert "[x](javascript" not in page(result, "md")
+
+
+def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
+    client: FlaskClient, store: JobStore
+) -> None:
+    asked = AskedModel("qwen2.5-1.5b", "", True, None)
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "ready", language_model=asked)
+    text = client.get("/").text
+    assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
+    assert "nothing is sent anywhere" in text
+    assert "are sent to" not in text
+    assert "nothing on the internet" in text
+
+
+def test_the_first_page_names_the_host_that_a_worker_reports(
+    client: FlaskClient, store: JobStore
+) -> None:
+    assert "are sent to the language model" not in client.get("/").text
+    asked = AskedModel("small", "models.example:8080", True, None)
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "loading", language_model=asked)
+    text = client.get("/").text
+    assert "are sent to the language model <strong><bdi>small</bdi></strong>" in text
+    assert "<strong><bdi>models.example:8080</bdi></strong>" in text
+    assert "cannot be used" not in text
+    failing = replace(asked, problem=Problem("x", "It fails.", "Wait."))
+    WorkerStore(store.database).beat("other", datetime.now(UTC), "ready", language_model=failing)
+    assert "At the moment its answers cannot be used" in client.get("/").text

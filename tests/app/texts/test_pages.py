@@ -1,0 +1,251 @@
+"""The page and the API of texts, and the list that a text becomes, with its sentences coloured."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.datastructures import MultiDict
+
+from app.filters import Badge
+from app.services import install_services, services_of
+from app.texts.coloured_text import coloured
+from retrieval.checkable import kind_model
+from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
+from retrieval.checkable.sentences import TextSentence
+from retrieval.types import REFUTES, SUPPORTS
+from settings import CHECKOUT, Settings
+from tests.app.claim_documents import claim_document
+from tests.app.worker_by_hand import WorkerByHand
+from worker.feeder import Feeder
+from worker.lists import SaidEntry, SourceText
+
+TEXT = "Germany is old, and Berlin is its capital. I love it! He was born in 1500.\n\n<b>So</b>!"
+
+
+def chosen(**fields: object) -> MultiDict[str, object]:
+    """Return the form of a text with two claims of its first sentence."""
+    sent: MultiDict[str, object] = MultiDict(
+        {
+            "text": TEXT,
+            "claim-1": "Germany is old.",
+            "said-1": "0-42",
+            "claim-2": "Berlin is Germany's capital.",
+            "said-2": "0-42",
+        }
+    )
+    sent.setlist("take", ["1", "2"])
+    for name, value in fields.items():
+        sent.setlist(name.replace("_", "-"), value if isinstance(value, list) else [value])
+    return sent
+
+
+@pytest.mark.models
+def test_the_page_ticks_what_can_be_checked_and_says_what_was_replaced(
+    client: FlaskClient,
+) -> None:
+    page = client.post("/texts", data={"text": TEXT}).text
+    ticked = re.findall(r'name="take" value="(\d)"[^>]* checked', page)
+    assert ticked == ["1", "2"]
+    assert "Berlin is Germany&#39;s capital." in page
+    assert "<bdi>its</bdi> → <bdi>Germany</bdi>" in page
+    assert '<span class="tag">Opinion</span>' in page
+    assert "who is “he”?" in page
+    assert 'Check <span id="count">2 claims</span>' in page
+    assert "<b>" not in page
+
+
+@pytest.mark.models
+def test_the_api_returns_the_sentences_with_their_places(client: FlaskClient) -> None:
+    answer = client.post("/api/v1/texts", json={"text": f"\r\n{TEXT} "})
+    assert answer.status_code == 200
+    assert answer.json is not None
+    text, sentences = answer.json["text"], answer.json["sentences"]
+    assert text == TEXT
+    assert [one["kind"] for one in sentences] == ["fact", "opinion", "fact", "fragment"]
+    assert [text[one["start"] : one["end"]] for one in sentences] == [
+        one["text"] for one in sentences
+    ]
+    assert sentences[0]["claims"][1] == {
+        "text": "Berlin is Germany's capital.",
+        "replaced": [{"said": "its", "meant": "Germany"}],
+        "unclear": [],
+    }
+    assert sentences[2]["claims"][0]["unclear"] == ["He"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "There is no text to read."),
+        ("a b " * 5_000 + "c", "20,001 characters long"),
+        (
+            "Die Brücke ist alt. Sie wurde 1931 gebaut und ist nicht sicher.",
+            "not look like English",
+        ),
+        ("PK\x03\x04\x14\x00", "not plain text"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_and_kept(
+    client: FlaskClient, text: str, message: str
+) -> None:
+    for address in ("/texts", "/texts/claims"):
+        answer = client.post(address, data={"text": text})
+        assert answer.status_code == 422
+        assert message in answer.text
+        field = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer.text, re.S)
+        assert field is not None
+        assert html.unescape(field[1]) == text
+    refused = client.post("/api/v1/texts", json={"text": text})
+    assert refused.status_code == 422
+    assert message in refused.text
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"text": 1}', '{"text": "a", "more": 1}'])
+def test_a_wrong_body_gets_an_error_of_the_api(client: FlaskClient, body: str) -> None:
+    answer = client.post("/api/v1/texts", data=body, content_type="application/json")
+    assert answer.status_code in (400, 422)
+    assert answer.json is not None
+    assert set(answer.json["error"]) == {"code", "message", "hint"}
+    assert client.post("/api/v1/texts", data=body).status_code == 415
+
+
+def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
+    app: Flask, client: FlaskClient, worker: WorkerByHand
+) -> None:
+    answer = client.post("/texts/claims", data=chosen(claim_2="Bern <i>is</i> Germany's capital."))
+    assert answer.status_code == 303
+    page = client.get(answer.location).text
+    assert "0 of 2 claims" in page
+    assert re.search(
+        r'class="pending[^>]*>.*?Germany is old, and Berlin is its capital\.', page, re.S
+    )
+    assert "&lt;b&gt;So&lt;/b&gt;!" in page
+    here = services_of(app)
+    feeder = Feeder(here.database, here.queue, None)  # type: ignore[arg-type]
+    while feeder.look():
+        for job in here.store.recent(9):
+            if job.state == "queued":
+                worker.finish(here.store.get(job.id), claim_document(job.claim))
+    page = client.get(answer.location).text
+    said = re.search(r'<a class="supported[^>]*>(.*?)</a>', page, re.S)
+    assert said is not None
+    assert "Germany is old, and Berlin is its capital." in said[1]
+    assert "<i>" not in page
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"take": []}, "No claim is ticked."),
+        ({"take": ["9"]}, "not of this text"),
+        ({"said_1": "5-999"}, "not of this text"),
+        ({"said_1": "7-7"}, "not of this text"),
+        ({"said_1": "x"}, "not of this text"),
+    ],
+)
+def test_a_form_that_names_no_claim_of_the_text_is_shown_again_with_its_words(
+    client: FlaskClient, fields: dict[str, object], message: str
+) -> None:
+    answer = client.post("/texts/claims", data=chosen(claim_2="My own words.", **fields))
+    assert answer.status_code == 422
+    assert message in answer.text
+    assert "My own words." in answer.text
+
+
+@pytest.mark.models
+def test_more_claims_than_a_list_may_have_are_refused_and_kept(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.texts.pages.MOST_CLAIMS", 1)
+    answer = client.post("/texts/claims", data=chosen(claim_2="My own words.", take=["1", "2"]))
+    assert answer.status_code == 422
+    assert "2 claims are ticked; a list may have 1." in answer.text
+    assert "My own words." in answer.text
+
+
+class BusyReader(ReaderOnDemand):
+    """A reader that others use all the time."""
+
+    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
+        raise TextsBusy
+
+
+def test_while_other_texts_are_read_nothing_that_was_chosen_is_lost(
+    app: Flask, client: FlaskClient, settings: Settings
+) -> None:
+    busy = BusyReader(settings.model_folders.networks, 1)
+    install_services(app, replace(services_of(app), texts=busy))
+    asked = client.post("/texts", data={"text": TEXT})
+    assert (asked.status_code, asked.headers["Retry-After"]) == (503, "5")
+    assert html.unescape(asked.text).count(TEXT) == 1
+    form = chosen(take=["2"], recipe="unknown")
+    form["claim-1"] = "My own <words>."
+    form |= {"claim-3": "I love it!", "said-3": "43-53", "kind-3": "opinion"}
+    form |= {"claim-4": "Of no text.", "said-4": "7-999", "claim-x": "x", "said-x": "0-4"}
+    refused = client.post("/texts/claims", data=form)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    shown = refused.text
+    assert "There is no recipe named" in html.unescape(shown)
+    assert "Other texts are being read now." in shown
+    assert "My own &lt;words&gt;.</textarea>" in shown
+    assert re.findall(r'name="take" value="(\d)"[^>]* checked', shown) == ["2"]
+    assert '<span class="tag">Opinion</span>' in shown
+    assert "Of no text." not in shown
+    sent_again = chosen(take=["2"], claim_1="My own <words>.")
+    for name, value in re.findall(r'name="(said-\d)" value="([^"]*)"', shown):
+        sent_again[name] = value
+    assert client.post("/texts/claims", data=sent_again).status_code == 303
+
+
+def test_a_control_character_in_a_refused_claim_is_stored_as_one_that_says_so(
+    client: FlaskClient,
+) -> None:
+    answer = client.post("/texts/claims", data=chosen(claim_2="https://a.example/\0"))
+    assert answer.status_code == 303
+    assert "https://a.example/\ufffd" in client.get(answer.location).text
+
+
+def test_a_chosen_claim_that_is_none_is_a_row_with_its_reason(client: FlaskClient) -> None:
+    answer = client.post("/texts/claims", data=chosen(claim_2="https://example.org/a"))
+    assert answer.status_code == 303
+    assert "This is a link." in client.get(answer.location).text
+
+
+def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
+    def said(start: int, end: int, label: object, claim: str) -> SaidEntry:
+        return SaidEntry(start, end, "done", claim, label, 0.9, None)  # type: ignore[arg-type]
+
+    source = SourceText(
+        "Aye. One and two. No.",
+        (said(5, 17, SUPPORTS, "a"), said(5, 17, REFUTES, "b"), said(9, 30, SUPPORTS, "c")),
+    )
+    looks = {SUPPORTS: Badge("supported", "Supported"), REFUTES: Badge("refuted", "Refuted")}
+    pieces = coloured(source, lambda one: looks[one.label])  # type: ignore[index]
+    assert [piece.text for piece in pieces] == ["Aye. ", "One and two.", " No."]
+    assert [piece.claim_id for piece in pieces] == [None, "b", None]
+    assert pieces[1].badge == looks[REFUTES]
+
+
+def test_a_missing_model_is_said_with_how_to_restore_it(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kind_model.read_model, "__defaults__", (tmp_path,))
+    answer = client.post("/api/v1/texts", json={"text": TEXT})
+    assert answer.status_code == 503
+    assert answer.json is not None
+    assert answer.json["error"]["code"] == "model_missing"
+
+
+@pytest.mark.server
+def test_a_service_that_gets_no_text_loads_no_parser() -> None:
+    code = "import sys, app; sys.exit(bool({'spacy', 'onnxruntime', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, check=False).returncode == 0

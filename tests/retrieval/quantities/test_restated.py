@@ -1,0 +1,82 @@
+"""A claim with the measurement of a sentence in its place, and what arithmetic makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.restated import candidates, measurement, restated, ruling
+from retrieval.text.english import EnglishParser
+from retrieval.types import REFUTES, SUPPORTS, Label
+
+
+def read(
+    parser: EnglishParser, claim: str, sentence: str, *probabilities: float
+) -> tuple[list[str], Label | None]:
+    """Return the restated claims, and the label if a verifier gives them these probabilities."""
+    parsed = parser.parse(claim)
+    claimed = measurement(parsed)
+    assert claimed is not None
+    passage = ParsedSentence("Ober", parser.parse(sentence))
+    found = list(candidates(parsed, claimed, passage))
+    decided = ruling(parsed, claimed, passage, list(zip(found, probabilities, strict=True)))
+    return [restated(parsed, claimed, one) for one in found], decided and decided.label
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "claims", "label"),
+    [
+        ("Ober is 3,000 metres high.", "It reaches 4,212 m.", ["Ober is 4,212 m high."], REFUTES),
+        ("Ober is over 4 km high.", "It reaches 4,212 m.", ["Ober is 4,212 m high."], SUPPORTS),
+        # 4,211.8 is rounded to 4,212; 4,212 and 4,215 may be two measurements of the same.
+        ("Ober is 4,212 m high.", "It reaches 4,211.8 m.", ["Ober is 4,211.8 m high."], SUPPORTS),
+        ("Ober is 4,215 m high.", "It reaches 4,212 m.", ["Ober is 4,212 m high."], None),
+        ("Ober is 4 km high.", "It is over 4 km high.", ["Ober is 4 km high."], SUPPORTS),
+        ("Ober is 3 km high.", "It is over 4 km high.", ["Ober is 4 km high."], REFUTES),
+        (
+            "Ober has 90,000 inhabitants.",
+            "The town, with a population of 12,000, is old.",
+            ["Ober has 12,000 inhabitants."],
+            REFUTES,
+        ),
+    ],
+)
+def test_what_the_verifier_reads_as_the_claimed_measurement_is_compared_with_it(
+    parser: EnglishParser, claim: str, sentence: str, claims: list[str], label: Label | None
+) -> None:
+    assert read(parser, claim, sentence, 0.9) == (claims, label)
+
+
+def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> None:
+    claim = "Ober is 3,000 metres high."
+    sentence = "It is 4,212 m high and stands 3,000 m above its valley."
+    assert read(parser, claim, sentence, 0.9, 0.7)[1] == REFUTES
+    assert read(parser, claim, sentence, 0.9, 0.8)[1] is None
+    assert read(parser, claim, sentence, 0.5, 0.2)[1] is None
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Ober has three inns.",  # three may be those of a street
+        "Ober has 60 per cent of the snow.",
+        "Ober was first climbed in 1811.",
+        "Ober is 4,212 m high and 9 km long.",
+        "Ober is not 4,212 m high.",
+    ],
+)
+def test_only_a_claim_of_one_measurement_is_restated(parser: EnglishParser, claim: str) -> None:
+    assert measurement(parser.parse(claim)) is None
+
+
+@pytest.mark.parametrize(
+    "sentence", ["It may reach 4,212 m.", "A guide calls it “4,212 m high”.", "It costs 40 crowns."]
+)
+def test_what_a_sentence_does_not_state_is_no_candidate(
+    parser: EnglishParser, sentence: str
+) -> None:
+    claim = parser.parse("Ober is 3,000 metres high.")
+    claimed = measurement(claim)
+    assert claimed is not None
+    passage = ParsedSentence("Ober", parser.parse(sentence))
+    assert list(candidates(claim, claimed, passage)) == []

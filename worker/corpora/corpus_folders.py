@@ -1,0 +1,197 @@
+"""The folders of the corpora beside the default one: where things are, and who may change them.
+
+corpus.json    what the corpus is (``Corpus``)
+indexing.json  how far its indexing is (``Indexing``)
+files/         what was uploaded
+index/         its index
+lock           held while one of these changes
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from retrieval.system.files import write_whole
+from retrieval.system.private_files import make_private_folder
+from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
+from worker.corpora.records import Corpus, FileReport, Indexing
+
+Record = TypeVar("Record", bound=BaseModel)
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+# In the folder of a corpus.
+CORPUS, INDEXING, FILES, INDEX = "corpus.json", "indexing.json", "files", "index"
+_LOCK = "lock"
+# In the folder of all corpora.
+_MARK = ".mark"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of a corpus; ``bytes`` and ``report`` are ``None`` where they are not known yet."""
+
+    name: str
+    bytes: int | None
+    report: FileReport | None
+
+
+class CorpusFolders:
+    """Reads what is in the folders; every method that writes may raise ``CorpusNotWritten``."""
+
+    def __init__(self, root: Path, folders: Mapping[str, Path]) -> None:
+        """``folders``: those that may become corpora, by their names."""
+        self.root = root
+        self.folders = folders
+
+    def names(self) -> list[str]:
+        """Return the names of all corpora."""
+        if not self.root.is_dir():
+            return []
+        return sorted(one.parent.name for one in self.root.glob(f"[!.]*/{CORPUS}"))
+
+    def corpus(self, name: str) -> Corpus:
+        """Return what a corpus is.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+        """
+        found = read(self.place(name) / CORPUS, Corpus) if NAME.fullmatch(name) else None
+        if found is None:
+            raise UnknownCorpus(name)
+        return found
+
+    def indexing(self, name: str) -> Indexing | None:
+        """Return how far the last indexing of a corpus is; ``None``: there was none."""
+        return read(self.place(name) / INDEXING, Indexing)
+
+    def place(self, name: str) -> Path:
+        """Return the folder of a corpus, which may not exist."""
+        return self.root / name
+
+    def index(self, name: str) -> Path:
+        """Return the folder of the index of a corpus, which may not exist."""
+        return self.place(name) / INDEX
+
+    def files(self, name: str) -> Path:
+        """Return the folder with the files of a corpus.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+            CorpusRefused: it is of a folder that is not allowed any more.
+        """
+        folder = self.corpus(name).folder
+        if folder is None:
+            return self.place(name) / FILES
+        if folder not in self.folders:
+            raise CorpusRefused(
+                "folder_not_allowed",
+                f"The folder “{folder}” is not among those that may be searched.",
+                "Add it to ESOTERIC_FOLDERS and restart the service, or remove the corpus.",
+            )
+        return self.folders[folder]
+
+    def searchable(self, name: str) -> tuple[str, Path]:
+        """Return the title of a corpus and the folder of its index.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+            CorpusNotReady: it has no index yet.
+        """
+        title, index = self.corpus(name).title, self.index(name)
+        if not (index / "current").exists():
+            raise CorpusNotReady(title)
+        return title, index
+
+    def mark(self) -> str:
+        """Return the mark of the folder, "" if it has none: another folder has another one."""
+        try:
+            return (self.root / _MARK).read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+
+    def make_mark(self) -> None:
+        """Give the folder a mark, if it has none."""
+        with self.writing():
+            make_private_folder(self.root)
+            with suppress(FileExistsError), (self.root / _MARK).open("x") as file:
+                file.write(new_mark())
+
+    def stored_files(
+        self, name: str, corpus: Corpus, indexing: Indexing | None = None
+    ) -> tuple[StoredFile, ...]:
+        """Return the files of a corpus, by their names; of a folder, those that were indexed."""
+        reports = indexing.files if indexing else {}
+        if corpus.folder is not None:
+            return tuple(StoredFile(file, None, reports[file]) for file in sorted(reports))
+        inside = self.place(name) / FILES
+        found = []
+        for path in sorted(one for one in inside.rglob("*") if one.is_file()):
+            file = path.relative_to(inside).as_posix()
+            try:
+                found.append(StoredFile(file, path.stat().st_size, reports.get(file)))
+            except OSError:  # removed meanwhile
+                continue
+        return tuple(found)
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[Corpus]:
+        """Yield what a corpus is while no other process can change it.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+            OSError: its folder cannot be written.
+        """
+        self.corpus(name)
+        try:
+            lock = (self.place(name) / _LOCK).open("a")
+        except FileNotFoundError as error:
+            raise UnknownCorpus(name) from error
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield self.corpus(name)  # it may have been removed while this waited
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Raise an error of the disk as ``CorpusNotWritten``."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise CorpusNotWritten(
+                    "disk_full",
+                    "The disk of this service is full; nothing was changed.",
+                    "Free some space, or upload fewer files.",
+                ) from error
+            raise CorpusNotWritten(
+                "documents_not_written",
+                f"The documents cannot be stored in {self.root} ({error.strerror or error}).",
+                "Make the folder writable for the service.",
+            ) from error
+
+
+def new_mark() -> str:
+    """Return a random text that names one state of a folder."""
+    return secrets.token_hex(8)
+
+
+def write(path: Path, record: BaseModel) -> None:
+    """Write a record as JSON; a reader finds the old one or the new one."""
+    write_whole(path, record.model_dump_json().encode())
+
+
+def read(path: Path, kind: type[Record]) -> Record | None:
+    """Return the record in a file; ``None`` if there is none, or it cannot be read."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
