@@ -180,7 +180,7 @@ def token_vectors(tokens: Sequence[int]) -> torch.Tensor:
     begin, end = word_pieces().encode("").ids  # [CLS] and [SEP]
     alone = torch.empty(words.shape)
     with torch.inference_mode():
-        for some, into in zip(read.split(1024), alone.split(1024), strict=True):
+        for some, into in zip(torch.split(read, 1024), torch.split(alone, 1024), strict=True):
             ids = torch.stack([torch.full_like(some, begin), some, torch.full_like(some, end)], 1)
             into[:] = model(input_ids=ids)[0].float().mean(dim=1)
     return torch.cat([normalize(words, dim=1), normalize(alone, dim=1)], dim=1)

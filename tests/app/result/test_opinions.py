@@ -34,7 +34,7 @@ def text_of(result: dict[str, Any]) -> str:
 def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page_of: PageOf) -> None:
     text = page_of(document_with_a_model(CLAIM, "REFUTES"))
     assert "The judges disagree" in text
-    assert "Read the evidence before you rely on the verdict." in text
+    assert "read the evidence before you rely on one" in text
     assert text.index("(decides)") < text.index("The verifier")
     assert MODEL in text
     assert "cross-encoder-1" in text
@@ -112,7 +112,7 @@ def test_the_first_page_says_that_nothing_is_sent_to_a_local_model(
     asked = AskedModel("qwen2.5-1.5b", "", True, None)
     WorkerStore(store.database).beat("other", datetime.now(UTC), "ready", language_model=asked)
     text = client.get("/").text
-    assert "the language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
+    assert "The language model <strong><bdi>qwen2.5-1.5b</bdi></strong> reads the claim" in text
     assert "nothing is sent anywhere" in text
     assert "are sent to" not in text
     assert "nothing on the internet" in text
