@@ -90,6 +90,7 @@ def create_app(settings: Settings) -> Flask:
 
     Raises:
         BadRecipe: a file of ESOTERIC_RECIPES cannot be used.
+        StoreUnavailable: ESOTERIC_DATABASE_URL cannot be used.
     """
     recipes = recipes_with(settings.recipes)
     app = Flask(

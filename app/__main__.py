@@ -13,6 +13,7 @@ from app.services import services_of
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.corpora.errors import CorpusNotWritten
+from worker.database import StoreUnavailable
 from worker.logs import log_as_json, start_logging
 
 logger = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ def main() -> int:
         settings.check_who_may()
         app = create_app(settings)
         server = listening_server(app, settings)
-    except (BadSetting, BadRecipe) as error:
+    except (BadSetting, BadRecipe, StoreUnavailable) as error:
         logger.critical("%s", error)
         return 1
     except (OSError, ValueError) as error:

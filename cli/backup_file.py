@@ -17,8 +17,6 @@ from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 
 from pydantic import BaseModel
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 
 from cli.backup_documents import PackedCorpus, pack_documents, unpack_documents
 from retrieval.errors import EsotericError
@@ -27,6 +25,7 @@ from retrieval.system.private_files import make_private_file
 from retrieval.words import counted
 from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore
+from worker.database import read_url
 
 FORMAT = 2  # 1 had no documents
 _DATABASE, _MANIFEST = "esoteric.db", "manifest.json"
@@ -64,11 +63,9 @@ def database_file(database_url: str, tool: str) -> Path:
 
     Raises:
         BackupFailed: it is on a server, or in memory.
+        StoreUnavailable: this is no address of a database.
     """
-    try:
-        file = sqlite.file_of(make_url(database_url))
-    except ArgumentError:
-        file = None
+    file = sqlite.file_of(read_url(database_url))
     if file is None:
         raise BackupFailed(
             "database_elsewhere",

@@ -100,6 +100,7 @@ def mcp_server(settings: Settings) -> MCPServer[Any]:
 
     Raises:
         BadRecipe: a file of ESOTERIC_RECIPES cannot be used.
+        StoreUnavailable: ESOTERIC_DATABASE_URL cannot be used.
     """
     recipes = recipes_with(settings.recipes)
     here = _Here(settings)

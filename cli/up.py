@@ -26,7 +26,7 @@ from retrieval.index.open import needs_build
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
 from settings import Settings
-from worker.database import Database, StoreUnavailable
+from worker.database import Database, StoreUnavailable, read_url
 from worker.failures import WorkerDies
 from worker.heartbeat import BEAT_SECONDS
 from worker.worker_store import WorkerStore
@@ -58,7 +58,9 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
         environment["ESOTERIC_HOME"] = str(home)
     settings = Settings.from_environment(environment)
     settings.check_who_may()
-    recipes_with(settings.recipes)  # a bad file is reported before anything is started
+    # What is bad is reported before anything is built or started.
+    recipes_with(settings.recipes)
+    read_url(settings.database_url)
     # The programs may run in another folder, so the path is made absolute here.
     environment["ESOTERIC_HOME"] = str(settings.home)
     stop = _stop_event()

@@ -12,16 +12,20 @@ from retrieval.errors import InvalidClaim
 from retrieval.normal_form import nfc
 from retrieval.text.notices import asks_for_a_thing, is_english, notices_of
 from retrieval.text.number_words import with_digits
-from retrieval.text.wrapping import Unwrapped, is_link, unwrapped
+from retrieval.text.wrapping import Unwrapped, is_link, is_rating, unwrapped
 
 LONGEST = 500  # characters
 # Before spaces and invisible characters are left out, and marks are joined to their letters.
 _LONGEST_RAW = 4 * LONGEST
 
 _SPACE = re.compile(r"\s+")
+# Two spaces and an invisible hyphen, unless they are bytes of letters read in a wrong encoding.
+_MAYBE_BYTES = "\x85\xa0\xad"
+_OTHER_SPACE = re.compile(rf"[^\S{_MAYBE_BYTES}]+")
 _EXAMPLE = '"Frankenstein was written by Mary Shelley."'
 ANYWAY = ' To check it as it is, use `esoteric check --anyway`, or "anyway": true in the API.'
 _WORD = re.compile(r"[^\W\d_]{2}")
+_FORMULA = re.compile(r"[=+@]\s*[\w$.]*\(.*\)|=\S+")  # of a table: "=SUM(A1:A3)"
 _OF_A_KEYBOARD = ("<wide>", "<narrow>")  # full-width letters and digits of East Asian keyboards
 
 
@@ -54,10 +58,10 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
     characters of a wrong encoding or a wide keyboard are replaced.
 
     Raises:
-        InvalidClaim: it is empty or too long, contains no word of two letters, or
-            contains control or unreadable characters; or, unless it is to be checked ``anyway``,
-            it is a link, in another language, or a question that yes or no does not answer. The
-            code is then one of ``CHECKED_ANYWAY``.
+        InvalidClaim: it is empty or too long, contains no word of two letters, contains
+            control or unreadable characters, or is only a formula or a rating; or, unless it is
+            to be checked ``anyway``, it is a link, in another language, or a question that yes or
+            no does not answer. The code is then one of ``CHECKED_ANYWAY``.
     """
     if not isinstance(text, str):
         raise InvalidClaim(
@@ -65,9 +69,12 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         )
     # First: what follows is made for short texts.
     _refuse_long(text, _LONGEST_RAW)
-    original = _tidy(text)
+    original = _with_bytes(text)
+    repaired = _repaired(original)
+    if repaired == original:
+        original = _tidy(original)
+        repaired = _repaired(original)
     _refuse_long(original, LONGEST)
-    repaired = ftfy.fix_encoding(text, restore_byte_a0=False)
     plain = "".join(map(_of_any_keyboard, repaired))
     whole = _tidy(plain)
     claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
@@ -87,6 +94,16 @@ def checked_as(statement: str) -> str:
 def _tidy(text: str) -> str:
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
     return nfc(_SPACE.sub(" ", visible)).strip()
+
+
+def _with_bytes(text: str) -> str:
+    """Return the text as ``_tidy`` does, but with what may be bytes of letters."""
+    visible = "".join(c for c in text if c in _MAYBE_BYTES or unicodedata.category(c) != "Cf")
+    return nfc(_OTHER_SPACE.sub(" ", visible)).strip(" ")
+
+
+def _repaired(text: str) -> str:
+    return ftfy.fix_encoding(text, restore_byte_a0=False)
 
 
 def _of_any_keyboard(character: str) -> str:
@@ -124,6 +141,14 @@ def _refuse(read: ReadClaim) -> None:
         raise InvalidClaim("claim_no_letters", "The claim contains no words.", example)
     if not _WORD.search(claim):
         raise InvalidClaim("claim_too_short", "Single letters are not a claim.", example)
+    if _FORMULA.fullmatch(claim):
+        raise InvalidClaim("claim_formula", "This is a formula, not a claim.", example)
+    if is_rating(claim):
+        raise InvalidClaim(
+            "claim_rating",
+            "This is a rating of a claim, not a claim.",
+            f"Send the claim that it rates, such as {_EXAMPLE}",
+        )
 
 
 def _refuse_what_has_no_verdict(claim: str) -> None:

@@ -162,6 +162,8 @@ class Evidence(_Part):
     """What it says about the claim, read together with `path`."""
     stance_confidence: Share
     """Probability of the stance."""
+    stance_alone: Label | None = None
+    """What it says without `path`, null where there is no path or where it was not read alone."""
     hop: Whole
     """The hop that found it, from 1."""
     selected: bool
@@ -495,6 +497,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         score=item.score,
         stance=item.stance,
         stance_confidence=item.stance_confidence,
+        stance_alone=item.alone,
         hop=item.hop,
         selected=item.selected,
         path=item.path,

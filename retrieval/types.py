@@ -214,6 +214,7 @@ class Evidence:
     other one of a pair. If there are any, ``opinion`` is about all of them together.
     ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
     text of its document that it is read with (``language.context``), ``None`` where none is needed.
+    ``alone``: its stance without the path, ``None`` where it has no path or was not read alone.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
 
@@ -229,6 +230,7 @@ class Evidence:
     context_before: str | None = None
     context_after: str | None = None
     copies: int = 1
+    alone: Label | None = None
 
     @property
     def heading(self) -> str:

@@ -164,8 +164,8 @@ class Queue:
             UnknownRecipe: no recipe has this name.
             QueueFull: too many claims wait already.
             BrokerUnavailable: no worker can get the job; nothing is stored.
-            StoreUnavailable: the database cannot be used. Nothing is stored, unless it failed when
-                the claim was to be withdrawn again.
+            StoreUnavailable: the database cannot be used; its code is ``maybe_accepted`` where the
+                claim may be checked all the same.
         """
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
@@ -176,18 +176,30 @@ class Queue:
                 typed=typed,
                 most_queued=self._settings.most_queued,
             )
-            # A job that another request has just stored may still be withdrawn by it.
-            if not new and self._store.accepted(job.id):
-                return job
             try:
-                self.send(job.id)
-            except BrokerUnavailable:
-                self._store.withdraw(job.id)
-                if not self._store.accepted(job.id):
-                    raise
-                return job  # another request could send it
-            if self._mark_sent(job.id):
-                return job
+                if self._has_message(job.id, new):
+                    return job
+            except StoreUnavailable as error:
+                raise _maybe_accepted(job.id, error) from error
+
+    def _has_message(self, job_id: str, new: bool) -> bool:
+        """Send a message for a job that was stored. False: another request has withdrawn the job.
+
+        Raises:
+            BrokerUnavailable: there can be no message, and the job is withdrawn.
+            StoreUnavailable: the database failed, and it is not known whether the job is there.
+        """
+        # A job that another request has just stored may still be withdrawn by it.
+        if not new and self._store.accepted(job_id):
+            return True
+        try:
+            self.send(job_id)
+        except BrokerUnavailable:
+            self._store.withdraw(job_id)
+            if not self._store.accepted(job_id):
+                raise
+            return True  # another request could send it
+        return self._mark_sent(job_id)
 
     def refuse_without_room(self, claims: int) -> None:
         """Refuse several claims of which only some could be submitted.
@@ -267,6 +279,15 @@ class Queue:
 def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
     transport = celery.connection_for_write()
     return (KombuError, OSError, *transport.connection_errors, *transport.channel_errors)
+
+
+def _maybe_accepted(job_id: str, error: StoreUnavailable) -> StoreUnavailable:
+    return StoreUnavailable(
+        "maybe_accepted",
+        f"The claim could not be taken back, so it may be checked all the same. {error.message}",
+        f"Look at claims/{job_id} before you submit it again: if it is there, it is checked."
+        f" {error.hint}",
+    )
 
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:

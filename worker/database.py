@@ -8,8 +8,7 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, create_engine, delete, false, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, false, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
@@ -33,7 +32,12 @@ class Database:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        """Open nothing yet.
+
+        Raises:
+            StoreUnavailable: this is no address of a database, or its driver is not installed.
+        """
+        self._url = read_url(url)
         self._lock = Condition()
         self._engine: Engine | None = None
         self._sessions = 0
@@ -42,24 +46,20 @@ class Database:
     @property
     def folder(self) -> Path | None:
         """Folder of the database's file; ``None`` for a database on a server."""
-        try:
-            file = sqlite.file_of(make_url(self._url))
-        except ArgumentError:
-            return None  # the first session reports it
+        file = sqlite.file_of(self._url)
         return None if file is None else file.parent
 
     def size_bytes(self) -> int | None:
         """Return the size of the database, ``None`` where that is not known."""
         try:
-            url = make_url(self._url)
-            file = sqlite.file_of(url)
+            file = sqlite.file_of(self._url)
             if file is not None:
                 return file.stat().st_size
-            if url.get_backend_name() == "postgresql":
+            if self._url.get_backend_name() == "postgresql":
                 with self.reading() as session:
                     size = text("SELECT pg_database_size(current_database())")
                     return cast("int | None", session.scalar(size))
-        except (ArgumentError, OSError, StoreUnavailable):
+        except (OSError, StoreUnavailable):
             return None
         return None
 
@@ -121,14 +121,16 @@ class Database:
             engine.dispose()
 
     @contextmanager
-    def _session(self, **options: Any) -> Iterator[Session]:
+    def _session(self, writes: bool, **options: Any) -> Iterator[Session]:
         with self._lock:
             self._lock.wait_for(lambda: not self._read_only, sqlite.BUSY_SECONDS)
             self._sessions += 1
+        committing = False
         try:
-            engine = self._opened().execution_options(**options)
+            engine = self._opened().execution_options(writes=writes, **options)
             with Session(engine, expire_on_commit=False) as session, session.begin():
                 yield session
+                committing = writes
         except IntegrityError:
             raise  # handled by the caller: a unique value exists already
         except DBAPIError as error:
@@ -137,7 +139,7 @@ class Database:
             else:
                 # Opening the file again notices that it was replaced.
                 self.close()
-            raise self._unavailable(error) from error
+            raise self._unavailable(error, committing) from error
         finally:
             self._leave()
 
@@ -168,34 +170,26 @@ class Database:
             return self._engine
 
     def _connect(self) -> Engine:
+        arguments: dict[str, Any] = {}
+        if self._url.get_backend_name() == "sqlite":
+            arguments["timeout"] = sqlite.BUSY_SECONDS
+        if self._url.get_backend_name() == "postgresql":
+            arguments |= postgresql.ARGUMENTS
+        file = sqlite.file_of(self._url)
         try:
-            url = make_url(self._url)
-            arguments: dict[str, Any] = {}
-            if url.get_backend_name() == "sqlite":
-                arguments["timeout"] = sqlite.BUSY_SECONDS
-            if url.get_backend_name() == "postgresql":
-                arguments |= postgresql.ARGUMENTS
-            file = sqlite.file_of(url)
             if file is not None:
                 make_private_folder(file.parent)
                 make_private_file(file)  # SQLite gives its other files the same mode
-            # Errors are logged; with their parameters they would hold claims.
-            engine = create_engine(
-                url, connect_args=arguments, pool_pre_ping=True, hide_parameters=True
-            )
-        except (ArgumentError, NoSuchModuleError, ImportError) as error:
-            raise StoreUnavailable(
-                "database_url",
-                f"ESOTERIC_DATABASE_URL cannot be used: {error}.",
-                "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
-                " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
-            ) from error
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
                 f"The database or its folder cannot be made: {error}.",
                 "Set ESOTERIC_HOME to a folder that can be written.",
             ) from error
+        # Errors are logged; with their parameters they would hold claims.
+        engine = create_engine(
+            self._url, connect_args=arguments, pool_pre_ping=True, hide_parameters=True
+        )
         if engine.dialect.name == "sqlite":
             sqlite.set_up(engine)
         return engine
@@ -220,7 +214,8 @@ class Database:
                 " to start a new one.",
             ) from error
 
-    def _unavailable(self, error: DBAPIError) -> StoreUnavailable:
+    def _unavailable(self, error: DBAPIError, committing: bool = False) -> StoreUnavailable:
+        """Return what to say; ``committing``: the error came when all had been written."""
         name = getattr(error.orig, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             hint = "Another program has locked it; try again, or end that program."
@@ -240,14 +235,41 @@ class Database:
             )
         # Drivers of servers write several lines, with hints of their own.
         why = str(error.orig).strip().partition("\n")[0].rstrip(".")
-        return StoreUnavailable(
-            "store_unavailable", f"The database {self._place()} cannot be used: {why}.", hint
-        )
+        message = f"The database {self._place()} cannot be used: {why}."
+        if committing and not name:
+            # A server may have committed before its answer was lost; SQLite has not.
+            message += " It is not known whether the last change was stored."
+        return StoreUnavailable("store_unavailable", message, hint)
 
     def _place(self) -> str:
-        url = make_url(self._url)
-        in_file = url.get_backend_name() == "sqlite" and url.database
-        return str(url.database) if in_file else url.render_as_string(hide_password=True)
+        in_file = self._url.get_backend_name() == "sqlite" and self._url.database
+        return (
+            str(self._url.database) if in_file else self._url.render_as_string(hide_password=True)
+        )
+
+
+def read_url(url: str) -> URL:
+    """Return the address of a database that can be asked here; connect to nothing.
+
+    Raises:
+        StoreUnavailable: this is no address of a database, or its driver is not installed.
+    """
+    try:
+        return create_engine(url).url
+    except ValueError as error:
+        # What stands there may be a password whose host was left out, so it is not shown.
+        raise _bad_url("its port is no number") from error
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise _bad_url(str(error).rstrip(".")) from error
+
+
+def _bad_url(why: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        "database_url",
+        f"ESOTERIC_DATABASE_URL cannot be used: {why}.",
+        "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
+        " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
+    )
 
 
 def revision_of(connection: Connection) -> str | None:

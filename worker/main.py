@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import time
 from datetime import timedelta
 from threading import Event, Thread
 from types import FrameType
@@ -30,7 +31,7 @@ from worker.keeper import Keeper
 from worker.logs import log_as_json, start_logging
 from worker.reaper import Reaper
 from worker.retriever import OpenRetriever, RetrieverSlot
-from worker.tasks import ClaimChecker
+from worker.tasks import RETRY_SECONDS, ClaimChecker
 from worker.worker_store import WorkerStore
 
 FORGET_WORKERS_AFTER = timedelta(days=1)
@@ -74,7 +75,7 @@ class WorkerApp:
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        self._workers.forget_silent(FORGET_WORKERS_AFTER)
+        self._reach_database()
         self._heartbeat.start()
         self._slot.load()
         signal.signal(signal.SIGTERM, self._stop)
@@ -101,6 +102,25 @@ class WorkerApp:
         self._stopping.set()
         self._sign_off()
         return int(consumer.exitcode or 0)
+
+    def _reach_database(self) -> None:
+        """Use the database once; wait for its server, which may start later than this worker.
+
+        Raises:
+            StoreUnavailable: it is of another version, or a file, which does not mend itself.
+        """
+        in_file, said = self._database.folder is not None, ""
+        while True:
+            try:
+                self._workers.forget_silent(FORGET_WORKERS_AFTER)
+                return
+            except StoreUnavailable as error:
+                if in_file or error.code != "store_unavailable":
+                    raise
+                if error.message != said:
+                    said = error.message
+                    logger.error("The worker waits for its database: %s", error)
+            time.sleep(RETRY_SECONDS)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._stopping.set()

@@ -41,7 +41,9 @@ from retrieval.errors import (
     UnknownRecipe,
 )
 from retrieval.types import LABELS
+from worker.broker import BrokerUnavailable
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.database import StoreUnavailable
 from worker.health import worker_health
 from worker.jobs import Job, QueueFull
 
@@ -108,16 +110,21 @@ def submit() -> BaseResponse:
         checks = [(claim, recipe) for claim in claims for recipe in recipes]
         queue.refuse_without_room(len(checks))
         services().limits.claim(len(checks))
-        # Many checks take as long as a list, so they let a claim that was typed come first.
-        jobs = [
-            queue.submit(
-                *(claim, recipe, anyway, owner),
-                corpora=corpora,
-                client=client(),
-                typed=len(claims) == 1,
-            )
-            for claim, recipe in checks
-        ]
+        jobs: list[Job] = []
+        for claim, recipe in checks:
+            try:
+                # Many checks take as long as a list, so they let a claim that was typed come first.
+                job = queue.submit(
+                    *(claim, recipe, anyway, owner),
+                    corpora=corpora,
+                    client=client(),
+                    typed=len(claims) == 1,
+                )
+            except (BrokerUnavailable, QueueFull, StoreUnavailable) as error:
+                if not jobs:
+                    raise
+                raise _in_part(jobs, error) from error
+            jobs.append(job)
     except (
         *(BadSource, InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
         *(QueueFull, RequestRefused),
@@ -127,6 +134,19 @@ def submit() -> BaseResponse:
         return _refused(text, names, error, about_recipes=True)
     ids = ",".join(job.id for job in jobs)
     return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
+
+
+def _in_part(jobs: Sequence[Job], error: EsotericError) -> RequestRefused:
+    problem = services().paths.hidden_in_problem(error.problem)
+    ids = ",".join(job.id for job in jobs)
+    return RequestRefused(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        Problem(
+            "accepted_in_part",
+            f"Only the first {len(jobs)} of these checks were accepted. {problem.message}",
+            f"Look at compare?claims={ids} for them. {problem.hint}",
+        ),
+    )
 
 
 @blueprint.get("/recipes")

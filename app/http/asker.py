@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from flask import g, request
 
+from app.http.home_key import home_key
+from app.services import services
 from worker.user_store import Role, owner_of
 
-# Addresses are kept as digests that nobody can compute without this key of the process.
-_KEY = secrets.token_bytes(32)
+# Used as long as the home cannot be written.
+_KEY_OF_THE_PROCESS = secrets.token_bytes(32)
 # A network of IPv6 that one household or one machine gets.
 _ONE_CLIENT = 64
 
@@ -46,8 +48,18 @@ def user_as_owner() -> str | None:
 
 
 def client() -> str:
-    """Return for whom limits and turns count: the user, else a digest of the address."""
-    return user_as_owner() or hmac.digest(_KEY, _network().encode(), "sha256").hex()
+    """Return for whom limits and turns count: the user, else a digest of the address.
+
+    It is the same in all processes of a home, and nobody can compute it without the key there.
+    """
+    return user_as_owner() or hmac.digest(_key(), _network().encode(), "sha256").hex()
+
+
+def _key() -> bytes:
+    try:
+        return home_key(services().settings.home, "clients")
+    except OSError:
+        return _KEY_OF_THE_PROCESS
 
 
 def _network() -> str:

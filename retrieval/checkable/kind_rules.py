@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from spacy.tokens import Doc, Token
 
 from retrieval.checkable.sentences import Kind
-from retrieval.text.notices import QUESTION, notices_of
+from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
 
 
 def _words(text: str) -> frozenset[str]:
@@ -96,7 +96,8 @@ def kind_by_rules(sentence: Doc) -> Kind:
     text = sentence.text.strip()
     plain = text.replace("’", "'")  # noqa: RUF001 - the curly one is meant
     bare = _TAGS.sub(" ", text)
-    if QUESTION in notices_of(text) or text.rstrip("\"'”’)").endswith("?"):  # noqa: RUF001
+    asked = not {QUESTION, OPEN_QUESTION}.isdisjoint(notices_of(text))
+    if asked or text.rstrip("\"'”’)").endswith("?"):  # noqa: RUF001
         return "question"
     if _GREETING.match(text):
         return "instruction"

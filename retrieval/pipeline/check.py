@@ -38,7 +38,9 @@ from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.stages.stage import Stage
 from retrieval.state import ClaimState
+from retrieval.text.notices import OPEN_QUESTION
 from retrieval.types import (
+    NOT_ENOUGH_INFO,
     Evidence,
     Findings,
     Judgement,
@@ -65,6 +67,8 @@ _NO_VECTORS = (
     "The index has no vectors yet, so documents were found only by titles and words, not by their"
     " meaning; esoteric index encode makes the vectors."
 )
+
+_NO_VERDICT = "A question that yes or no does not answer is neither true nor false."
 
 
 class Pipeline:
@@ -114,6 +118,8 @@ class Pipeline:
         clock.finish()
         cutoff = self._recipe.settings.decided_cutoff
         report = conjunction(claim.read.text, checked, cutoff)
+        if OPEN_QUESTION in claim.read.notices:
+            report = replace(report, verdict=_of_a_question(report.verdict))
         found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
         return replace(
             report,
@@ -250,6 +256,11 @@ class _Clock:
 
     def seconds(self) -> dict[str, float]:
         return {"total": self.spent(), **self._seconds}
+
+
+def _of_a_question(verdict: Verdict) -> Verdict:
+    """Return the verdict on a question for a thing, whatever the evidence says about it."""
+    return Verdict(NOT_ENOUGH_INFO, 1.0, verdict.judge, _NO_VERDICT)
 
 
 def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:

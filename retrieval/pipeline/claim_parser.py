@@ -12,6 +12,7 @@ from retrieval.text.english import EnglishParser
 from retrieval.text.notices import QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
 from retrieval.text.statement_cutter import CutStatement, makes_several, statements
+from retrieval.text.superlative import as_superlative
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,16 @@ class ClaimParser:
 
     def parse(self, text: str) -> ParsedClaim:
         """Return the claim that is checked: with the names as the corpus spells them; of a question
-        for yes or no, its statement.
+        for yes or no, its statement; of "No planet is larger than Jupiter.", the superlative.
 
         Raises:
             InvalidClaim: the text cannot be checked.
         """
         read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
         parsed = self._english.parse(read.text)
+        if (plainer := as_superlative(parsed)) is not None:
+            read = replace(read, text=plainer, notices=(checked_as(plainer), *read.notices))
+            parsed = self._english.parse(plainer)
         cut = statements(parsed, self._english)
         if len(cut) == 1:
             if makes_several(parsed, self._english):

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from retrieval.quantities.change import change
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.units import TEMPERATURE
@@ -104,6 +105,9 @@ _NUMBER = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+(?: to)?) {_DEGREE}(?P<word>more|fewer)"
     rf" (?P<of>\w+(?: \w+){{0,2}}) than (?P<second>.+?){_VERB_AGAIN}"
 )
+_OF_A_TIME = re.compile(
+    r"(?:in|on|at|during|before|after|under|the year|the previous|ever|a year)\b"
+)
 _DURATION = re.compile(
     rf"(?P<first>.+?) (?P<verb>\w+) (?:for )?{_DEGREE}(?P<word>longer|shorter) than"
     rf" (?P<second>.+?){_VERB_AGAIN}"
@@ -147,6 +151,8 @@ def comparison(claim: Doc) -> Comparison | None:
     text = claim.text.strip().rstrip(".!")
     if _OF_MANY.search(text):
         return None
+    if years := _of_years(text):
+        return years
     dates = _of_dates(claim, text)
     if dates is not None or "," in text:
         return dates
@@ -170,7 +176,7 @@ def _of_measures(text: str) -> Comparison | None:
 
 def _of_numbers(text: str) -> Comparison | None:
     found = _NUMBER.fullmatch(text)
-    if found is None:
+    if found is None or _OF_A_TIME.match(found["second"]):
         return None
     people = found["of"] in ("people", "inhabitants", "residents")
     first, second = (
@@ -178,6 +184,17 @@ def _of_numbers(text: str) -> Comparison | None:
         for who in ("first", "second")
     )
     return Comparison(first, second, found["word"] == "more")
+
+
+def _of_years(text: str) -> Comparison | None:
+    """Return the comparison of a thing with itself: "handled more guests in 2030 than in 2029"."""
+    found = change(text)
+    if found is None:
+        return None
+    first, second = (
+        (Half(f"{found.counted} in {year}", COUNT),) for year in (found.year, found.other)
+    )
+    return Comparison(first, second, found.more)
 
 
 def _of_durations(text: str) -> Comparison | None:

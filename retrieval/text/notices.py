@@ -76,6 +76,10 @@ NOT_ENGLISH = (
     "ESOTERIC reads English only, and this does not look like English; the answer may be poor."
 )
 QUESTION = "This is a question. It is checked as it is; a statement gives a clearer verdict."
+OPEN_QUESTION = (
+    "This question asks for more than yes or no, so it has no verdict. Write it as a statement to"
+    " have that checked."
+)
 SEVERAL = (
     "The claim makes more than one statement. They are checked together; one at a time gives a"
     " clearer verdict."
@@ -87,7 +91,7 @@ def notices_of(claim: str) -> list[str]:
     several = len(sentences_in(claim)) > 1
     return [
         *([] if is_english(claim) else [NOT_ENGLISH]),
-        *([QUESTION] if _is_question(claim) else []),
+        *([_notice_of_question(claim)] if _is_question(claim) else []),
         *([SEVERAL] if several else []),
     ]
 
@@ -106,6 +110,10 @@ def asks_for_a_thing(claim: str) -> bool:
     words = [word.casefold() for word in _WORD.findall(claim)[:2]]
     # Also after a preposition: "In which year was it built?"
     return _is_question(claim) and not QUESTION_WORDS.isdisjoint(words)
+
+
+def _notice_of_question(claim: str) -> str:
+    return OPEN_QUESTION if asks_for_a_thing(claim) else QUESTION
 
 
 def _is_question(claim: str) -> bool:

@@ -50,6 +50,8 @@ _ANYONE = _words(
     " scientist researcher scholar historian astronomer thing something number majority"
     " plenty"
 )
+# Before a word in small letters that is a name all the same: "the moon", "on earth".
+_BEFORE_ONE = _words("the on from to in around of at by with")
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
 _BREAK = "."  # after a title and after a sentence: no name goes on there
 
@@ -60,15 +62,17 @@ class _Name:
 
     ``words``: the forms of each of its words, folded. ``known_as``: its words as they are written,
     empty if it is no name. ``people``: whether it is the name of a people or a nationality.
+    ``proper``: it is one word, and its capital makes it a name: "the Moon", not "a moon".
     """
 
     words: tuple[frozenset[str], ...]
     known_as: tuple[str, ...] = ()
     people: bool = False
+    proper: bool = False
 
     def is_in(self, text: _Text) -> bool:
         if all(forms & text.words for forms in self.words):
-            return True
+            return not self.proper or text.names(self.words[0])
         if not self.known_as:
             return False
         return self._without_kind(text) or self._shortened(text) or self._of_people(text)
@@ -110,6 +114,18 @@ class _Text:
     def alone(self, forms: frozenset[str], name: _Name) -> bool:
         """Return whether a word stands in the text and is not the end of a longer, other name."""
         return any(True for _ in self._places(forms, name))
+
+    def names(self, forms: frozenset[str]) -> bool:
+        """Return whether a word is a name here: with a capital, or "the moon" that is of nothing.
+
+        "A moon" and "the moon of Mars" are any moon.
+        """
+        before, after = (_BREAK, *self.written[:-1]), (*self.written[1:], _BREAK)
+        return any(
+            word[0].isupper() or (one.casefold() in _BEFORE_ONE and other != "of")
+            for one, word, other in zip(before, self.written, after, strict=True)
+            if _folded(word) in forms
+        )
 
     def near(self, name: _Name) -> Iterator[str]:
         """Yield the words, folded, that stand near the last word of a name."""
@@ -268,6 +284,7 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
             tuple(_forms(token) for token in said),
             tuple(word for token in said for word in _written(token.text)),
             any(token.ent_type_ == "NORP" for token in said) or _of_people(said),
+            len(said) == 1 and _is_proper(said[0]),
         )
         for run in runs
         if (said := [t for t in run if t.lower_ not in _LINKS and _WORD.match(t.text)])
@@ -277,6 +294,13 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
 def _of_people(said: Sequence[Token]) -> bool:
     """Return whether a name is a single word after "the", as most names of peoples are."""
     return len(said) == 1 and any(child.lower_ == "the" for child in said[0].children)
+
+
+def _is_proper(token: Token) -> bool:
+    """Return whether a capital makes a word a name, so not the first word or one of a headline."""
+    headline = not any(t.text.islower() for t in token.doc if t.pos_ in ("VERB", "AUX"))
+    first = not any(t.is_alpha for t in token.doc[: token.i])
+    return token.text.istitle() and not first and not headline
 
 
 def _goes_on(token: Token) -> bool:

@@ -16,6 +16,19 @@ _ASKED = re.compile(
     r"(?P<statement>\S.*?)\s*[?.!]*$",
     re.IGNORECASE,
 )
+_RATED = (
+    r"(?:(?:mostly|partly|partially|largely|half|completely|totally|outright|entirely) )?"
+    r"(?:true|false|correct|incorrect|wrong|right|accurate|inaccurate|misleading|unproven|untrue"
+    r"|unverified|unsupported|supported|refuted|debunked|confirmed|disputed|satire|fake|(?:a )?hoax"
+    r"|(?:a )?mixture|mixed|missing context|needs context|out of context|miscaptioned|altered"
+    r"|pants on fire|not enough (?:info|information|evidence)|not settled|no evidence)"
+)
+_SCORE = r"\d+(?:\.\d+)?\s*(?:/|of|out of)\s*\d+"
+_RATING = re.compile(
+    r"(?:(?:(?:our|the) )?(?:(?:final|truth) )?(?:rating|ruling|verdict|conclusion|result|status)"
+    rf"\s*[:=\u2013\u2014-]\s*\W*(?:{_RATED}|{_SCORE})|{_RATED})\W*",
+    re.IGNORECASE,
+)
 _LINK = r"(?:https?://|www\.)\S+"
 _LINKS_AT_THE_END = re.compile(rf"(?:\s*{_LINK})+$", re.IGNORECASE)
 _TAG = r"(?<!\S)#[^\W\d_]\w*"
@@ -52,6 +65,11 @@ def unwrapped(text: str) -> Unwrapped:
 def is_link(text: str) -> bool:
     """Return whether there is nothing but links, labels and hashtags."""
     return re.search(_LINK, text, re.IGNORECASE) is not None and not unwrapped(text).text
+
+
+def is_rating(text: str) -> bool:
+    """Return whether a text only says how true something else is: "Rating: False."."""
+    return _RATING.fullmatch(text) is not None
 
 
 def _without_end(claim: str) -> str:

@@ -26,6 +26,10 @@ def assert_said(error: EsotericError) -> None:
 
 
 @given(texts, st.booleans())
+@example("Tea is hot\x85", False)
+@example("It is \xc3\xa0 la carte.", False)
+@example("Mar\xc3\xada was a queen.", False)
+@example("\x85\xe2\u20ac\u2122 is an apostrophe.", False)
 def test_a_claim_is_read_or_refused_and_what_was_read_stays_the_same(
     text: str, anyway: bool
 ) -> None:

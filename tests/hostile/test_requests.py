@@ -19,6 +19,7 @@ from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.test_escaping import assert_harmless
 from tests.app.worker_by_hand import WorkerByHand
+from tests.hostile.conftest import ASKED
 from tests.hostile.strategies import quickly, texts, values
 
 
@@ -27,6 +28,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     home: Path = tmp_path_factory.mktemp("home")
     describe_index(home)
     app = create_app(Settings.from_environment({"ESOTERIC_HOME": str(home)}))
+    if ASKED:  # the first text takes the time in which models are loaded
+        services_of(app).texts.statements_of("Varnby has a harbour.")
     yield app
     services_of(app).close()
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from cli.supervisor import SECONDS_TO_END
-from tests.ops.up_process import Up, alive, esoteric, family, free_port
+from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.server
@@ -233,6 +234,24 @@ def test_a_home_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"esoteric: ESOTERIC_HOME {tmp_path}/file/home cannot be used")
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("program", ["cli up", "app", "worker"])
+def test_an_address_of_no_database_is_refused_before_anything_is_made(
+    program: str, tmp_path: Path
+) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-m", *program.split()],
+        env={**environment(tmp_path / "home"), "ESOTERIC_DATABASE_URL": "nonsense"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert "ESOTERIC_DATABASE_URL cannot be used" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_port_is_wrong_usage(tmp_path: Path) -> None:

@@ -22,6 +22,15 @@ REFUSED = {
     "The sun \ud800 is hot.": "claim_control_characters",
     "The caf\ufffd is open.": "claim_unreadable",
     "word " * 101: "claim_too_long",
+    "=2+2": "claim_no_letters",
+    "=SUM(A1:A3)": "claim_formula",
+    '=HYPERLINK("http://example.org","more")': "claim_formula",
+    "@rand()": "claim_formula",
+    "Rating: False.": "claim_rating",
+    "Our ruling: Mostly true!": "claim_rating",
+    "Verdict – 3 out of 5": "claim_rating",
+    "Fact check: Misleading": "claim_rating",
+    "True.": "claim_rating",
 }
 
 
@@ -32,6 +41,20 @@ def test_what_cannot_be_checked_is_refused_with_a_hint(text: str, code: str) -> 
     assert caught.value.code == code
     assert caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "E = mc2",
+        "The verdict was false.",
+        "Verdict: the mill of Birchwick burned down.",
+        "True Grit is a film.",
+        "-5 degrees is cold.",
+    ],
+)
+def test_what_only_looks_like_a_formula_or_a_rating_is_read(text: str) -> None:
+    assert read_claim(text).text == text
 
 
 @pytest.mark.parametrize("value", [None, 7, ["a claim"], b"a claim"])

@@ -148,11 +148,12 @@ def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     assert "ESOTERIC_HOME" in error.hint
 
 
-@pytest.mark.parametrize("url", ["no url", "unheard://of"])
-def test_a_wrong_url_names_its_variable(url: str) -> None:
-    error = refused(url)
-    assert error.code == "database_url"
-    assert "ESOTERIC_DATABASE_URL" in error.message
+@pytest.mark.parametrize("url", ["nonsense", "unheard://of", "postgresql+psycopg://anna:hush"])
+def test_a_wrong_url_is_refused_before_anything_is_opened(url: str) -> None:
+    with pytest.raises(StoreUnavailable, match="ESOTERIC_DATABASE_URL") as caught:
+        Database(url)
+    assert caught.value.code == "database_url"
+    assert "hush" not in str(caught.value)
 
 
 def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:

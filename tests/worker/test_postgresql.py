@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, make_url, text
 
 from retrieval.types import Progress, ProgressListener, Report
 from settings import CHECKOUT, Settings
+from tests.worker.conftest import Worker, wait_until
 from tests.worker.fake_retriever import FakeRetriever
 from worker import clock
 from worker.database import Database, StoreUnavailable
@@ -65,6 +66,32 @@ def test_connections_that_were_cut_are_made_again(store: JobStore, on_postgresql
     assert store.get(job.id).claim == "Tea is a drink."
 
 
+def test_it_says_that_a_change_may_be_stored_if_the_server_ends_amid_its_commit(
+    store: JobStore, on_postgresql: str
+) -> None:
+    job, _ = store.submit("Tea is a drink.", "esoteric")
+
+    def delete(away_before: bool) -> str:
+        try:
+            with store.database.writing() as session:
+                session.execute(text("SELECT 1"))
+                if away_before:
+                    set_away(on_postgresql, True)
+                session.execute(text("DELETE FROM claims"))
+                set_away(on_postgresql, True)
+        except StoreUnavailable as error:
+            return error.message
+        finally:
+            set_away(on_postgresql, False)
+        return ""
+
+    assert "not known whether the last change was stored" in delete(away_before=False)
+    before = delete(away_before=True)
+    assert before
+    assert "not known" not in before
+    assert store.get(job.id).claim == "Tea is a drink."
+
+
 class Interrupted(FakeRetriever):
     """While it checks, the server of the database is away for a moment; twice."""
 
@@ -110,6 +137,21 @@ def test_a_check_goes_on_and_its_result_is_kept_when_the_server_is_away_for_a_mo
     stages = [event.stage for event in store.events(job.id, 0)]
     assert stages.count("ranking") == 1
     database.close()
+
+
+def test_a_worker_that_starts_before_its_database_waits_for_it(
+    store: JobStore, on_postgresql: str, tmp_path: Path
+) -> None:
+    set_away(on_postgresql, True)
+    environment = {**os.environ, "ESOTERIC_DATABASE_URL": on_postgresql}
+    worker = Worker({**environment, "ESOTERIC_HOME": str(tmp_path)}, tmp_path / "worker.log")
+    try:
+        wait_until(lambda: "waits for its database" in worker.log.read_text(), "its word")
+        set_away(on_postgresql, False)
+        workers = WorkerStore(store.database)
+        wait_until(lambda: bool(workers.alive(timedelta(minutes=1))), "a heartbeat")
+    finally:
+        worker.kill()
 
 
 def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgresql: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,9 @@ from retrieval.errors import InvalidClaim, UnknownRecipe
 from settings import Settings
 from tests.worker.conftest import House, RedisServer
 from worker.broker import BrokerUnavailable, make_celery, reach_broker
+from worker.database import StoreUnavailable
 from worker.jobs import UnknownJob
+from worker.run_store import RunStore
 
 
 def messages(house: House) -> list[Path]:
@@ -63,6 +68,20 @@ def test_a_claim_that_another_request_stored_but_has_not_sent_is_sent(house: Hou
     assert len(messages(house)) == 1
     house.store.withdraw(job.id)
     assert house.store.get(job.id).state == "queued"
+
+
+def test_a_claim_that_could_be_neither_sent_nor_taken_back_is_named(house: House) -> None:
+    """As when the disk gets full meanwhile: the claim stays, and is sent when there is room."""
+    house.store.counts()
+    (house.home / "queue").write_text("in the way")
+    with closing(sqlite3.connect(house.home / "esoteric.db")) as other, other:
+        other.execute("CREATE TRIGGER t DELETE ON claims BEGIN DELETE FROM nowhere; END")
+    with pytest.raises(StoreUnavailable) as caught:
+        house.queue.submit("Tea is a drink.", "esoteric")
+    (job,) = house.store.recent(1)
+    assert caught.value.code == "maybe_accepted"
+    assert f"claims/{job.id} " in caught.value.hint
+    assert RunStore(house.store.database).take_unsent(timedelta(0), 1) == [job.id]
 
 
 def test_the_embedded_queue_is_reached_without_a_server(house: House) -> None:

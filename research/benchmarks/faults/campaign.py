@@ -154,6 +154,8 @@ def results_of(played: Sequence[Played], ledger: Ledger, outcome: Outcome) -> Re
         ):
             if number:
                 found.append((accepted.round, f"{what}: {number} of {accepted.kind} {name}"))
+    for claim in outcome.refused_but_kept:
+        found.append((ledger.refused[claim], f"answered with 503, but kept: {claim}"))
     for number, one in enumerate(played):
         found += [(number, f"stuck: {ledger.accepted[name].kind} {name}") for name in one.stuck]
         if not one.ready:

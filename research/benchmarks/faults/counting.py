@@ -67,8 +67,11 @@ class _Claim:
     result: dict[str, Any]
 
 
-def count(home: Path, ledger: Ledger) -> Outcome:
-    """Read what there is in the home of a service that has ended."""
+def count(home: Path, ledger: Ledger, language_model: str = NAME) -> Outcome:
+    """Read what there is in the home of a service that has ended.
+
+    ``language_model``: the one that it asks, "" for none.
+    """
     with closing(sqlite3.connect(home / "esoteric.db")) as database:
         claims = {
             job_id: _Claim(text, state, json.loads(error or "{}"), json.loads(result or "{}"))
@@ -88,11 +91,15 @@ def count(home: Path, ledger: Ledger) -> Outcome:
     outcome = Outcome(refused_but_kept=[text for text in ledger.refused if texts[text]])
     for name, accepted in ledger.accepted.items():
         if accepted.kind == "claims":
-            ended = _of_claim(claims.get(name), name in twice, outcome.reasons)
+            ended = _of_claim(claims.get(name), name in twice, language_model, outcome.reasons)
         elif accepted.kind == "rows":
             ended = Counts()
             for state, job_id in rows.get(name, []):
-                ended += _of_row(state, job_id, claims, twice, name in ledger.cancelled, outcome)
+                if state == "cancelled" and name in ledger.cancelled:
+                    ended += Counts(1, cancelled=1)
+                    continue
+                claim = claims.get(job_id or "")
+                ended += _of_claim(claim, job_id in twice, language_model, outcome.reasons)
             missing = accepted.rows - ended.accepted
             ended += Counts(accepted=missing, lost=max(0, missing), twice=max(0, -missing))
         else:
@@ -115,9 +122,11 @@ def _twice(
     }
 
 
-def _of_claim(claim: _Claim | None, twice: bool, reasons: Counter[str]) -> Counts:
+def _of_claim(
+    claim: _Claim | None, twice: bool, language_model: str, reasons: Counter[str]
+) -> Counts:
     if claim is not None and claim.state == "done":
-        alone, said = _without_model(claim.result)
+        alone, said = _without_model(claim.result, language_model)
         return Counts(1, done=1, twice=twice, verifier_alone=alone and said, unsaid=alone > said)
     if claim is not None and claim.state == "failed":
         reasons[claim.error.get("code", "none")] += 1
@@ -126,27 +135,13 @@ def _of_claim(claim: _Claim | None, twice: bool, reasons: Counter[str]) -> Count
     return Counts(1, lost=1, twice=twice)
 
 
-def _of_row(
-    state: str,
-    job_id: str | None,
-    claims: Mapping[str, _Claim],
-    twice: set[str],
-    may_be_cancelled: bool,
-    outcome: Outcome,
-) -> Counts:
-    if state == "cancelled" and may_be_cancelled:
-        return Counts(1, cancelled=1)
-    claim = claims.get(job_id or "")
-    return _of_claim(claim, job_id in twice, outcome.reasons)
-
-
-def _without_model(result: Mapping[str, Any]) -> tuple[bool, bool]:
+def _without_model(result: Mapping[str, Any], name: str) -> tuple[bool, bool]:
     """Return whether the language model should have had a part and had none, and if that is said.
 
     It is not asked where no evidence was found.
     """
     opinions = result.get("verdict", {}).get("opinions", ())
-    if any(opinion.get("judge", "").startswith(NAME) for opinion in opinions):
+    if not name or any(opinion.get("judge", "").startswith(name) for opinion in opinions):
         return False, False
     if not any(piece.get("selected") for piece in result.get("evidence", ())):
         return False, False

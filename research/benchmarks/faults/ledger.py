@@ -35,8 +35,8 @@ class Ledger:
     accepted: dict[str, Accepted] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
     """Lists that a client wanted to be cancelled, whether this was answered or not."""
-    refused: list[str] = field(default_factory=list)
-    """Claims that were answered with 503."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """Claims that were answered with 503, and the rounds; without those that may be checked."""
     wrong_pages: list[tuple[int, str]] = field(default_factory=list)
     """Rounds, and answers that were no good answer and no error with a reason."""
     moves: int = 0
@@ -58,9 +58,9 @@ class Ledger:
             self._open.add(name)
 
     def refuse(self, claim: str) -> None:
-        """Note a claim that was answered with 503."""
+        """Note a claim that was answered with 503, which says that it is not checked."""
         with self._lock:
-            self.refused.append(claim)
+            self.refused[claim] = self.round
 
     def cancel(self, name: str) -> None:
         """Note that a list is about to be cancelled."""

@@ -108,7 +108,7 @@ def _played(cluster: Cluster, names: Sequence[str]) -> Results:
     wait_for_all(clients)
     with tempfile.TemporaryDirectory() as folder:
         _copy_home(cluster, Path(folder))
-        return results_of(played, ledger, count(Path(folder), ledger))
+        return results_of(played, ledger, count(Path(folder), ledger, language_model=""))
 
 
 def _copy_home(cluster: Cluster, home: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.alignment import words_of
+from retrieval.quantities.change import change, stated_change
 from retrieval.quantities.comparing import Filled, Filling, compared, filled, fillings
 from retrieval.quantities.comparison import Comparison, Half, Halves, comparison
 from retrieval.quantities.relation import Ruling, overruled
@@ -17,7 +18,7 @@ from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, SUPPORTS
+from retrieval.types import LABELS, SUPPORTS, Evidence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -52,15 +53,28 @@ class ComparisonReader(Stage):
             return Step(state, "")
         known = {item.key: item for item in (*state.read, *state.evidence)}
         read = [item for item in known.values() if not has_context(item)]
+        if stated := self._changes(state.claim, read):
+            return Step(with_rulings(_without_guesses(state), stated), "The change found")
         found = self.compared(claim, [(item.title, item.sentence.text) for item in read])
         if found is None:
             return Step(state, "")
         decided, one, other = found
         lead, last = read[one.place], read[other.place]
         path = () if lead.key == last.key else (lead.key,)
-        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path)
+        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path, alone=None)
         ruled = with_rulings(_without_guesses(state), [(item, decided)])
         return Step(ruled, "Both halves of the comparison found, and compared")
+
+    def _changes(self, claim: str, read: Sequence[Evidence]) -> list[tuple[Evidence, Ruling]]:
+        """Return the sentences that say whether there was more of something in another year."""
+        years = change(claim.strip().rstrip(".!"))
+        if years is None:
+            return []
+        return [
+            (replace(item, opinion=overruled(UNREAD, ruling.label), path=(), alone=None), ruling)
+            for item in read
+            if (ruling := stated_change(years, item.title, item.sentence.text, self._parser))
+        ]
 
     def compared(
         self, claim: Comparison, texts: Sequence[tuple[str, str]]
@@ -114,7 +128,8 @@ def _without_guesses(state: ClaimState) -> ClaimState:
     They are a guess at what arithmetic decides.
     """
     evidence = tuple(
-        replace(item, opinion=UNREAD, path=()) if item.path else item for item in state.evidence
+        replace(item, opinion=UNREAD, path=(), alone=None) if item.path else item
+        for item in state.evidence
     )
     return replace(state, evidence=evidence)
 

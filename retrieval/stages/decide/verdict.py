@@ -200,8 +200,8 @@ def rationale_of(
     """Return one sentence that quotes the evidence of the verdict.
 
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
-    first. For a decided claim the first sentence of the same stance is quoted; if no sentence has
-    it, or only together with the best one, the best of those read together. Otherwise the first
+    first. For a decided claim the first sentence that has the same stance alone is quoted; if none
+    has it but together with others, the best of those read together. Otherwise the first
     sentence is quoted, whatever its stance, unless no sentence is about the ``subject`` of the
     claim.
     """
@@ -217,18 +217,15 @@ def rationale_of(
     one, several = _VERBS[label]
     if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
-    best = evidence[0].key
-    quoted = next((x for x in evidence if x.stance == label and best not in x.path), None)
-    if quoted is None:
+    alone = [item for item in evidence if item.stance == label and not item.path]
+    if not alone:
         closest = evidence[0]
         return (
             f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
             f" “{closest.in_context}”"
         )
-    others = len(
-        {item.sentence.document_id for item in evidence if item.stance == label}
-        - {quoted.sentence.document_id}
-    )
+    quoted = alone[0]
+    others = len({item.key.document_id for item in alone} - {quoted.key.document_id})
     together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
     return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"
 

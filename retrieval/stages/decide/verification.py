@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.decide.limits import Limits
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
 from retrieval.text.copies import CopiedSentences
+from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import path_text
-from retrieval.text.subject import ANYTHING, Subject, subject_of
-from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
+from retrieval.types import (
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Label,
+    Opinion,
+    RankedDocument,
+    Reading,
+    SentenceKey,
+)
+
+Denied: TypeAlias = Callable[[Sequence[Evidence]], frozenset[Label]]
+"""Which labels sentences that are read together cannot give a claim."""
+
+
+def nothing_denied(read: Sequence[Evidence]) -> frozenset[Label]:
+    """Return no label, whatever was read."""
+    return frozenset()
 
 
 class EvidenceVerifier(Stage):
@@ -23,16 +42,23 @@ class EvidenceVerifier(Stage):
     probabilities are not used.
     """
 
-    def __init__(self, model: EvidenceModel, settings: RetrievalConfig) -> None:
-        """Read the ``verified_sentences`` best sentences, and those on their paths."""
+    def __init__(
+        self, model: EvidenceModel, settings: RetrievalConfig, parser: EnglishParser
+    ) -> None:
+        """Read the ``verified_sentences`` best sentences, and those on their paths.
+
+        ``parser`` reads those that may be about another thing than the claim.
+        """
         self._model = model
+        self._parser = parser
         self._limit = settings.verified_sentences
         self._gain = settings.path_gain
         self._other_share = settings.other_subject_share
 
     def warm_up(self) -> None:
-        """Load the model."""
+        """Load the models."""
         self._model.warm_up()
+        self._parser.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
@@ -41,10 +67,8 @@ class EvidenceVerifier(Stage):
 
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
-        subject = subject_of(state.parsed)
-        evidence, readings = self.verify(
-            state.claim, state.evidence, state.readings, paths, subject
-        )
+        denied = Limits(state.parsed, self._parser).denied
+        evidence, readings = self.verify(state.claim, state.evidence, state.readings, paths, denied)
         counted = _with_copies(evidence, state.documents)
         return replace(state, evidence=tuple(counted), readings=readings)
 
@@ -54,7 +78,7 @@ class EvidenceVerifier(Stage):
         evidence: Sequence[Evidence],
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
-        subject: Subject = ANYTHING,
+        denied: Denied = nothing_denied,
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
         """Return the sentences of the evidence that were read, best first, and all readings so far.
 
@@ -63,8 +87,8 @@ class EvidenceVerifier(Stage):
         given as its last sentence; its other sentences must be in ``evidence``.
         Of the readings that end with a sentence, the one with the highest score is kept; a path
         only if its score is higher than that of each of its sentences alone (``path_gain``).
-        A reading that is not about the ``subject`` of the claim settles nothing: its stance is
-        NOT ENOUGH INFO, but it keeps its rank among others of that kind (``other_subject_share``).
+        A reading does not get a label that it is ``denied``: its stance is NOT ENOUGH INFO then,
+        but it keeps its rank among others of that kind (``other_subject_share``).
         The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
         the first sentence of a path is ranked next to the last one.
         """
@@ -73,7 +97,7 @@ class EvidenceVerifier(Stage):
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
         readings = self._readings(claim, asked, known, before)
-        about = self._about(subject, readings, known)
+        about = self._about(denied, readings, known)
         read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
         worth = {item.key: item.score for item in read}
         for item in read:
@@ -103,20 +127,21 @@ class EvidenceVerifier(Stage):
 
     def _about(
         self,
-        subject: Subject,
+        denied: Denied,
         readings: Mapping[Reading, Opinion],
         known: Mapping[SentenceKey, Evidence],
     ) -> dict[Reading, Opinion]:
-        """Return the readings of known sentences; those about something else settle nothing."""
+        """Return the readings of known sentences, without labels that they are denied."""
         about = {}
         for reading, opinion in readings.items():
             path, last = reading
             if known.keys() >= {*path, last}:
-                texts = [known[key].as_read for key in (*path, last)]
-                if not subject.is_in(texts):
-                    supports, refutes = (self._other_share * side for side in opinion[:2])
-                    opinion = (supports, refutes, 1 - supports - refutes)
-                about[reading] = opinion
+                lost = denied([known[key] for key in (*path, last)])
+                supports, refutes = (
+                    side * (self._other_share if label in lost else 1)
+                    for label, side in zip((SUPPORTS, REFUTES), opinion[:2], strict=True)
+                )
+                about[reading] = (supports, refutes, 1 - supports - refutes) if lost else opinion
         return about
 
 
@@ -158,12 +183,15 @@ def _labelled(
 
     A path whose score is not clearly higher than those of its sentences alone is not used.
     """
-    alone = {item.key: replace(item, opinion=readings[(), item.key], path=()) for item in best}
+    alone = {
+        item.key: replace(item, opinion=readings[(), item.key], path=(), alone=None)
+        for item in best
+    }
     decisive = dict(alone)
     for (path, key), opinion in readings.items():
         if not path or not alone.keys() >= {*path, key}:
             continue
-        together = replace(alone[key], opinion=opinion, path=path)
+        together = replace(alone[key], opinion=opinion, path=path, alone=alone[key].stance)
         least = gain + max(alone[part].score for part in (*path, key))
         if together.score >= max(least, decisive[key].score):
             decisive[key] = together
@@ -172,7 +200,7 @@ def _labelled(
 
 def evidence_verifier(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
     """Return the stage as recipes use it."""
-    return EvidenceVerifier(resources.models.verifier, c)
+    return EvidenceVerifier(resources.models.verifier, c, resources.models.parser)
 
 
 MAKERS: Makers = {"verification": evidence_verifier}

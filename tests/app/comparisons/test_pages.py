@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 
 from app.comparisons.given_claims import MOST_CHECKS
 from retrieval.errors import EsotericError
+from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
@@ -507,6 +508,22 @@ def test_the_form_submits_one_job_for_each_recipe(client: FlaskClient, store: Jo
         (CLAIM, "esoteric"),
         (CLAIM, "m3"),
     ]
+
+
+def test_where_the_queue_fails_after_the_first_recipe_the_form_names_what_was_accepted(
+    client: FlaskClient, store: JobStore, settings: Settings
+) -> None:
+    client.post("/compare", data={"claim": CLAIM, "recipe": ["esoteric", "m3"]})
+    m3, _ = store.recent(9)
+    (settings.home / "queue").rename(settings.home / "moved")
+    (settings.home / "queue").write_text("in the way")
+    answer = client.post("/compare", data={"claim": CLAIM, "recipe": ["m3", "fer"]})
+    assert answer.status_code == 503
+    assert "Only the first of these recipes were accepted: 1." in answer.text
+    assert f"compare?claims={m3.id} " in answer.text
+    assert f"{CLAIM}</textarea>" in answer.text
+    assert str(settings.home) not in answer.text
+    assert len(store.recent(9)) == 2
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from flask import Flask
 
 from app import create_app
 from app.http.errors import RequestRefused
-from app.http.limits import Limits
 from app.services import services_of
 from settings import Settings
 from tests.app.index import describe_index
@@ -243,7 +242,8 @@ def test_while_redis_is_away_claims_are_not_counted(
             "ESOTERIC_CLAIMS_PER_MINUTE": "1",
         }
     )
-    app, limits = Flask(__name__), Limits(settings)
+    app = create_app(settings)
+    limits = services_of(app).limits
     redis_server.stop()
     began = time.monotonic()
     with app.test_request_context("/"):

@@ -122,14 +122,6 @@ def test_it_is_not_ready_while_the_database_is_read_only(settings: Settings) -> 
     assert "readonly" in answer.json["error"]["message"]
 
 
-def test_it_is_not_ready_with_a_database_that_nobody_knows(settings: Settings) -> None:
-    app = create_app(replace(settings, database_url="no url"))
-    answer = app.test_client().get("/readyz")
-    services_of(app).close()
-    assert answer.status_code == 503
-    assert [found["code"] for found in answer.json["problems"]] == ["database_url"]  # type: ignore[index]
-
-
 def test_it_says_soon_that_the_database_is_locked_by_another_program(
     client: FlaskClient, store: JobStore, settings: Settings
 ) -> None:

@@ -80,7 +80,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_each_claim_is_counted_by_what_became_of_it(home: Path) -> None:
-    ledger = Ledger(refused=["Four.", "Nine."])
+    ledger = Ledger(refused={"Four.": 0, "Nine.": 0})
     for job_id in "abcdefghx":
         ledger.accept(job_id, "claims")
     counted = count(home, ledger)
@@ -97,6 +97,7 @@ def test_each_claim_is_counted_by_what_became_of_it(home: Path) -> None:
     }
     assert counted.reasons == {"worker_lost": 1, "none": 1}
     assert counted.refused_but_kept == ["Four."]
+    assert count(home, ledger, language_model="").ends["f"] == Counts(1, done=1, twice=1)
 
 
 def test_each_row_of_a_list_is_counted_by_what_became_of_it(home: Path) -> None:

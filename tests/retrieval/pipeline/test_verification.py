@@ -66,6 +66,14 @@ def test_what_shares_no_word_with_any_sentence_is_not_decided(
     assert not any(item.selected for item in report.evidence)
 
 
+def test_a_question_for_a_thing_has_no_verdict_and_says_what_to_do(retriever: Retriever) -> None:
+    report = check(retriever, "Who designed Skerrow Light?")
+    assert (report.verdict.label, report.verdict.leans) == (NOT_ENOUGH_INFO, None)
+    assert any("Write it as a statement" in notice for notice in report.notices)
+    assert report.evidence  # what is close to it is shown all the same
+    assert {item.stance for item in report.evidence} == {NOT_ENOUGH_INFO}
+
+
 def test_a_sentence_that_is_not_among_the_best_is_read_with_one_that_it_completes(
     retriever: Retriever,
 ) -> None:

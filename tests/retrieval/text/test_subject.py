@@ -37,6 +37,8 @@ def about(claim: str, *texts: tuple[str, str]) -> bool:
         ("The town of Varnby is old.", "Varnby", "It was founded in 1200."),
         ("The capital of Norway is Oslo.", "Oslo", "It is the seat of the government."),
         ("Al-Idrisi drew maps.", "Maps", "Some of them are by al-Idrisi."),
+        ("The Moon is old.", "Tides", "They follow the moon."),
+        ("The Banana Is A Berry", "Fruit", "A banana is a berry."),
     ],
 )
 def test_a_sentence_with_the_subject_in_any_form_is_about_it(
@@ -69,6 +71,8 @@ def test_a_sentence_with_the_subject_in_any_form_is_about_it(
         ("Mary Shelley was a poet.", "Percy Shelley", "Percy Shelley was a poet."),
         ("New York City has a harbour.", "Kansas City", "Kansas City has none."),
         ("Bananas are berries.", "Strawberry", "Strawberries are no berries."),
+        ("The Moon has air.", "Orn (moon)", "It is the only moon of Vorn that has air."),
+        ("The Sun is hot.", "Vorn", "Vorn is a sun with four planets."),
         ("The brewery of Holmstead has a tower.", "Varnby", "The brewery of Varnby has a tower."),
     ],
 )

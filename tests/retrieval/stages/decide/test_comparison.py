@@ -57,6 +57,20 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     )
 
 
+def test_up_from_decides_between_two_years_and_nothing_is_asked(parser: EnglishParser) -> None:
+    claim = "Lund had fewer guests in 2030 than in 2029."
+    up = evidence("Lund", "It had 310 guests in 2030, up from 280 in 2029.", 0.6, NOT_ENOUGH_INFO)
+    says = supporting({})
+    before = ClaimState(claim, parser.parse(claim), read=(OBER, up), evidence=(OBER, up))
+    state = ComparisonReader(parser, says.model, sentences=4).run(before).state
+    assert [(item.key, item.stance) for item in state.evidence] == [
+        (up.key, REFUTES),
+        (OBER.key, NOT_ENOUGH_INFO),
+    ]
+    assert "more in 2030 than in 2029" in state.rulings[(), up.key].because
+    assert says.asked == []
+
+
 def test_one_sentence_may_give_both_halves(parser: EnglishParser) -> None:
     both = evidence("Vorn", "Ober has 4,212 metres and Lund 3,900 m.", 0.6, NOT_ENOUGH_INFO)
     _, state, _ = compared(parser, BOTH, read=(both,), evidence=(both,))

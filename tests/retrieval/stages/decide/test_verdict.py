@@ -47,6 +47,7 @@ HEAD = replace(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), path
         (SUPPORTS, True, [RED, LIT], RED, "“Harbour”, with 1 more document, supports it: "),
         # What says something only beside another sentence is not quoted alone.
         (SUPPORTS, True, [ROW, HEAD], ROW, "Read together, the sentences support it; "),
+        (SUPPORTS, True, [ROCK, ROW, HEAD], ROCK, "Read together, the sentences support it; "),
         (SUPPORTS, True, [ROCK], ROCK, "Read together, the sentences support it; "),
         # Without a decision it says how close the corpus came.
         (NOT_ENOUGH_INFO, True, [ROCK], ROCK, "“Lighthouse”, does not settle the claim: "),

@@ -1,0 +1,51 @@
+"""Which labels a reading cannot give a claim, whatever the verifier makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from retrieval.quantities.owner import is_of_another
+from retrieval.stages.decide.quantities import has_context
+from retrieval.text.beside_the_point import point_of
+from retrieval.text.english import EnglishParser
+from retrieval.text.notices import asks_for_a_thing
+from retrieval.text.subject import subject_of
+from retrieval.types import REFUTES, SUPPORTS, Evidence, Label
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_NONE: frozenset[Label] = frozenset()
+_BOTH: frozenset[Label] = frozenset((SUPPORTS, REFUTES))
+
+
+class Limits:
+    """What a claim asks of the sentences that settle it."""
+
+    def __init__(self, claim: Doc, parser: EnglishParser) -> None:
+        """``parser`` reads the sentences for which the words alone are not enough."""
+        self._claim = claim
+        self._parser = parser
+        self._subject = subject_of(claim)
+        self._point = point_of(claim)
+        self._asks = asks_for_a_thing(claim.text)
+
+    def denied(self, read: Sequence[Evidence]) -> frozenset[Label]:
+        """Return the labels that these sentences, read together, cannot give.
+
+        A question for a thing has no label. What is not about the claim's subject gives none, nor
+        what only shares words with it (``text.beside_the_point``), nor a number of another thing.
+        """
+        if self._asks or not self._subject.is_in([item.as_read for item in read]):
+            return _BOTH
+        texts = [text for item in read for text in item.as_read]
+        if missed := self._point.missed_by(texts, self._parser.parse):
+            return missed
+        alone = read[0] if len(read) == 1 and not has_context(read[0]) else None
+        if alone is not None and self._is_of_another(alone):
+            return _BOTH
+        return _NONE
+
+    def _is_of_another(self, item: Evidence) -> bool:
+        return is_of_another(self._claim, item.title, item.sentence.text, self._parser)

@@ -1,0 +1,46 @@
+"""Whose a number of a sentence is."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.quantities.owner import is_of_another
+from retrieval.text.english import EnglishParser
+
+CLAIM = "Tarsk has 412,300 inhabitants."
+
+
+@pytest.mark.parametrize(
+    ("claim", "title", "sentence"),
+    [
+        (CLAIM, "Norl", "Norl is the second-largest city, after Tarsk, with 412,300 inhabitants."),
+        (CLAIM, "Norl", "Norl has 90,000 inhabitants and a road to Tarsk."),
+        ("Mount Tarsk is 812 metres high.", "Orn", "Orn, at 812 metres, is below Mount Tarsk."),
+    ],
+)
+def test_a_number_of_another_thing_is_not_the_subjects(
+    parser: EnglishParser, claim: str, title: str, sentence: str
+) -> None:
+    assert is_of_another(parser.parse(claim), title, sentence, parser)
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence"),
+    [
+        ("Tarsk", "It has 412,300 inhabitants."),
+        ("Norl", "Norl lies near Tarsk, a city of 412,300 inhabitants."),
+        ("Norl", "Norl is smaller than Tarsk, which has 412,300 inhabitants."),
+        ("Norl", "Like Tarsk, Norl has 412,300 inhabitants."),
+        ("Cities", "There are 412,300 inhabitants in Tarsk."),
+        ("Norl", "Norl is west of Tarsk."),
+    ],
+)
+def test_a_number_that_may_be_the_subjects_is_left_to_the_verifier(
+    parser: EnglishParser, title: str, sentence: str
+) -> None:
+    assert not is_of_another(parser.parse(CLAIM), title, sentence, parser)
+
+
+def test_a_date_is_of_an_event_and_not_of_a_thing(parser: EnglishParser) -> None:
+    claim = parser.parse("Tarsk was founded in 1874.")
+    assert not is_of_another(claim, "Norl", "Norl was founded in 1874, after Tarsk.", parser)
