@@ -148,6 +148,11 @@ def balance_words(balance: dict[Label, int]) -> str:
     )
 
 
+def alone_words(stance: Label, alone: Label | None) -> str:
+    """Return what a sentence says without those that it was read with, "" if that is the same."""
+    return "" if alone in (None, stance) else f"alone it {STANCES[alone].lower()}"
+
+
 def _several(stance: Label) -> str:
     verb, *rest = STANCES[stance].lower().split()
     return " ".join([verb.removesuffix("s"), *rest])

@@ -32,6 +32,7 @@ from retrieval.words import (
     STOPPED,
     VERDICTS,
     Quoting,
+    alone_words,
     balance_words,
     counted,
     listed,
@@ -197,7 +198,8 @@ def _in_context(item: Evidence) -> str:
 def _read_with(item: Evidence, result: ClaimResult) -> str:
     path = [result.cited(key) for key in item.path]
     named = [_escaped(one.title) + (f" (evidence {one.rank})" if one.rank else "") for one in path]
-    return f", read together with {listed(named)}" if named else ""
+    alone = alone_words(item.stance, item.stance_alone)
+    return f", read together with {listed(named)}{alone and f'; {alone}'}" if named else ""
 
 
 def _proof(result: ClaimResult) -> list[str]:

@@ -492,11 +492,14 @@ def test_a_part_that_matches_a_whole_sentence_says_so(page_of: PageOf) -> None:
     ) in words(page_of(result))
 
 
-def test_a_sentence_that_was_read_with_others_names_them(page_of: PageOf) -> None:
-    page = page_of(document_with_proof())
-    assert (
-        'read together with <a href="#evidence-1"><bdi>Lighthouse of Varn</bdi></a>, found in hop 2'
-    ) in page
+def test_a_sentence_that_was_read_with_others_names_them_and_says_what_it_says_alone(
+    page_of: PageOf,
+) -> None:
+    result = document_with_proof()
+    read_with = 'read together with <a href="#evidence-1"><bdi>Lighthouse of Varn</bdi></a>'
+    assert f"{read_with}, found in hop 2" in page_of(result)
+    result["evidence"][1]["stance_alone"] = "NOT ENOUGH INFO"
+    assert f"{read_with}; alone it settles nothing, found in hop 2" in page_of(result)
 
 
 def test_what_a_sentence_was_read_with_is_shown_around_it(page_of: PageOf) -> None:

@@ -246,10 +246,11 @@ def test_markdown_has_the_notices(done: Finish) -> None:
 def test_markdown_names_the_sentences_that_one_was_read_with(done: Finish) -> None:
     result = document_with_proof()
     result["evidence"][1]["path"].append(["Skerries", 3])
+    result["evidence"][1]["stance_alone"] = "NOT ENOUGH INFO"
     job = done(result)
     assert (
-        ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries,"
-        " selected\n"
+        ": supports (88%), read together with Lighthouse of Varn (evidence 1) and Skerries;"
+        " alone it settles nothing, selected\n"
     ) in job.markdown()
 
 
