@@ -34,8 +34,8 @@ _NEAR = 0.01  # share by which measurements of the same may differ from source t
 def measurement(claim: Doc) -> Quantity | None:
     """Return the only measurement of a claim; None if it has several, or a word that may turn it.
 
-    Numbers of things are left out, except of people: "three cases" may be new ones or all. So are
-    shares, as a verifier often overlooks of what.
+    Numbers of things are left out, except of people: "three cases" may be new ones or all. Shares
+    are left out too: a verifier often overlooks what they are shares of.
     """
     items = list(quantities(claim))
     if is_risky(claim, items, frozenset()):
