@@ -50,7 +50,7 @@ class ClaimParser:
 
     def parse(self, text: str) -> ParsedClaim:
         """Return the claim that is checked: with the names as the corpus spells them; of a question
-        for yes or no, its statement; of "No planet is larger than Jupiter.", what it says of Jupiter.
+        for yes or no, its statement; of "No other planet is larger than Jupiter.", the superlative.
 
         Raises:
             InvalidClaim: the text cannot be checked.
