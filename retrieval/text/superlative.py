@@ -3,7 +3,7 @@
 "No other planet is larger than Jupiter." says what "Jupiter is the largest planet." says. A
 verifier reads the second rightly, but takes "the second largest after Jupiter" for a denial of the
 first. Without "other", the thing need not be of the kind: "No planet is hotter than the Sun." says
-only that the Sun is hotter than any planet.
+only that the Sun is at least as hot as any planet.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def as_superlative(claim: Doc) -> str | None:
     rest = claim[last.i + 1 :].text.strip(" .!")
     is_one = kind.lemma_.lower() in name.lower().split()  # "Lake Baikal"
     of_kind = is_one or any(t.lower_ == "other" for t in kind.children)
-    degree = claim[adjective.left_edge.i : adjective.i + 1].text
-    more = f"the {superlative}" if of_kind else f"{degree} than any"
+    bound = "most" if superlative.startswith("least ") else "least"
+    more = f"the {superlative}" if of_kind else f"at {bound} as {adjective.lemma_} as any"
     said = f"{name} {_SINGULAR[verb.lower_]} {more} {what} {rest}".rstrip(" .")
     return f"{said[:1].upper()}{said[1:]}."
 

@@ -20,14 +20,15 @@ STATEMENTS = {
     "No other hill in the U.S. is higher than Orn.": "Orn is the highest hill in the U.S.",
     "No bank is older than the Bank of England.": "The Bank of England is the oldest bank.",
     "No lake is deeper than Lake Baikal.": "Lake Baikal is the deepest lake.",
-    "No planet is hotter than the Sun.": "The Sun is hotter than any planet.",
-    "No country is more populous than India.": "India is more populous than any country.",
-    "No river in Africa was longer than the Nile.": "The Nile was longer than any river in Africa.",
+    "No planet is hotter than the Sun.": "The Sun is at least as hot as any planet.",
+    "No country is more populous than India.": "India is at least as populous as any country.",
+    "No country is less populous than Orn.": "Orn is at most as populous as any country.",
+    "No road in Orn was longer than the Selm.": "The Selm was at least as long as any road in Orn.",
 }
 
 
 @pytest.mark.parametrize(("claim", "statement"), STATEMENTS.items())
-def test_nothing_is_more_than_what_is_the_most_or_more_than_any(
+def test_nothing_is_more_than_what_is_the_most_or_as_much_as_any(
     parser: EnglishParser, claim: str, statement: str
 ) -> None:
     assert as_superlative(parser.parse(claim)) == statement
