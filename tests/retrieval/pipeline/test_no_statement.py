@@ -12,7 +12,7 @@ from retrieval.text.notices import NO_STATEMENT
 @pytest.mark.parametrize(
     ("text", "names_only"),
     [
-        ("Varn", True),
+        ("Paris", True),
         ("the lighthouse of Varn", True),
         ("Climate change", True),
         ("Varn is a town", False),
