@@ -27,10 +27,10 @@ from app.claims.history import listed_claims
 from app.claims.recipes import listed_recipes, recipe_to_run
 from app.documents.corpus import listed_corpora
 from app.documents.corpus_choice import corpora_to_search
-from app.http.asker import client
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.http.listing import asked_by_program
+from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, confirmation, export
 from app.services import services

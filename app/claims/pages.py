@@ -21,11 +21,11 @@ from app.contexts import Corpus, render
 from app.documents.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents.files import file_links
-from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.pages import submitted_list
 from app.people.access import listed_owner
+from app.people.asker import client
 from app.people.visitor import may_change, refuse_others, visitor_with_cookie
 from app.result.evidence import cards, without_evidence
 from app.result.proof import differences, differing_parts, marked_claim, proof_item

@@ -25,11 +25,11 @@ from app.comparisons.files import FILES
 from app.comparisons.given_claims import MOST_CHECKS, claims_of_list, given_claims
 from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
-from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.http.listing import asked_by_program
 from app.lists.input import uploaded_file
+from app.people.asker import client
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST

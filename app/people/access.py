@@ -22,9 +22,9 @@ from typing import Literal, TypeAlias
 from flask import Flask, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.http.asker import STRANGER, Asker, asker
 from app.http.errors import RequestRefused, wants_json
 from app.http.request_log import log_user
+from app.people.asker import STRANGER, Asker, asker
 from app.people.visitor import visitor
 from app.services import services
 from retrieval.errors import Problem
