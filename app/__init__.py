@@ -16,9 +16,12 @@ from jinja2 import StrictUndefined
 import retrieval.words as words
 from app.api import claim_events
 from app.api import claims as claims_api
+from app.api import comparisons as comparisons_api
 from app.api import corpora as corpora_api
+from app.api import feedback as feedback_api
 from app.api import lists as lists_api
 from app.api import page as api_page
+from app.api import recipes as recipes_api
 from app.api import texts as texts_api
 from app.api.openapi import document
 from app.claims import box, feedback, search_on, selection
@@ -78,9 +81,12 @@ _BLUEPRINTS = (
     yours.blueprint,
     claims_api.blueprint,
     claim_events.blueprint,
+    feedback_api.blueprint,
     lists_api.blueprint,
     texts_api.blueprint,
     corpora_api.blueprint,
+    comparisons_api.blueprint,
+    recipes_api.blueprint,
     api_page.blueprint,
     health.blueprint,
 )

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
-from app.api.models import Error, Forget, ListedVerdict, Paged, answer
+from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
@@ -39,11 +39,7 @@ _NO_LIST = (Error, "No such list")
 _NOT_ALLOWED = (Error, "From another site, or somebody else's")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
-
-
-class ListSubmission(_Model):
+class ListSubmission(Model):
     """Claims to be checked; a file can be sent as a form with the field `file` instead."""
 
     model_config = ConfigDict(extra="forbid")
@@ -60,7 +56,7 @@ class ListSubmission(_Model):
     """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
 
 
-class ListLinks(_Model):
+class ListLinks(Model):
     """Addresses of a list: itself in the API, its events, its results, its export, its page."""
 
     self: str
@@ -82,7 +78,7 @@ class ListLinks(_Model):
         )
 
 
-class ListStatus(_Model):
+class ListStatus(Model):
     """A list, and how far it is."""
 
     id: str
@@ -111,7 +107,7 @@ class ListStatus(_Model):
     """Addresses of the list."""
 
 
-class ListEntry(_Model):
+class ListEntry(Model):
     """A row of a list."""
 
     number: Whole
@@ -130,7 +126,7 @@ class ListEntry(_Model):
     """Addresses of the claim; null where there is none."""
 
 
-class ListResults(_Model):
+class ListResults(Model):
     """Some rows of a list, in their order."""
 
     rows: tuple[ListEntry, ...]
@@ -155,7 +151,7 @@ class ResultSearch(Paged):
     """How many rows a page has."""
 
 
-class ListExportFormat(_Model):
+class ListExportFormat(Model):
     """Which file to return."""
 
     format: Literal["csv", "xlsx", "jsonl"] = "csv"
