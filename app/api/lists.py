@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -52,7 +52,7 @@ class ListSubmission(Model):
     """The key with the claim; left out: `claim`, else `statement` or `text`."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
-    corpora: list[str] = []
+    corpora: tuple[str, ...] = ()
     """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
 
 
@@ -301,7 +301,7 @@ def cancel(list_id: str) -> Response:
     return answer(_status(services().lists.get(list_id)))
 
 
-def _from_form() -> tuple[ListInput, str | None, list[str]]:
+def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
     uploaded = uploaded_file()
     if uploaded is None:
         raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
@@ -311,7 +311,7 @@ def _from_form() -> tuple[ListInput, str | None, list[str]]:
     return given, form.get("recipe"), form.getlist("corpora")
 
 
-def _from_json() -> tuple[ListInput, str | None, list[str]]:
+def _from_json() -> tuple[ListInput, str | None, Sequence[str]]:
     body = json_body('{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}')
     try:
         asked = ListSubmission.model_validate(body)
