@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
@@ -18,7 +18,7 @@ from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body, wrong_in
 from app.http.listing import asked_by_program, pages_of
-from app.lists.export import LIST_EXPORTS, exported, file_names
+from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
 from app.lists.input import ListInput, list_input, uploaded_file
 from app.lists.new_lists import continue_list, stored_list
 from app.lists.rows import seconds_left
@@ -154,7 +154,7 @@ class ResultSearch(Paged):
 class ListExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["csv", "xlsx", "jsonl"] = "csv"
+    format: ListFormat = "csv"
     """Format of the file."""
 
 

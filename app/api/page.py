@@ -1,4 +1,4 @@
-"""The page about the API, with a line for the shell and one in Python; client and description."""
+"""The page about the API, and what it leads to: the client in Python and the description."""
 
 from __future__ import annotations
 
