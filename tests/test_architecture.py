@@ -56,7 +56,7 @@ APP_IMPORTS = {
     "retrieval.normal_form",
     "retrieval.pipeline.runnable",
     "retrieval.safe_cell",
-    "retrieval.system.private_files",
+    "retrieval.system.home_key",
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",

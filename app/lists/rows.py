@@ -76,7 +76,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         rows=tuple(map(_entry_item, entries)),
         number=number,
         pages=pages,
-        exports=tuple(LIST_EXPORTS),
+        exports={name: one.label for name, one in LIST_EXPORTS.items()},
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
     )
