@@ -78,7 +78,7 @@ class RunStore:
     def renew(self, run: Run) -> bool:
         """Renew the lease. False: the job no longer belongs to this run."""
         with self._database.writing() as session:
-            return change(session, _held_by(run), lease_until=clock.now())
+            return change(session, _held_by(run), renewed_at=clock.now())
 
     def record(self, run: Run, progress: Progress) -> bool:
         """Append an event. False: the job no longer belongs to this run; nothing was written."""
@@ -125,7 +125,7 @@ class RunStore:
             *(ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe),
             ClaimRow.corpora,
         )
-        wanted = select(ClaimRow.lease_until, events, *run).where(ClaimRow.state == "running")
+        wanted = select(ClaimRow.renewed_at, events, *run).where(ClaimRow.state == "running")
         if worker is not None:
             wanted = wanted.where(ClaimRow.worker == worker)
         with self._database.reading() as session:
@@ -195,7 +195,7 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         attempts=ClaimRow.attempts + 1,
         token=token,
         worker=worker,
-        lease_until=now,
+        renewed_at=now,
         started_at=now,
         dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
     )
@@ -241,4 +241,4 @@ def _held_by(run: Run) -> ColumnElement[bool]:
 
 
 def _not_renewed(job: RunningJob) -> ColumnElement[bool]:
-    return and_(_held_by(job.run), ClaimRow.lease_until == job.renewed)
+    return and_(_held_by(job.run), ClaimRow.renewed_at == job.renewed)
