@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.limits import Limits
+from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step, count
 from retrieval.state import ClaimState
@@ -67,7 +67,7 @@ class EvidenceVerifier(Stage):
 
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
-        denied = Limits(state.parsed, self._parser).denied
+        denied = DeniedLabels(state.parsed, self._parser).denied
         evidence, readings = self.verify(state.claim, state.evidence, state.readings, paths, denied)
         counted = _with_copies(evidence, state.documents)
         return replace(state, evidence=tuple(counted), readings=readings)

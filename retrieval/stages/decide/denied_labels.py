@@ -20,7 +20,7 @@ _NONE: frozenset[Label] = frozenset()
 _BOTH: frozenset[Label] = frozenset((SUPPORTS, REFUTES))
 
 
-class Limits:
+class DeniedLabels:
     """What a claim asks of the sentences that settle it."""
 
     def __init__(self, claim: Doc, parser: EnglishParser) -> None:
