@@ -14,11 +14,12 @@ from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, SUPPORTS, Evidence
+from retrieval.words import counted
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -53,7 +54,7 @@ class QuantityRuler(Stage):
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
-        return Step(ruled, f"{count(len(found), 'reading')} decided by arithmetic")
+        return Step(ruled, f"{counted(len(found), 'reading')} decided by arithmetic")
 
     def _ruled(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the evidence that arithmetic decides, with its new opinion."""

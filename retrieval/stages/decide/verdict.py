@@ -12,7 +12,7 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.proof.proof_adjustment import adjusted_to_proof
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
@@ -29,7 +29,7 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict_level import is_firm
-from retrieval.words import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES, counted
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
@@ -59,7 +59,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{count(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
         verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
