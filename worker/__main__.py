@@ -16,7 +16,7 @@ from worker.retriever import LoadedRetriever
 
 if TYPE_CHECKING:
     from retrieval.llm_judge.choice import LanguageModelChoice
-    from retrieval.llm_judge.explaining import Explains
+    from retrieval.llm_judge.interface import Explains
 
 
 def open_when_asked(settings: Settings) -> LoadedRetriever:

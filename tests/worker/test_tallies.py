@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.explaining import Explained
+from retrieval.llm_judge.interface import Explained
 from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, Progress, Usage, Verdict
 from tests.app.claim_documents import claim_document

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.comparing import Filling
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.filled_halves import Filling
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
