@@ -13,8 +13,8 @@ from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
 from worker.list_store import ListStore
 from worker.logs import about
-from worker.run_store import RunStore
 from worker.unchanged import Unchanged
+from worker.upkeep_store import UpkeepStore
 
 LOOK_SECONDS = 2.0
 # A claim whose lease was not renewed for this long goes to another worker. The time must
@@ -54,7 +54,7 @@ class Reaper(Thread):
     ) -> None:
         """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
-        self._runs = RunStore(database)
+        self._claims = UpkeepStore(database)
         self._lists = ListStore(database)
         self._queue = queue
         self._heartbeat = heartbeat
@@ -97,7 +97,7 @@ class Reaper(Thread):
         if self._keep_for is None or time.monotonic() < self._tidy_from:
             return
         self._lists.delete_finished(self._keep_for)
-        deleted = self._runs.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
+        deleted = self._claims.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
         if deleted:
             logger.info("%d claims were deleted: they finished too long ago", deleted)
         if deleted < MOST_DELETED_AT_ONCE:
@@ -106,15 +106,15 @@ class Reaper(Thread):
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""
         queued = []
-        running = {job.run.token: job for job in self._runs.running()}
+        running = {job.run.token: job for job in self._claims.running()}
         unchanged = self._leases.seconds({token: job.renewed for token, job in running.items()})
         for job in (running[token] for token in unchanged if unchanged[token] >= LEASE_SECONDS):
             run = job.run
             with about(claim=run.job_id):
                 if run.attempt >= MOST_ATTEMPTS:
-                    if self._runs.give_up(job, WorkerLost()):
+                    if self._claims.give_up(job, WorkerLost()):
                         logger.error("Claim %s lost its worker again and failed", run.job_id)
-                elif self._runs.take_back(job):
+                elif self._claims.take_back(job):
                     logger.warning("Claim %s lost its worker and is queued again", run.job_id)
                     queued.append(run.job_id)
         return queued
@@ -125,7 +125,7 @@ class Reaper(Thread):
         patience = PATIENCE_WHEN_IDLE if idle else PATIENCE_WHEN_BUSY
         # A claim is stored before its message is sent, so the messages are counted first.
         messages = self._queue.waiting()
-        queued = self._runs.queued()
+        queued = self._claims.queued()
         if messages > MOST_MESSAGES_FOR_A_CLAIM * queued:
             self._queue.empty()
             logger.info(
@@ -136,7 +136,7 @@ class Reaper(Thread):
             messages, patience = 0, PATIENCE_WHEN_IDLE
         if messages < queued:
             most = min(MOST_SENT_AT_ONCE, queued - messages)
-            self._send(self._runs.take_unsent(patience, most))
+            self._send(self._claims.take_unsent(patience, most))
 
     def _send(self, job_ids: list[str]) -> None:
         for job_id in job_ids:
