@@ -1,9 +1,8 @@
-"""Finds claims that no worker is checking any more, and queues them again; deletes old ones."""
+"""Finds claims that no worker is checking any more, and queues them again."""
 
 from __future__ import annotations
 
 import logging
-import time
 from datetime import timedelta
 from threading import Event, Thread
 
@@ -11,8 +10,8 @@ from worker.broker import BrokerUnavailable, Queue
 from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
-from worker.list_store import ListStore
 from worker.logs import about
+from worker.tidying import Tidying
 from worker.unchanged import Unchanged
 from worker.upkeep_store import UpkeepStore
 
@@ -30,9 +29,6 @@ MOST_SENT_AT_ONCE = 100
 # Messages of cancelled claims stay in the queue. With more messages than this for a queued claim,
 # all are removed, and those of the queued claims are sent again.
 MOST_MESSAGES_FOR_A_CLAIM = 2
-# Old claims are looked for once in this time, and deleted in parts, so that others can write.
-TIDY_SECONDS = 600.0
-MOST_DELETED_AT_ONCE = 100
 
 logger = logging.getLogger(__name__)
 
@@ -55,13 +51,11 @@ class Reaper(Thread):
         """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
         self._claims = UpkeepStore(database)
-        self._lists = ListStore(database)
         self._queue = queue
         self._heartbeat = heartbeat
         self._halt = stop
         self._broker_answers = True
-        self._keep_for = keep_for
-        self._tidy_from = 0.0
+        self._tidying = Tidying(database, keep_for)
         self._leases = Unchanged()
 
     def run(self) -> None:
@@ -80,7 +74,7 @@ class Reaper(Thread):
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        self._delete_old()
+        self._tidying.delete_old()
         lost = self._taken_back()
         try:
             self._send(lost)
@@ -91,17 +85,6 @@ class Reaper(Thread):
             self._broker_answers = False
         else:
             self._broker_answers = True
-
-    def _delete_old(self) -> None:
-        """Delete lists and some of the claims that ended too long ago, if it is time to."""
-        if self._keep_for is None or time.monotonic() < self._tidy_from:
-            return
-        self._lists.delete_finished(self._keep_for)
-        deleted = self._claims.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
-        if deleted:
-            logger.info("%d claims were deleted: they finished too long ago", deleted)
-        if deleted < MOST_DELETED_AT_ONCE:
-            self._tidy_from = time.monotonic() + TIDY_SECONDS
 
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""

@@ -26,9 +26,10 @@ from worker.database import Database
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob
-from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
+from worker.reaper import Reaper
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
+from worker.tidying import MOST_DELETED_AT_ONCE
 from worker.upkeep_store import UpkeepStore
 
 CLAIM = "The kettle of Quillby is made of pewter."
