@@ -34,7 +34,7 @@ from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.types import Label
-from worker.feedback_store import Feedback, FeedbackStore, Opinion
+from worker.feedback_store import Feedback, FeedbackStore, Said
 
 blueprint = Blueprint("feedback", __name__)
 
@@ -203,7 +203,7 @@ def _valid(given: object) -> FeedbackGiven:
         raise _refused(name, _WRONG.get(name, _FIELDS)) from error
 
 
-def _opinion(job_id: str, given: FeedbackGiven) -> Opinion:
+def _opinion(job_id: str, given: FeedbackGiven) -> Said:
     """Return the opinion, checked against the claim that it is about."""
     result = services().store.get(job_id).result
     if result is None:
@@ -225,7 +225,7 @@ def _opinion(job_id: str, given: FeedbackGiven) -> Opinion:
         raise _refused("note", _WRONG["note"])
     if len(name) > _LONGEST_NAME:
         raise _refused("name", _WRONG["name"])
-    return Opinion(given.agrees, label, tuple(sorted(set(given.wrong))), note, name)
+    return Said(given.agrees, label, tuple(sorted(set(given.wrong))), note, name)
 
 
 def _plain(text: str) -> str:
