@@ -30,7 +30,7 @@ from app.documents.corpus_choice import corpora_to_search
 from app.http.asker import client
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
-from app.http.listing import asked_by_program
+from app.http.query import asked_by_program
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, confirmation, export
 from app.services import services

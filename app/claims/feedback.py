@@ -28,7 +28,7 @@ from app.claims.feedback_export import lines
 from app.contexts import render
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
-from app.http.listing import asked_by_person, asked_by_program, pages_of
+from app.http.query import asked_by_person, asked_by_program, pages_of
 from app.people.access import listed_owner
 from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services

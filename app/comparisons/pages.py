@@ -28,7 +28,7 @@ from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
-from app.http.listing import asked_by_program
+from app.http.query import asked_by_program
 from app.lists.input import uploaded_file
 from app.people.visitor import visitor_with_cookie
 from app.services import services

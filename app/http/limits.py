@@ -22,7 +22,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from app.http.asker import client
 from app.http.errors import RequestRefused
-from app.http.refusals import Limit
+from app.http.limit_names import Limit
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings
