@@ -94,7 +94,7 @@ RULES: Mapping[str, Rule] = {
     "texts.read": "checker",
     "texts.check": "checker",
     "api_texts.read": "checker",
-    # Who may change documents, app.uploading says: operators, where users log in.
+    # Who may change documents, app.documents.uploading says: operators, where users log in.
     "corpora.documents": "reader",
     "corpora.corpus": "reader",
     "corpora.make": "checker",
@@ -178,7 +178,7 @@ def _identified() -> Asker:
     elif settings.access == "tokens":
         user = users.with_cookie(request.cookies.get(SESSION_COOKIE, ""))
     else:
-        # app.proxies has removed the header from requests that do not come from a proxy.
+        # app.http.proxies has removed the header from requests that do not come from a proxy.
         name = request.headers.get(settings.user_header, "")
         if not is_name(name):
             return STRANGER

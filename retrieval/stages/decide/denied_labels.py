@@ -35,7 +35,8 @@ class DeniedLabels:
         """Return the labels that these sentences, read together, cannot give.
 
         A question for a thing has no label. What is not about the claim's subject gives none, nor
-        what only shares words with it (``text.beside_the_point``), nor a number of another thing.
+        what only shares words with it (``retrieval.text.beside_the_point``), nor a number of
+        another thing.
         """
         if self._asks or not self._subject.is_in([item.as_read for item in read]):
             return _BOTH
