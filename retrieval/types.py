@@ -244,6 +244,14 @@ class Evidence:
         return " ".join(filter(None, (self.context_before, self.sentence.text, self.context_after)))
 
     @property
+    def has_context(self) -> bool:
+        """Whether a neighbour may turn what the sentence says ("That is wrong.").
+
+        Rules read the sentence alone, so they leave such a sentence to the verifier.
+        """
+        return self.in_context != self.sentence.text
+
+    @property
     def as_read(self) -> tuple[str, str]:
         """Title and text as models that label read them."""
         return self.heading, self.in_context

@@ -26,8 +26,8 @@ from worker.schema import ClaimRow, TurnRow
 # Who had no turn among so many counts as one who never had one.
 MOST_REMEMBERED = 1000
 MOST_TYPED_IN_A_ROW = 4
-# Before the owners of what comes without an address: a turn that an owner has with a claim of her
-# address is none of theirs. With it a name has at most 64 characters.
+# Prefix for owners of claims without an address, so that their turns are not mixed with those of
+# the owners' addresses. With it, 55 characters of the owner fit into the 64 of the column.
 _NO_ADDRESS = "rows of "
 # Has a turn with each claim that was not typed; no user has a name with a space.
 _NOT_TYPED = "not typed"

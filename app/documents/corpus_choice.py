@@ -48,7 +48,7 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
     ``None``: the default one, which is also meant by no name and by its own.
 
     Raises:
-        UnknownCorpus: there is none of one of the names.
+        UnknownCorpus: a name has no corpus.
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many, or a worker does not have the documents.
     """

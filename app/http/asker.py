@@ -48,7 +48,7 @@ def user_as_owner() -> str | None:
 
 
 def client() -> str:
-    """Return for whom limits and turns count: the user, else a digest of the address.
+    """Return who is counted for limits and turns: the user, or a digest of the address.
 
     It is the same in all processes of a home, and nobody can compute it without the key there.
     """

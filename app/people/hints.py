@@ -1,4 +1,4 @@
-"""Hints for those who cannot follow them: commands and settings are for operators alone."""
+"""Removes from hints what only an operator can do."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class RetrievalConfig:
         generation_sentences: best sentences that title generation reads (AdMIRaL, 4: 5).
         generation_joint: whether a document is scored together with those that lead to it, and all
             documents are ranked by these sets (AdMIRaL, equation 1), or alone.
-        generation_named_beams: the same of the search over the titles that the sentences link to or
-            name; 0 for none, as in the paper.
+        generation_named_beams: beam of the search over the titles that the sentences link to or
+            name; 0: no such search, as in the paper.
         generation_links: whether title generation reads the links of a sentence after it (AdMIRaL,
             6).
         dense_limit: nearest sentences whose documents dense retrieval proposes.
@@ -85,10 +85,9 @@ class RetrievalConfig:
             and REFUTES; below it the verdict is NOT ENOUGH INFO and only leans towards them.
         opposed_share: if the proof has the opposite result, the verdict keeps this share of its
             confidence above a guess. Fitted to 376 dev claims: 0.74 (research/notebook.md).
-        open_share: the same if the proof leaves the claim open. Fitted, this and the next would
-            be 1.0 and 1.1, since the verifier's confidence is lower there anyway. Both are below 1,
-            so that a proof that disagrees never raises the confidence.
-        proved_share: the same for an undecided verdict if the proof decides the claim.
+        open_share: the share that is kept if the proof leaves the claim open. Below 1, as
+            ``proved_share``, so that a proof that disagrees never raises the confidence.
+        proved_share: the share that an undecided verdict keeps if the proof decides the claim.
         seconds: after this time no further hop begins, and a notice says so. It is a guard against
             faults: the normal limits are those of hops and sentences.
     """

@@ -16,10 +16,10 @@ def chosen_corpora(
 ) -> tuple[str, ...] | None:
     """Return the names of the corpora that a claim is checked against, in one order for each set.
 
-    ``None``: the default one. No name means it too, and every name of which ``is_default`` says so.
+    ``None``: the default corpus: no name was given, or only names for which ``is_default`` is true.
 
     Raises:
-        UnknownCorpus: there is none of one of the names.
+        UnknownCorpus: a name has no corpus.
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many.
     """

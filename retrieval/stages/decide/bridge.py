@@ -27,7 +27,7 @@ _SENTENCES = 6  # of each document that the best sentence names: the beginning
 
 
 class BridgeReader(Stage):
-    """Looks once more, where a sentence settles the claim, for one of another document beside it.
+    """If a sentence settles the claim, looks for a second one in another document.
 
     "Ann Lee planned the Rowan bridge." may settle a claim that a beekeeper planned it, together
     with what the page of Ann Lee says. Such a second sentence is hardly relevant alone, and a
