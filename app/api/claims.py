@@ -17,7 +17,7 @@ from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
-from app.http.listing import asked_by_program
+from app.http.query import asked_by_program
 from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, confirmation, export

@@ -13,7 +13,7 @@ from app.comparisons.comparison import Comparison
 from app.comparisons.files import FILES
 from app.comparisons.named_checks import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
 from app.http.errors import RequestRefused
-from app.http.listing import asked_by_program
+from app.http.query import asked_by_program
 from retrieval.errors import Problem
 
 blueprint = Blueprint("api_comparisons", __name__, url_prefix="/api/v1")

@@ -24,7 +24,7 @@ from app.claims.given_feedback import (
     given_opinion,
 )
 from app.http.json_body import json_body
-from app.http.listing import asked_by_program, pages_of
+from app.http.query import asked_by_program, pages_of
 from app.people.access import listed_owner
 from app.people.visitor import visitor
 from retrieval.types import Whole

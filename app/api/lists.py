@@ -17,7 +17,7 @@ from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body, wrong_in
-from app.http.listing import asked_by_program, pages_of
+from app.http.query import asked_by_program, pages_of
 from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
 from app.lists.input import ListInput, list_input, uploaded_file
 from app.lists.new_lists import continue_list, stored_list

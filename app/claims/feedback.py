@@ -13,7 +13,7 @@ from app.api.openapi import describe
 from app.claims.contexts import FeedbackPage
 from app.claims.given_feedback import delete_feedback, feedback_store, given_opinion
 from app.contexts import render
-from app.http.listing import asked_by_person, pages_of
+from app.http.query import asked_by_person, pages_of
 from app.people.access import listed_owner
 from app.people.visitor import visitor, visitor_with_cookie
 from retrieval.types import Label, Whole

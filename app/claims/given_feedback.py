@@ -13,7 +13,7 @@ from app.people.visitor import refuse_others
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.types import Label
-from worker.feedback_store import Feedback, FeedbackStore, Opinion
+from worker.feedback_store import Feedback, FeedbackStore, Said
 
 _LONGEST_NOTE, _LONGEST_NAME = 2000, 100
 _FIELDS = 'Send an object with "agrees" and, optionally, "label", "wrong", "note" and "name".'
@@ -27,7 +27,7 @@ _WRONG = {
 }
 
 
-def given_opinion(job_id: str, given: object) -> Opinion:
+def given_opinion(job_id: str, given: object) -> Said:
     """Return what somebody says about a verdict, checked against the claim that it is about.
 
     Raises:
@@ -55,7 +55,7 @@ def given_opinion(job_id: str, given: object) -> Opinion:
         raise _refused("note", _WRONG["note"])
     if len(name) > _LONGEST_NAME:
         raise _refused("name", _WRONG["name"])
-    return Opinion(said.agrees, label, tuple(sorted(set(said.wrong))), note, name)
+    return Said(said.agrees, label, tuple(sorted(set(said.wrong))), note, name)
 
 
 def delete_feedback(feedback_id: str) -> None:

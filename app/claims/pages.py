@@ -33,7 +33,7 @@ from app.result.evidence import cards, without_evidence
 from app.result.proof import differences, differing_parts, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
 from app.services import services
-from app.texts.given_text import opens
+from app.texts.text_or_page import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (

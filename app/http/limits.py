@@ -21,7 +21,7 @@ from limits.storage import StorageTypes, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from app.http.errors import RequestRefused
-from app.http.refusals import Limit
+from app.http.limit_names import Limit
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings

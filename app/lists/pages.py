@@ -17,7 +17,7 @@ from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
-from app.http.listing import asked_by_person
+from app.http.query import asked_by_person
 from app.lists.contexts import ListsPage
 from app.lists.input import list_input, pasted, uploaded_file
 from app.lists.new_lists import continue_list, room_for_rows, stored_list

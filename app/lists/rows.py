@@ -8,7 +8,7 @@ from typing import Any
 
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
-from app.http.listing import pages_of
+from app.http.query import pages_of
 from app.lists.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change

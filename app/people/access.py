@@ -178,7 +178,7 @@ def _identified() -> Asker:
     elif settings.access == "tokens":
         user = users.with_cookie(request.cookies.get(SESSION_COOKIE, ""))
     else:
-        # app.proxies has removed the header from requests that do not come from a proxy.
+        # app.http.proxies has removed the header from requests that do not come from a proxy.
         name = request.headers.get(settings.user_header, "")
         if not is_name(name):
             return STRANGER

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from retrieval.index.interface import IndexInfo
-from retrieval.llm_judge.explaining import Explains
+from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.pipeline.findings import findings

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from retrieval.quantities.alignment import head_of, is_risky, is_risky_title, quoted, verb_of
-from retrieval.quantities.comparing import Filling, fillings
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.filled_halves import Filling, fillings
 from retrieval.quantities.interval import point
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities

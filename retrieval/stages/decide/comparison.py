@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.alignment import words_of
 from retrieval.quantities.change import change, stated_change
-from retrieval.quantities.comparing import Filled, Filling, compared, filled, fillings
-from retrieval.quantities.comparison import Comparison, Half, Halves, comparison
+from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
+from retrieval.quantities.halves import Comparison, Half, Halves, comparison
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.units import load_units
 from retrieval.stages.decide.quantities import UNREAD, with_rulings

@@ -7,19 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.comparing import Filling
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.filled_halves import Filling
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.decide.limits import Limits
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.decide.denied_labels import DeniedLabels
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, SUPPORTS, Evidence
+from retrieval.words import counted
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -54,7 +55,7 @@ class QuantityRuler(Stage):
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
-        return Step(ruled, f"{count(len(found), 'reading')} decided by arithmetic")
+        return Step(ruled, f"{counted(len(found), 'reading')} decided by arithmetic")
 
     def _ruled(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the evidence that arithmetic decides, with its new opinion."""
@@ -73,7 +74,7 @@ class QuantityRuler(Stage):
 
     def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the sentences whose measurement decides the claim, with their new opinions."""
-        denied = Limits(state.parsed, self._parser).denied
+        denied = DeniedLabels(state.parsed, self._parser).denied
         alone = [
             item
             for item in state.evidence

@@ -12,7 +12,7 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.proof.proof_adjustment import adjusted_to_proof
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
@@ -29,7 +29,7 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict_level import is_firm
-from retrieval.words import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES, counted
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
@@ -59,7 +59,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{count(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
         verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
@@ -220,13 +220,13 @@ def rationale_of(
     if not alone:
         last = next((item for item in evidence if item.stance == label), evidence[0])
         known = {item.key: item for item in evidence}
-        read = [*(known[key] for key in last.path if key in known), last]
-        quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in read)
+        together = [*(known[key] for key in last.path if key in known), last]
+        quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in together)
         return f"Read together, the sentences {several} it: {quotes}"
     quoted = alone[0]
     others = len({item.key.document_id for item in alone} - {quoted.key.document_id})
-    together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"
+    more = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
+    return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
 
 
 MAKERS: Makers = {

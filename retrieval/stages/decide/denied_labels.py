@@ -21,7 +21,7 @@ _REFUTES: frozenset[Label] = frozenset((REFUTES,))
 _BOTH: frozenset[Label] = frozenset((SUPPORTS, REFUTES))
 
 
-class Limits:
+class DeniedLabels:
     """What a claim asks of the sentences that settle it."""
 
     def __init__(self, claim: Doc, parser: EnglishParser) -> None:
@@ -37,8 +37,9 @@ class Limits:
         """Return the labels that these sentences, read together, cannot give.
 
         A question for a thing has no label. What is not about the claim's subject gives none, nor
-        what only shares words with it (``text.beside_the_point``), nor a number of another thing.
-        What another thing is does not refute what this one is not (``text.negation``).
+        what only shares words with it (``retrieval.text.beside_the_point``), nor a number of
+        another thing. What another thing is does not refute what this one is not
+        (``retrieval.text.negation``).
         """
         if self._asks or not self._subject.is_in([item.as_read for item in read]):
             return _BOTH
