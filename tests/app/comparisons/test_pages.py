@@ -381,12 +381,13 @@ def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> N
     result = claim_document(CLAIM)
     result["evidence"] = [
         result["evidence"][0]
-        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`'}
+        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`--a-b' + "''c'd"}
     ]
     written = exported(client, "latex", checks.ended("m3", result)).decode()
     assert (
         r"{[}{*}]: 50 \% of \{\$x\_1\textasciicircum{}2\} \& \textbackslash{}input\{a\}"
-        r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96} & \textbf{1} \\"
+        r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96}"
+        r"{-}{-}a-b{\char39}{\char39}c'd & \textbf{1} \\"
     ) in written
 
 
