@@ -160,7 +160,8 @@ def _missing(result: ClaimResult) -> list[str]:
 def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = [
-        f"{number}. {one.verdict.words}{_in_brackets(result.certainty_of(one.verdict))}: {_escaped(one.text)}"
+        f"{number}. {one.verdict.words}{_in_brackets(result.certainty_of(one.verdict))}:"
+        f" {_escaped(one.text)}"
         for number, one in enumerate(result.statements, 1)
     ]
     return [*lines, ""] if lines else []

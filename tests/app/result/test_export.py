@@ -459,8 +459,8 @@ def test_exports_of_an_undecided_verdict_have_its_lean_and_no_confidence(done: F
     text = job.markdown()
     assert "\n**Leans refuted**\n" in text
     assert (
-        "\nAgainst this verdict: “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm]("
-        in text
+        "\nAgainst this verdict:"
+        " “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
     )
     assert ": settles nothing, in 7 documents, selected\n" in text
     rows = job.rows()
