@@ -21,8 +21,8 @@ class CompareForm:
     ``claim``: the claims, one a line. ``problem``: why they were refused; ``recipe_problem``: why
     these recipes were. ``most_checks``: how many claims times recipes may be compared.
     ``a_minute``: how many checks a visitor may submit within a minute, ``None`` for any number.
-    ``left_out``: what of a list is left out, "" if nothing. ``accepted``: the ids of checks that were
-    accepted where others were refused. ``ticked``: the names of the recipes that are chosen;
+    ``left_out``: what of a list is left out, "" if nothing. ``accepted``: the ids of checks that
+    were accepted where others were refused. ``ticked``: the names of the recipes that are chosen;
     ``asked``: as on the first page.
     """
 

@@ -68,19 +68,13 @@ def claims_of_list(found: ClaimList) -> tuple[str, str]:
         StoreUnavailable: the database cannot be read.
     """
     entries = services().lists.entries(found.id, "all", found.total, 0, results=False)
-    rows = [" ".join(one.claim.split()) for one in entries if one.state != "refused"]
-    claims = list(dict.fromkeys(rows))
+    given = [" ".join(one.claim.split()) for one in entries if one.state != "refused"]
+    claims = list(dict.fromkeys(given))
     if len(claims) * 2 > most_checks():
         raise _too_many(f"The list has {len(claims):,} different claims.", 2)
-    refused, repeated = len(entries) - len(rows), len(rows) - len(claims)
-    left_out = [
-        *([f"{counted(refused, 'row')} that cannot be checked"] if refused else []),
-        *(
-            [f"{counted(repeated, 'row')} with a claim that stands there before"]
-            if repeated
-            else []
-        ),
-    ]
+    refused, repeated = len(entries) - len(given), len(given) - len(claims)
+    reasons = {"that cannot be checked": refused, "with a claim that stands there before": repeated}
+    left_out = [f"{counted(rows, 'row')} {why}" for why, rows in reasons.items() if rows]
     return "\n".join(claims), f"Of the list are left out: {listed(left_out)}." if left_out else ""
 
 
