@@ -8,6 +8,7 @@ from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import ALTERNATION, EQUIVALENCE, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
 from retrieval.words import (
+    AGAINST,
     AGREE,
     BY_WHOLE,
     CANNOT_COMBINE,
@@ -31,7 +32,7 @@ _MARKS = {EQUIVALENCE: "=", NEGATION: "!", ALTERNATION: "!", INDEPENDENCE: "?"}
 def as_text(result: ClaimResult) -> str:
     """Return the verdict, its evidence, the proof and why the search ended."""
     verdict, selected, corpus = result.verdict, result.selected, result.corpus
-    sure = f" ({result.certainty})" if result.certainty else ""
+    sure = _in_brackets(result.certainty)
     lines = [f"{verdict.words.upper()}{sure}: {result.claim}"]
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
@@ -40,7 +41,7 @@ def as_text(result: ClaimResult) -> str:
     lines += _statements(result)
     lines += ["", balance_words(result.balance)] if selected else []
     lines += ["", *_wrapped(verdict.rationale, "")]
-    lines += _wrapped(f"Against it: {_named(result.against)}", "   ") if result.against else []
+    lines += _wrapped(f"{AGAINST}: {_named(result.against)}", "   ") if result.against else []
     lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]
@@ -78,9 +79,8 @@ def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = ["", "Its statements:"] if result.statements else []
     for number, one in enumerate(result.statements, 1):
-        words, sure = one.verdict.words.upper(), one.verdict.percent
-        percent = f" ({sure}% confident)" if sure is not None else ""
-        lines += _wrapped(f"{number}. {words}{percent}: {one.text}", "   ")
+        words, sure = one.verdict.words.upper(), _in_brackets(result.certainty_of(one.verdict))
+        lines += _wrapped(f"{number}. {words}{sure}: {one.text}", "   ")
     return lines
 
 
@@ -92,13 +92,15 @@ def _judges(result: ClaimResult) -> list[str]:
     for one in result.judges:
         cites = ", ".join(str(number) for number in one.cites)
         citing = f", citing {cites}" if cites else ""
-        # A language model is not asked for a confidence.
-        unsaid = result.by_model(one.judge) or one.percent is None
-        percent = "" if unsaid else f" ({one.percent}%)"
-        head = f"- {one.judge}: {VERDICTS[one.label].lower()}{percent}{citing}. "
+        sure = _in_brackets(result.certainty_of(one))
+        head = f"- {one.judge}: {VERDICTS[one.label].lower()}{sure}{citing}. "
         missing = f" Missing: {one.missing}" if one.missing else ""
         lines += _wrapped(head + one.rationale + missing, "  ")
     return lines
+
+
+def _in_brackets(words: str) -> str:
+    return f" ({words})" if words else ""
 
 
 def _stance(item: Evidence) -> str:

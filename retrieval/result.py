@@ -411,7 +411,7 @@ class ClaimResult(_Part):
 
         That of a language model and of several statements together was not.
         """
-        fitted = any(word in self.verdict.judge for word in ("MPNet verifier", ", calibrated"))
+        fitted = self._is_fitted(self.verdict.judge)
         return fitted and self.decider == "verifier" and not self.statements
 
     @property
@@ -424,6 +424,17 @@ class ClaimResult(_Part):
         if percent is None or self.decider == "model":
             return ""
         return certainty_words(percent, calibrated=self.calibrated)
+
+    def certainty_of(self, said: Verdict | Judgement) -> str:
+        """How sure the verdict on a statement or an opinion is, "" as for the whole claim."""
+        if said.percent is None or self.by_model(said.judge):
+            return ""
+        return certainty_words(said.percent, calibrated=self._is_fitted(said.judge))
+
+    def _is_fitted(self, judge: str) -> bool:
+        """Return whether the confidences of this judge are fitted, and no language model's."""
+        model = self.usage is not None and self.usage.model in judge
+        return not model and any(word in judge for word in ("MPNet verifier", ", calibrated"))
 
     @property
     def proof_agrees(self) -> bool:

@@ -76,6 +76,8 @@ _FOUND_BY = {
     "dense": "meaning",
 }
 
+AGAINST = "Against this verdict"
+"""Stands before the best sentence that contradicts what the verdict says or leans to."""
 NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
@@ -172,7 +174,7 @@ def listed(words: Sequence[str]) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def statement_words(number: int, of: int, statement: str) -> str:

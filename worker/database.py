@@ -19,6 +19,7 @@ from worker.schema import REVISION, WorkerRow
 
 # How long a check of readiness waits for another writer.
 REACH_SECONDS = 1.0
+_HIGHEST_PORT = 65535
 
 
 class StoreUnavailable(EsotericError):
@@ -255,12 +256,17 @@ def read_url(url: str) -> URL:
         StoreUnavailable: this is no address of a database, or its driver is not installed.
     """
     try:
-        return create_engine(url).url
+        engine = create_engine(url)
     except ValueError as error:
         # What stands there may be a password whose host was left out, so it is not shown.
-        raise _bad_url("its port is no number") from error
+        raise _bad_url("its port or an option is wrong") from error
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
         raise _bad_url(str(error).rstrip(".")) from error
+    if engine.dialect.is_async:
+        raise _bad_url(f"{engine.url.drivername} is an asynchronous driver")
+    if engine.url.port is not None and not 1 <= engine.url.port <= _HIGHEST_PORT:
+        raise _bad_url(f"its port is not between 1 and {_HIGHEST_PORT}")
+    return engine.url
 
 
 def _bad_url(why: str) -> StoreUnavailable:

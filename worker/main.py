@@ -35,6 +35,7 @@ from worker.tasks import RETRY_SECONDS, ClaimChecker
 from worker.worker_store import WorkerStore
 
 FORGET_WORKERS_AFTER = timedelta(days=1)
+_SAY_AGAIN_SECONDS = 60
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +110,7 @@ class WorkerApp:
         Raises:
             StoreUnavailable: it is of another version, or a file, which does not mend itself.
         """
-        in_file, said = self._database.folder is not None, ""
+        in_file, said, again = self._database.folder is not None, "", 0.0
         while True:
             try:
                 self._workers.forget_silent(FORGET_WORKERS_AFTER)
@@ -117,8 +118,9 @@ class WorkerApp:
             except StoreUnavailable as error:
                 if in_file or error.code != "store_unavailable":
                     raise
-                if error.message != said:
-                    said = error.message
+                # A wrong password or name stays wrong, so what is said must not scroll away.
+                if error.message != said or time.monotonic() >= again:
+                    said, again = error.message, time.monotonic() + _SAY_AGAIN_SECONDS
                     logger.error("The worker waits for its database: %s", error)
             time.sleep(RETRY_SECONDS)
 

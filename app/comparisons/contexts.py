@@ -20,7 +20,10 @@ class CompareForm:
 
     ``claim``: the claims, one a line. ``problem``: why they were refused; ``recipe_problem``: why
     these recipes were. ``most_checks``: how many claims times recipes may be compared.
-    ``ticked``: the names of the recipes that are chosen; ``asked``: as on the first page.
+    ``a_minute``: how many checks a visitor may submit within a minute, ``None`` for any number.
+    ``left_out``: what of a list is left out, "" if nothing. ``accepted``: the ids of checks that
+    were accepted where others were refused. ``ticked``: the names of the recipes that are chosen;
+    ``asked``: as on the first page.
     """
 
     template: ClassVar[str] = "compare.html"
@@ -29,6 +32,9 @@ class CompareForm:
     offers_anyway: bool
     most_characters: int
     most_checks: int
+    a_minute: int | None
+    left_out: str
+    accepted: tuple[str, ...]
     recipes: tuple[Recipe, ...]
     other_recipes: tuple[OtherRecipes, ...]
     recipe_problem: Problem | None

@@ -18,7 +18,7 @@ from app.comparisons.comparison import ComparedClaim, Comparison, Found, Run
 from retrieval.result import ClaimResult
 from retrieval.safe_cell import safe_cell
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
-from retrieval.words import VERDICTS
+from retrieval.words import VERDICTS, counted
 from worker.jobs import Job
 
 _ABOUT = (
@@ -50,6 +50,9 @@ _LATEX = {
     "*": "{*}",
     **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
+# Several of these would be set as a dash, or as a quotation mark.
+_APART = {"-": "{-}", "'": r"{\char39}"}
+_LIGATURES = re.compile("--+|''+")
 _NONE = "--"
 _WIDTH = 90  # characters
 # Programs that read runs split lines at spaces.
@@ -150,7 +153,7 @@ def _made_by(comparison: Comparison) -> Iterator[str]:
     for corpus in sorted({run.corpus for run in done if run.corpus}, key=lambda one: one.built_at):
         text = f", text of {corpus.text_date}" if corpus.text_date else ""
         yield (
-            f"Corpus: {corpus.title}, {corpus.documents:,} documents{text},"
+            f"Corpus: {corpus.title}, {counted(corpus.documents, 'document')}{text},"
             f" indexed {corpus.built_at}"
         )
 
@@ -257,7 +260,8 @@ def _row(*cells: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return the text on one line, so that LaTeX sets it unchanged."""
-    return "".join(_LATEX.get(character, character) for character in _line(text))
+    escaped = "".join(_LATEX.get(character, character) for character in _line(text))
+    return _LIGATURES.sub(lambda found: _APART[found[0][0]] * len(found[0]), escaped)
 
 
 def _line(text: str) -> str:

@@ -11,8 +11,8 @@ from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
 from retrieval.errors import InvalidClaim, Problem
-from retrieval.words import listed
-from worker.lists import ClaimList
+from retrieval.words import counted, listed
+from worker.lists import MOST_CLAIMS, ClaimList
 
 # Their ids fit into 8 KB, the longest address that many proxies pass on.
 MOST_CHECKS = 200
@@ -33,9 +33,9 @@ def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -
     if file is None and len(text) <= _LONGEST_CLAIM and entered(text).kind == "claim":
         return (read_claim(text, anyway).original,)
     try:
-        rows = read_claims(file or pasted(text), None, MOST_CHECKS)
+        rows = read_claims(file or pasted(text), None, MOST_CLAIMS)
     except TooManyClaims:
-        raise _too_many(f"These are more than {MOST_CHECKS} claims.", recipes) from None
+        raise _too_many(f"These are more than {MOST_CLAIMS:,} rows.", recipes) from None
     claims: dict[str, None] = {}
     problems: list[tuple[str, Problem]] = []
     for row in rows:
@@ -49,23 +49,33 @@ def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -
         raise _refused(problems)
     if not claims:
         read_claim("")  # says that there is none
-    if len(claims) * recipes > MOST_CHECKS:
-        raise _too_many(f"These are {len(claims)} claims.", recipes)
+    if len(claims) > 1 and len(claims) * recipes > most_checks():
+        raise _too_many(f"These are {len(claims):,} claims.", recipes)
     return tuple(claims)
 
 
-def claims_of_list(found: ClaimList) -> str:
-    """Return the claims of a list, one a line.
+def most_checks() -> int:
+    """Return how many checks this service submits at once."""
+    a_minute = services().limits.claims_a_minute
+    return MOST_CHECKS if a_minute is None else min(MOST_CHECKS, a_minute)
+
+
+def claims_of_list(found: ClaimList) -> tuple[str, str]:
+    """Return the different claims of a list, one a line, and what is left out, "" if nothing.
 
     Raises:
         RequestRefused: they are too many for two recipes.
         StoreUnavailable: the database cannot be read.
     """
-    entries = services().lists.entries(found.id, "all", MOST_CHECKS + 1, 0, results=False)
-    claims = dict.fromkeys(" ".join(one.claim.split()) for one in entries if one.state != "refused")
-    if len(claims) * 2 > MOST_CHECKS:
-        raise _too_many(f"The list has {found.total:,} rows.", 2)
-    return "\n".join(claims)
+    entries = services().lists.entries(found.id, "all", found.total, 0, results=False)
+    given = [" ".join(one.claim.split()) for one in entries if one.state != "refused"]
+    claims = list(dict.fromkeys(given))
+    if len(claims) * 2 > most_checks():
+        raise _too_many(f"The list has {len(claims):,} different claims.", 2)
+    refused, repeated = len(entries) - len(given), len(given) - len(claims)
+    reasons = {"that cannot be checked": refused, "with a claim that stands there before": repeated}
+    left_out = [f"{counted(rows, 'row')} {why}" for why, rows in reasons.items() if rows]
+    return "\n".join(claims), f"Of the list are left out: {listed(left_out)}." if left_out else ""
 
 
 def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
@@ -81,7 +91,7 @@ def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
 
 
 def _too_many(said: str, recipes: int) -> RequestRefused:
-    most = MOST_CHECKS // recipes
+    most = most_checks() // recipes
     problem = Problem(
         "too_many_checks",
         f"{said} {recipes} recipes can be compared on at most {most}.",

@@ -16,7 +16,7 @@ from app.claims.asked_model import asked_model
 from app.claims.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
 from app.comparisons.comparison import MOST_RECIPES
 from app.comparisons.contexts import CompareForm, ComparisonPage, RecipesPage
-from app.comparisons.given_claims import MOST_CHECKS, claims_of_list, given_claims
+from app.comparisons.given_claims import claims_of_list, given_claims, most_checks
 from app.comparisons.named_checks import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
 from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
@@ -142,7 +142,7 @@ def submit() -> BaseResponse:
             except (BrokerUnavailable, QueueFull, StoreUnavailable) as error:
                 if not jobs:
                     raise
-                raise _in_part(jobs, error) from error
+                return _accepted_in_part(text, names, jobs, error)
             jobs.append(job)
     except (
         *(BadSource, InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
@@ -155,17 +155,16 @@ def submit() -> BaseResponse:
     return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
 
 
-def _in_part(jobs: Sequence[Job], error: EsotericError) -> RequestRefused:
+def _accepted_in_part(
+    text: str, names: list[str], jobs: Sequence[Job], error: EsotericError
+) -> Response:
+    """Return the form with what was refused, why, and a link to what was accepted."""
     problem = services().paths.hidden_in_problem(error.problem)
-    ids = ",".join(job.id for job in jobs)
-    return RequestRefused(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        Problem(
-            "accepted_in_part",
-            f"Only the first {len(jobs)} of these checks were accepted. {problem.message}",
-            f"Look at compare?claims={ids} for them. {problem.hint}",
-        ),
-    )
+    first = "the first" if len(jobs) == 1 else f"the first {len(jobs)}"
+    said = f"Of these checks only {first} {'was' if len(jobs) == 1 else 'were'} accepted."
+    in_part = Problem("accepted_in_part", f"{said} {problem.message}", problem.hint)
+    accepted = tuple(job.id for job in jobs)
+    return refused_page(_form(text, frozenset(names), in_part, accepted=accepted), error)
 
 
 @blueprint.get("/recipes")
@@ -202,7 +201,8 @@ def _form_of_list(list_id: str) -> str | Response:
     """Return the form with the claims of a list, and the corpora that it was checked against."""
     found = services().lists.get(list_id)
     try:
-        return _form(claims_of_list(found), corpora=found.corpora or ())
+        claims, left_out = claims_of_list(found)
+        return _form(claims, corpora=found.corpora or (), left_out=left_out)
     except RequestRefused as error:
         return refused_page(_form("", problem=error.problem), error)
 
@@ -213,10 +213,13 @@ def _form(
     problem: Problem | None = None,
     recipe_problem: Problem | None = None,
     corpora: Sequence[str] = (),
+    left_out: str = "",
+    accepted: tuple[str, ...] = (),
 ) -> str:
     """Return the form; without ``ticked`` as many recipes are ticked as can be compared.
 
-    ``corpora``: those that are chosen, unless the request names some.
+    ``corpora``: those that are chosen, unless the request names some. ``left_out`` and
+    ``accepted``: as in ``CompareForm``.
     """
     here = runnable_here()
     recipes = tuple(
@@ -230,7 +233,10 @@ def _form(
             problem=problem,
             offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
             most_characters=LONGEST,
-            most_checks=MOST_CHECKS,
+            most_checks=most_checks(),
+            a_minute=services().limits.claims_a_minute,
+            left_out=left_out,
+            accepted=accepted,
             recipes=recipes,
             other_recipes=grouped(here.problems),
             recipe_problem=recipe_problem,

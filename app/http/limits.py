@@ -53,6 +53,11 @@ class Limits:
         self._opening: set[str] = set()
         self._lock = Lock()
 
+    @property
+    def claims_a_minute(self) -> int | None:
+        """How many claims a client may submit within a minute; ``None``: any number."""
+        return None if self._claims is None else self._claims.amount
+
     def claim(self, number: int = 1) -> None:
         """Count a claim of this client, or several: either all of them or none.
 

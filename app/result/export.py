@@ -22,6 +22,7 @@ from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusPart
 from retrieval.words import (
+    AGAINST,
     AGREE,
     BY_WHOLE,
     DISAGREE,
@@ -139,13 +140,13 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
 def _searched(corpus: CorpusPart) -> str:
     text_date = f" text of {_escaped(corpus.text_date)}," if corpus.text_date else ""
     built = f" built {_escaped(corpus.built_at)}"
-    return f"{_escaped(corpus.title)} ({corpus.documents} documents,{text_date}{built})"
+    return f"{_escaped(corpus.title)} ({counted(corpus.documents, 'document')},{text_date}{built})"
 
 
 def _against(result: ClaimResult) -> list[str]:
     """Return the best sentence against the verdict, where there is one."""
     item = result.against
-    return [f"Against it: {_quoted(item.sentence)} {_source(item)}", ""] if item else []
+    return [f"{AGAINST}: {_quoted(item.sentence)} {_source(item)}", ""] if item else []
 
 
 def _missing(result: ClaimResult) -> list[str]:
@@ -159,7 +160,8 @@ def _missing(result: ClaimResult) -> list[str]:
 def _statements(result: ClaimResult) -> list[str]:
     """Return the verdict on each statement, where the claim makes several."""
     lines = [
-        f"{number}. {one.verdict.words}{_percent(one.verdict.percent)}: {_escaped(one.text)}"
+        f"{number}. {one.verdict.words}{_in_brackets(result.certainty_of(one.verdict))}:"
+        f" {_escaped(one.text)}"
         for number, one in enumerate(result.statements, 1)
     ]
     return [*lines, ""] if lines else []
@@ -173,13 +175,16 @@ def _judges(result: ClaimResult) -> list[str]:
     for one in result.judges:
         cites = listed([str(rank) for rank in one.cites])
         citing = f", citing evidence {cites}" if cites else ""
-        # A language model is not asked for a confidence.
-        percent = "" if result.by_model(one.judge) else _percent(one.percent)
-        verdict = f"{VERDICTS[one.label].lower()}{percent}{citing}"
+        sure = _in_brackets(result.certainty_of(one))
+        verdict = f"{VERDICTS[one.label].lower()}{sure}{citing}"
         lines.append(f"- {_escaped(one.judge)}: {verdict}. {_escaped(one.rationale)}")
         if one.missing:
             lines.append(f"  Missing: {_escaped(one.missing)}")
     return [*lines, ""]
+
+
+def _in_brackets(words: str) -> str:
+    return f" ({words})" if words else ""
 
 
 def _percent(value: int | None) -> str:

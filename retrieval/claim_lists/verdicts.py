@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,20 +47,31 @@ def verdict_table(
     """Yield the names of the columns, then a row for each claim; no cell is a formula.
 
     ``others``: the columns that came in with the claims; one that has the name of a column of the
-    verdict gets "(input)" after its name. ``column``: the name of that with the claims; ``before``:
-    how many of the others stand before it.
+    verdict gets "(input)" after its name, and one that repeats another a number. ``column``: the
+    name of that with the claims; ``before``: how many of the others stand before it.
     """
     others = list(others)
     taken = {column.casefold(), *_COLUMNS}
     given = [f"{name} (input)" if name.casefold() in taken else name for name in others]
-    named = f"{column} (claim)" if column in _COLUMNS else column
-    yield [_cell(name) for name in (*given[:before], named, *given[before:], *_COLUMNS)]
+    named = f"{column} (claim)" if column.casefold() in _COLUMNS else column
+    names = _different((*given[:before], named, *given[before:]))
+    yield [_cell(name) for name in (*names, *_COLUMNS)]
     for row in rows:
         verdict = _verdict(row)
         values = [row.others.get(name) for name in others]
         values.insert(before, row.claim)
         values += [verdict.get(name) for name in _COLUMNS]
         yield [_cell(value) for value in values]
+
+
+def _different(names: Iterable[str]) -> Iterator[str]:
+    """Yield these names, numbered where one repeats another; many programs ignore their case."""
+    seen = set(_COLUMNS)
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        new = next(one for one in chain([name], numbered) if one.casefold() not in seen)
+        seen.add(new.casefold())
+        yield new
 
 
 def csv_pieces(rows: Iterable[list[object]], separator: str = ",") -> Iterator[str]:

@@ -193,8 +193,8 @@ def test_the_statements_of_a_claim_have_their_own_verdicts(
     assert listed is not None
     items = re.findall(r"<li>(.*?)</li>", listed[1], re.DOTALL)
     assert [words(item) for item in items] == [
-        "Supported 90% confident It is <b>.",
-        "Refuted 90% confident Old.",
+        "Supported 90% sure It is <b>.",
+        "Refuted 90% sure Old.",
     ]
     assert "It is &lt;b&gt;." in items[0]
 
@@ -641,7 +641,8 @@ def test_an_undecided_verdict_shows_its_lean_and_what_is_against_it_and_no_confi
     # The balance, the best sentence against the verdict, and in how many documents it stands.
     assert "1 refutes · 1 supports · 1 settles nothing" in verdict
     assert (
-        "Against it “Ida Holm (1831 to 1899) was an Ostrean engineer.” Ida Holm, evidence 2"
+        "Against this verdict"
+        " “Ida Holm (1831 to 1899) was an Ostrean engineer.” Ida Holm, evidence 2"
     ) in verdict
     assert '<a href="#evidence-2"><bdi>Ida Holm' in page
     text = words(page)

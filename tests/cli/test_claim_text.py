@@ -142,7 +142,7 @@ def test_the_statements_of_a_claim_follow_its_verdict() -> None:
         "As it was written: Claim: it is.",
         "",
         "Its statements:",
-        "1. REFUTED (80% confident): Varnby is old.",
+        "1. REFUTED (80% sure): Varnby is old.",
         "2. NOT SETTLED: It is big.",
     ]
 
@@ -215,7 +215,7 @@ def test_an_undecided_verdict_has_its_lean_and_no_confidence() -> None:
     text = text_of(replace(report(None), verdict=verdict))
     assert text.startswith(
         f"LEANS REFUTED: {CLAIM}\n{NOT_SETTLED} Nothing that was found settles"
-        f" “has a theatre”.\n\n1 supports\n\nWhy.\nAgainst it: Varnby: {TEXT}\n"
+        f" “has a theatre”.\n\n1 supports\n\nWhy.\nAgainst this verdict: Varnby: {TEXT}\n"
     )
 
 

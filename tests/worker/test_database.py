@@ -148,7 +148,14 @@ def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     assert "ESOTERIC_HOME" in error.hint
 
 
-@pytest.mark.parametrize("url", ["nonsense", "unheard://of", "postgresql+psycopg://anna:hush"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("nonsense", "unheard://of", "postgresql+psycopg://anna:hush"),
+        *("postgresql+psycopg://a@b:0/c", "postgresql+psycopg://a@b:65536/c"),
+        *("postgresql+psycopg_async://a@b/c", "sqlite:///a.db?timeout=hush"),
+    ],
+)
 def test_a_wrong_url_is_refused_before_anything_is_opened(url: str) -> None:
     with pytest.raises(StoreUnavailable, match="ESOTERIC_DATABASE_URL") as caught:
         Database(url)

@@ -381,12 +381,13 @@ def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> N
     result = claim_document(CLAIM)
     result["evidence"] = [
         result["evidence"][0]
-        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`'}
+        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`--a-b' + "''c'd"}
     ]
     written = exported(client, "latex", checks.ended("m3", result)).decode()
     assert (
         r"{[}{*}]: 50 \% of \{\$x\_1\textasciicircum{}2\} \& \textbackslash{}input\{a\}"
-        r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96} & \textbf{1} \\"
+        r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96}"
+        r"{-}{-}a-b{\char39}{\char39}c'd & \textbf{1} \\"
     ) in written
 
 
@@ -519,8 +520,8 @@ def test_where_the_queue_fails_after_the_first_recipe_the_form_names_what_was_ac
     (settings.home / "queue").write_text("in the way")
     answer = client.post("/compare", data={"claim": CLAIM, "recipe": ["m3", "fer"]})
     assert answer.status_code == 503
-    assert "Only the first 1 of these checks were accepted." in answer.text
-    assert f"compare?claims={m3.id} " in answer.text
+    assert "Of these checks only the first was accepted." in answer.text
+    assert f'href="/compare?claims={m3.id}"' in answer.text
     assert f"{CLAIM}</textarea>" in answer.text
     assert str(settings.home) not in answer.text
     assert len(store.recent(9)) == 2
@@ -542,7 +543,7 @@ def test_where_the_queue_fails_after_the_first_recipe_the_form_names_what_was_ac
             ["m3", "fer"],
             "These are 101 claims. 2 recipes can be compared on at most 100.",
         ),
-        ("Tea is hot.\n" * 5001, ["m3", "fer"], "These are more than 200 claims."),
+        ("Tea is hot.\n" * 5001, ["m3", "fer"], "These are more than 5,000 rows."),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_the_form_and_nothing_is_submitted(
@@ -572,6 +573,17 @@ def test_the_form_takes_several_claims_each_once(client: FlaskClient, store: Job
     assert f"{CLAIM}\n{harbour}</textarea>" in client.get(change[1].replace("&amp;", "&")).text
 
 
+def test_equal_lines_are_one_claim_however_many(client: FlaskClient, store: JobStore) -> None:
+    text = "Tea is hot.\n" * 250
+    assert client.post("/compare", data={"claim": text, "recipe": ["m3", "fer"]}).status_code == 303
+    assert len(store.recent(9)) == 2
+    rows = "Tea is hot.\n" * 250 + "Ice is cold.\n"
+    address = client.post("/lists", data={"claims": rows}).location
+    page = client.get(f"/compare?list={address.rpartition('/')[2]}").text
+    assert "Tea is hot.\nIce is cold.</textarea>" in page
+    assert "left out: 249 rows with a claim that stands there before." in page
+
+
 def test_a_claim_that_is_broken_over_two_lines_is_one(client: FlaskClient, store: JobStore) -> None:
     broken = "The Lighthouse of Varn on the coast of Ostrea\nwas built by the engineer Ida Holm."
     client.post("/compare", data={"claim": broken, "recipe": ["esoteric", "m3"]})
@@ -594,6 +606,7 @@ def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
     leads = f"/compare?list={address.rpartition('/')[2]}"
     assert f'href="{leads}"' in client.get(address).text
     assert f"{CLAIM}\nVarnby has a harbour.</textarea>" in client.get(leads).text
+    assert "left out: 1 row that cannot be checked." in client.get(leads).text
     long = client.post(
         "/lists",
         data={
@@ -603,7 +616,10 @@ def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
     ).location
     refused = client.get(f"/compare?list={long.rpartition('/')[2]}")
     assert refused.status_code == 422
-    assert "The list has 101 rows. 2 recipes can be compared on at most 100." in refused.text
+    assert (
+        "The list has 101 different claims. 2 recipes can be compared on at most 100."
+        in refused.text
+    )
     assert client.get("/compare?list=none").status_code == 404
 
 

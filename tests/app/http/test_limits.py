@@ -113,6 +113,10 @@ def test_recipes_are_compared_all_or_none_and_the_form_keeps_what_was_typed(app:
     page = client.post("/compare", data=form | {"recipe": ["esoteric", "m3", "fer", "admiral"]})
     assert page.status_code == 429
     assert "Submit fewer at once." in page.text
+    assert "1 for 2, because you may submit 3 checks a minute." in page.text
+    page = client.post("/compare", data=form | {"claim": "Tea is hot.\nIce is cold."})
+    assert page.status_code == 422  # it could never be submitted
+    assert "2 recipes can be compared on at most 1." in page.text
 
 
 def test_recipes_that_the_queue_cannot_take_together_are_not_compared(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
     assert job.rows()[0]["source"] == credit
     markdown = job.markdown()
     assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
-    assert r"Wikipedia introductions (9842 documents, text of 2024\-03\-05, built 2026" in markdown
+    assert r"Wikipedia introductions (9,842 documents, text of 2024\-03\-05, built 2026" in markdown
     review = job.review()
     assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
 
@@ -442,7 +442,7 @@ def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(done: Fin
     parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
     more = {"statements": parts, "claim_as_written": "Claim: it"}
     text = done(claim_document(CLAIM) | more).markdown()
-    assert "1. Supported (90%): It \\*is\\*\\.\n2. Refuted (90%): Old\\.\n\n" in text
+    assert "1. Supported (90% sure): It \\*is\\*\\.\n2. Refuted (90% sure): Old\\.\n\n" in text
     assert "As it was written: Claim\\: it\n" in text
 
 
@@ -459,7 +459,8 @@ def test_exports_of_an_undecided_verdict_have_its_lean_and_no_confidence(done: F
     text = job.markdown()
     assert "\n**Leans refuted**\n" in text
     assert (
-        "\nAgainst it: “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
+        "\nAgainst this verdict:"
+        " “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
     )
     assert ": settles nothing, in 7 documents, selected\n" in text
     rows = job.rows()

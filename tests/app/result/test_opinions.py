@@ -38,8 +38,8 @@ def test_two_labels_are_both_shown_and_the_disagreement_is_shown(page_of: PageOf
     assert MODEL in text
     assert "cross-encoder-1" in text
     assert "Missing: <bdi>who paid</bdi>" in text
-    assert "93% confident" in text[text.index('id="opinions"') :]
-    assert "42% confident" not in text  # the model was not asked for that
+    assert "93% sure" in text[text.index('id="opinions"') :]
+    assert "42% sure" not in text  # the model was not asked for that
     assert '<a href="#evidence-3"><span class="hidden">evidence </span>3</a>' in text
 
 
@@ -93,7 +93,7 @@ def test_exports_and_the_terminal_show_both_opinions(page_of: PageOf) -> None:
     text = " ".join(text_of(result).split())
     assert "The judges disagree:" in text
     assert f"- {MODEL}: refuted, citing 1, 3." in text
-    assert "- cross-encoder-1: supported (93%)" in text
+    assert "- cross-encoder-1: supported (93% sure)" in text
 
 
 def test_what_a_model_says_is_escaped(page_of: PageOf) -> None:

@@ -82,3 +82,12 @@ def test_no_cell_is_a_formula_and_no_number_loses_digits(tmp_path: Path, name: s
     assert second["claim"] == "'-5 degrees is cold."
     assert first["id"] == "1234567890123456789"
     assert first["control"].replace("\x00", "") == "ab?"
+
+
+def test_no_two_columns_have_the_same_name_whatever_their_case() -> None:
+    rows = [CheckedRow("Tea is hot.", {"verdict": "a", "Verdict": "b", "Note": "c", "note": "d"})]
+    header, cells = verdict_table(rows, rows[0].others, "Level")
+    assert header[:5] == [
+        *("Level (claim)", "verdict (input)", "Verdict (input) (2)", "Note", "note (2)"),
+    ]
+    assert cells[:5] == ["Tea is hot.", "a", "b", "c", "d"]
