@@ -14,6 +14,8 @@ from lemminflect import getInflection
 from spacy.tokens import Doc, Token
 
 _SINGULAR = {"is": "is", "are": "is", "was": "was", "were": "was"}
+# The plain forms that the parser gets wrong.
+_PLAIN = {"better": "good", "elder": "old", "further": "far", "farther": "far"}
 _DEGREES = {"more": "most", "less": "least"}
 
 
@@ -51,7 +53,8 @@ def as_superlative(claim: Doc) -> str | None:
     is_one = kind.lemma_.lower() in name.lower().split()  # "Lake Baikal"
     of_kind = is_one or any(t.lower_ == "other" for t in kind.children)
     bound = "most" if superlative.startswith("least ") else "least"
-    more = f"the {superlative}" if of_kind else f"at {bound} as {adjective.lemma_} as any"
+    plain = _PLAIN.get(adjective.lower_, adjective.lemma_)
+    more = f"the {superlative}" if of_kind else f"at {bound} as {plain} as any"
     said = f"{name} {_SINGULAR[verb.lower_]} {more} {what} {rest}".rstrip(" .")
     return f"{said[:1].upper()}{said[1:]}."
 

@@ -22,6 +22,7 @@ STATEMENTS = {
     "No lake is deeper than Lake Baikal.": "Lake Baikal is the deepest lake.",
     "No planet is hotter than the Sun.": "The Sun is at least as hot as any planet.",
     "No country is more populous than India.": "India is at least as populous as any country.",
+    "No city is better than Orn.": "Orn is at least as good as any city.",
     "No country is less populous than Orn.": "Orn is at most as populous as any country.",
     "No road in Orn was longer than the Selm.": "The Selm was at least as long as any road in Orn.",
 }
