@@ -14,19 +14,22 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
+from app.api import claim_events
 from app.api import claims as claims_api
+from app.api import comparisons as comparisons_api
 from app.api import corpora as corpora_api
+from app.api import feedback as feedback_api
 from app.api import lists as lists_api
 from app.api import page as api_page
+from app.api import recipes as recipes_api
 from app.api import texts as texts_api
 from app.api.openapi import document
-from app.claims import box, events, feedback, search_on, selection
+from app.claims import box, feedback, search_on, selection
 from app.claims import pages as claim_pages
 from app.comparisons import pages as comparison_pages
 from app.documents import files
 from app.documents import pages as document_pages
 from app.filters import install_filters
-from app.http.asker import asker
 from app.http.assets import Assets
 from app.http.compression import install_compression
 from app.http.errors import install_error_handlers
@@ -42,6 +45,7 @@ from app.monitoring.metrics import Metrics
 from app.monitoring.shared_metrics import SharedMetrics
 from app.people import login, yours
 from app.people.access import allowed, install_access, lists_all
+from app.people.asker import asker, client
 from app.people.audit import install_audit
 from app.people.hints import shown_hint
 from app.people.visitor import may_change
@@ -65,7 +69,6 @@ if TYPE_CHECKING:
 _BLUEPRINTS = (
     claim_pages.blueprint,
     box.blueprint,
-    events.blueprint,
     search_on.blueprint,
     selection.blueprint,
     feedback.blueprint,
@@ -77,9 +80,13 @@ _BLUEPRINTS = (
     login.blueprint,
     yours.blueprint,
     claims_api.blueprint,
+    claim_events.blueprint,
+    feedback_api.blueprint,
     lists_api.blueprint,
     texts_api.blueprint,
     corpora_api.blueprint,
+    comparisons_api.blueprint,
+    recipes_api.blueprint,
     api_page.blueprint,
     health.blueprint,
 )
@@ -152,7 +159,7 @@ def _services(settings: Settings, recipes: dict[str, Recipe]) -> Services:
         recipes=recipes,
         paths=ServerPaths(settings),
         users=UserStore(database),
-        limits=Limits(settings),
+        limits=Limits(settings, client),
         corpora=CorpusStore(settings.documents, settings.folders),
         streams=streams,
     )

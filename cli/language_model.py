@@ -11,7 +11,7 @@ from cli.errors import printable
 from retrieval.llm_judge.choice import LanguageModelChoice
 
 if TYPE_CHECKING:
-    from retrieval.llm_judge.explaining import Explains
+    from retrieval.llm_judge.interface import Explains
 
 
 def say_where_claims_go(receiver: str) -> None:

@@ -32,6 +32,7 @@ from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
 from worker.run_store import RunStore
+from worker.upkeep_store import UpkeepStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
@@ -136,7 +137,7 @@ def _make_ready(restored: Path, file: Path) -> list[str]:
     database = Database(f"sqlite:///{restored}")
     try:
         runs = RunStore(database)
-        for job in runs.running():
+        for job in UpkeepStore(database).running():
             runs.give_back(job.run)
         WorkerStore(database).forget_silent(timedelta(0))
         users = UserStore(database)

@@ -213,7 +213,8 @@ class Evidence:
     that this one was read together with, first to last: those that led to it, or the
     other one of a pair. If there are any, ``opinion`` is about all of them together.
     ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
-    text of its document that it is read with (``language.context``), ``None`` where none is needed.
+    text of its document that it is read with (``retrieval.text.context``), ``None`` where none is
+    needed.
     ``alone``: its stance without the path, ``None`` where it has no path or was not read alone.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
@@ -241,6 +242,14 @@ class Evidence:
     def in_context(self) -> str:
         """The sentence with its context: what models that label read."""
         return " ".join(filter(None, (self.context_before, self.sentence.text, self.context_after)))
+
+    @property
+    def has_context(self) -> bool:
+        """Whether a neighbour may turn what the sentence says ("That is wrong.").
+
+        Rules read the sentence alone, so they leave such a sentence to the verifier.
+        """
+        return self.in_context != self.sentence.text
 
     @property
     def as_read(self) -> tuple[str, str]:
@@ -350,7 +359,7 @@ class Mutation:
 class Proof:
     """What the evidence says about each span of the claim, in the claim's order.
 
-    ``label``: the result of the mutations (``sufficiency.automaton``).
+    ``label``: the result of the mutations (``retrieval.proof.automaton``).
     """
 
     mutations: tuple[Mutation, ...]

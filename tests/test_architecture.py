@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
+import re
 import subprocess
 import sys
+import tokenize
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,7 +61,7 @@ APP_IMPORTS = {
     "retrieval.normal_form",
     "retrieval.pipeline.runnable",
     "retrieval.safe_cell",
-    "retrieval.system.private_files",
+    "retrieval.system.home_key",
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",
@@ -147,3 +152,70 @@ def test_no_file_is_named_for_what_it_does_not_say() -> None:
     vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
     found = [p for package in PACKAGES for p in (CHECKOUT / package).rglob("*.py")]
     assert [path for path in found if path.name in vague] == []
+
+
+# A module of ours, or a name in it, in full; and a Python file, by its whole path or its end. A
+# path that begins with a slash is an address of the service.
+MODULE = re.compile(rf"(?<![\w./])(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_]\w*)+(?![\w/])")
+FILE = re.compile(r"(?<![\w./*-])\w[\w./-]*\.py\b")
+
+
+def test_modules_and_files_that_comments_and_documents_name_exist() -> None:
+    files = ["", *(str(path.relative_to(CHECKOUT)) for path in python_files())]
+    ends = {"/".join(Path(file).parts[-n:]) for file in files for n in range(1, 9)}
+    wrong = []
+    for path in python_files():
+        for text in remarks(path):
+            named = [name for name in MODULE.findall(text) if not name.endswith(".py")]
+            missing = [name for name in named if not is_ours(name)]
+            missing += [file for file in FILE.findall(text) if file not in ends]
+            wrong += [f"{path.relative_to(CHECKOUT)}: {name}" for name in missing]
+    for path in sorted((CHECKOUT / "docs").rglob("*.md")):
+        quoted = re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8"))
+        missing = [file for file in quoted if FILE.fullmatch(file) and file not in ends]
+        wrong += [f"{path.relative_to(CHECKOUT)}: {file}" for file in missing]
+    assert wrong == []
+
+
+@cache
+def python_files() -> list[Path]:
+    folders = (*PACKAGES, "examples", "tests")
+    inside = (path for folder in folders for path in (CHECKOUT / folder).rglob("*.py"))
+    return sorted([*inside, *CHECKOUT.glob("*.py")])
+
+
+def remarks(path: Path) -> Iterator[str]:
+    """Yield the docstrings and the comments of a file that may name a module or a file."""
+    source = path.read_text(encoding="utf-8")
+    about = "\n".join(re.findall(r'"""[\s\S]*?"""|#.*', source))
+    if not MODULE.search(about) and not FILE.search(about):
+        return  # most files, and the exact way is slow
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    yield from (token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+def is_ours(name: str) -> bool:
+    """Return whether this is a package, a module, or a name that a module or package defines."""
+    parts = name.split(".")
+    place, last = CHECKOUT.joinpath(*parts), CHECKOUT.joinpath(*parts[:-1])
+    if place.is_dir() or place.with_suffix(".py").is_file():
+        return True
+    module = last / "__init__.py" if last.is_dir() else last.with_suffix(".py")
+    return module.is_file() and parts[-1] in defined_names(module)
+
+
+@cache
+def defined_names(module: Path) -> set[str]:
+    body = ast.parse(module.read_text(encoding="utf-8")).body
+    defined = (ast.FunctionDef, ast.ClassDef)
+    names = {node.name for node in body if isinstance(node, defined)}
+    assigned = (
+        target
+        for node in body
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    )
+    return names | {target.id for target in assigned if isinstance(target, ast.Name)}

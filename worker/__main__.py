@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
-from worker.corpora.own import own_corpora
+from worker.corpora.searchable_corpora import own_corpora
 from worker.main import main
 from worker.retriever import LoadedRetriever
 
 if TYPE_CHECKING:
     from retrieval.llm_judge.choice import LanguageModelChoice
-    from retrieval.llm_judge.explaining import Explains
+    from retrieval.llm_judge.interface import Explains
 
 
 def open_when_asked(settings: Settings) -> LoadedRetriever:

@@ -31,7 +31,7 @@ class UnknownFeedback(EsotericError):
 
 
 @dataclass(frozen=True)
-class Opinion:
+class Said:
     """What somebody says about a verdict.
 
     ``label``: what the verdict should be. ``wrong``: the evidence that is labelled wrongly, as
@@ -53,7 +53,7 @@ class Feedback:
     claim_id: str
     claim: str
     verdict: Label
-    opinion: Opinion
+    opinion: Said
     created_at: datetime
     owner: str | None
 
@@ -64,7 +64,7 @@ class FeedbackStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def give(self, job_id: str, opinion: Opinion, owner: str | None) -> Feedback:
+    def give(self, job_id: str, opinion: Said, owner: str | None) -> Feedback:
         """Store an opinion about a claim that is done; it replaces the owner's earlier one.
 
         Raises:
@@ -77,7 +77,7 @@ class FeedbackStore:
                 continue  # the claim was deleted meanwhile, or the owner said something else
             return self.get(feedback_id)
 
-    def _give(self, job_id: str, opinion: Opinion, owner: str | None) -> str:
+    def _give(self, job_id: str, opinion: Said, owner: str | None) -> str:
         earlier = FeedbackRow.claim_id == job_id, FeedbackRow.owner == owner
         row = FeedbackRow(
             id=secrets.token_hex(12),
@@ -170,7 +170,7 @@ def _wanted() -> Select[*tuple[Any, ...]]:
 
 
 def _feedback(row: Row[Any]) -> Feedback:
-    opinion = Opinion(row.agrees, row.label, tuple(row.wrong), row.note, row.name)
+    opinion = Said(row.agrees, row.label, tuple(row.wrong), row.note, row.name)
     return Feedback(
         row.id, row.claim_id, row.claim, row.verdict, opinion, row.created_at, row.owner
     )

@@ -22,6 +22,7 @@ from worker.failures import CheckStalled
 from worker.logs import about
 from worker.run_store import Run, RunStore
 from worker.unchanged import Unchanged
+from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 LOOK_SECONDS = 2.0
@@ -48,6 +49,7 @@ class Keeper:
         """
         self._database = database
         self._runs = RunStore(database)
+        self._claims = UpkeepStore(database)
         self._workers = WorkerStore(database)
         self._limit = limit_seconds
         self._work = work
@@ -108,7 +110,7 @@ class Keeper:
     def _hung(self, worker: str, unchanged: Unchanged) -> tuple[Run, float] | None:
         """Return the run that hangs, and the seconds that it was allowed to."""
         try:
-            running = {one.run.token: one for one in self._runs.running(worker)}
+            running = {one.run.token: one for one in self._claims.running(worker)}
             state = self._workers.state(worker)
         except StoreUnavailable:
             return None  # the worker logs it too

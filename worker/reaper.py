@@ -1,9 +1,8 @@
-"""Finds claims that no worker is checking any more, and queues them again; deletes old ones."""
+"""Finds claims that no worker is checking any more, and queues them again."""
 
 from __future__ import annotations
 
 import logging
-import time
 from datetime import timedelta
 from threading import Event, Thread
 
@@ -11,10 +10,10 @@ from worker.broker import BrokerUnavailable, Queue
 from worker.database import Database, StoreUnavailable
 from worker.failures import WorkerLost
 from worker.heartbeat import Heartbeat
-from worker.list_store import ListStore
 from worker.logs import about
-from worker.run_store import RunStore
+from worker.tidying import Tidying
 from worker.unchanged import Unchanged
+from worker.upkeep_store import UpkeepStore
 
 LOOK_SECONDS = 2.0
 # A claim whose lease was not renewed for this long goes to another worker. The time must
@@ -30,9 +29,6 @@ MOST_SENT_AT_ONCE = 100
 # Messages of cancelled claims stay in the queue. With more messages than this for a queued claim,
 # all are removed, and those of the queued claims are sent again.
 MOST_MESSAGES_FOR_A_CLAIM = 2
-# Old claims are looked for once in this time, and deleted in parts, so that others can write.
-TIDY_SECONDS = 600.0
-MOST_DELETED_AT_ONCE = 100
 
 logger = logging.getLogger(__name__)
 
@@ -54,14 +50,12 @@ class Reaper(Thread):
     ) -> None:
         """``keep_for``: how long finished claims are kept, ``None`` for good."""
         super().__init__(name="reaper", daemon=True)
-        self._runs = RunStore(database)
-        self._lists = ListStore(database)
+        self._claims = UpkeepStore(database)
         self._queue = queue
         self._heartbeat = heartbeat
         self._halt = stop
         self._broker_answers = True
-        self._keep_for = keep_for
-        self._tidy_from = 0.0
+        self._tidying = Tidying(database, keep_for)
         self._leases = Unchanged()
 
     def run(self) -> None:
@@ -80,7 +74,7 @@ class Reaper(Thread):
         Raises:
             StoreUnavailable: the database cannot be used.
         """
-        self._delete_old()
+        self._tidying.delete_old()
         lost = self._taken_back()
         try:
             self._send(lost)
@@ -92,29 +86,18 @@ class Reaper(Thread):
         else:
             self._broker_answers = True
 
-    def _delete_old(self) -> None:
-        """Delete lists and some of the claims that ended too long ago, if it is time to."""
-        if self._keep_for is None or time.monotonic() < self._tidy_from:
-            return
-        self._lists.delete_finished(self._keep_for)
-        deleted = self._runs.delete_finished(self._keep_for, MOST_DELETED_AT_ONCE)
-        if deleted:
-            logger.info("%d claims were deleted: they finished too long ago", deleted)
-        if deleted < MOST_DELETED_AT_ONCE:
-            self._tidy_from = time.monotonic() + TIDY_SECONDS
-
     def _taken_back(self) -> list[str]:
         """Queue the claims of lost workers again, and return those that need a message."""
         queued = []
-        running = {job.run.token: job for job in self._runs.running()}
+        running = {job.run.token: job for job in self._claims.running()}
         unchanged = self._leases.seconds({token: job.renewed for token, job in running.items()})
         for job in (running[token] for token in unchanged if unchanged[token] >= LEASE_SECONDS):
             run = job.run
             with about(claim=run.job_id):
                 if run.attempt >= MOST_ATTEMPTS:
-                    if self._runs.give_up(job, WorkerLost()):
+                    if self._claims.give_up(job, WorkerLost()):
                         logger.error("Claim %s lost its worker again and failed", run.job_id)
-                elif self._runs.take_back(job):
+                elif self._claims.take_back(job):
                     logger.warning("Claim %s lost its worker and is queued again", run.job_id)
                     queued.append(run.job_id)
         return queued
@@ -125,7 +108,7 @@ class Reaper(Thread):
         patience = PATIENCE_WHEN_IDLE if idle else PATIENCE_WHEN_BUSY
         # A claim is stored before its message is sent, so the messages are counted first.
         messages = self._queue.waiting()
-        queued = self._runs.queued()
+        queued = self._claims.queued()
         if messages > MOST_MESSAGES_FOR_A_CLAIM * queued:
             self._queue.empty()
             logger.info(
@@ -136,7 +119,7 @@ class Reaper(Thread):
             messages, patience = 0, PATIENCE_WHEN_IDLE
         if messages < queued:
             most = min(MOST_SENT_AT_ONCE, queued - messages)
-            self._send(self._runs.take_unsent(patience, most))
+            self._send(self._claims.take_unsent(patience, most))
 
     def _send(self, job_ids: list[str]) -> None:
         for job_id in job_ids:

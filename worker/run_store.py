@@ -1,13 +1,13 @@
-"""The claims, as a worker sees them: start, keep the lease, store the result, find lost ones."""
+"""One claim, as its worker sees it: start it, keep the lease, store the result."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import cast
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select
 from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError
@@ -15,7 +15,6 @@ from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker import clock, tallies
 from worker.database import Database
-from worker.job_store import queued
 from worker.jobs import State
 from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow, UtcDateTime
 from worker.transitions import change, end, requeue
@@ -38,25 +37,11 @@ class Run:
     list_id: str | None = None
 
 
-@dataclass(frozen=True)
-class RunningJob:
-    """A run that has not ended, and what changes while it does well.
-
-    ``renewed`` changes with every renewal of its lease, ``events`` with every event.
-    """
-
-    run: Run
-    renewed: datetime
-    events: int
-
-
 class RunStore:
     """Every method may raise ``StoreUnavailable``; safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    # One claim
 
     def start_next(self, worker: str) -> Run | None:
         """Start the queued job whose turn it is. ``None``: none is queued."""
@@ -78,13 +63,13 @@ class RunStore:
     def renew(self, run: Run) -> bool:
         """Renew the lease. False: the job no longer belongs to this run."""
         with self._database.writing() as session:
-            return change(session, _held_by(run), lease_until=clock.now())
+            return change(session, held_by(run), renewed_at=clock.now())
 
     def record(self, run: Run, progress: Progress) -> bool:
         """Append an event. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
             # Locked, so that the job is not deleted before its event is there.
-            held = select(ClaimRow.id).where(_held_by(run)).with_for_update()
+            held = select(ClaimRow.id).where(held_by(run)).with_for_update()
             if session.scalar(held) is None:
                 return False
             _append(session, run, progress)
@@ -93,17 +78,17 @@ class RunStore:
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
-            return end(session, _held_by(run), "done", *_times(result), **ClaimRow.outcome(result))
+            return end(session, held_by(run), "done", *_times(result), **ClaimRow.outcome(result))
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
-            return end(session, _held_by(run), "failed", error=error.problem)
+            return end(session, held_by(run), "failed", error=error.problem)
 
     def give_back(self, run: Run) -> bool:
         """Queue the job again because its worker stops; this attempt is not counted."""
         with self._database.writing() as session:
-            return requeue(session, _held_by(run), attempts=ClaimRow.attempts - 1)
+            return requeue(session, held_by(run), attempts=ClaimRow.attempts - 1)
 
     def was_deleted(self, run: Run, began: datetime) -> bool:
         """Return whether the job was deleted; then delete the answers of models since ``began``.
@@ -115,71 +100,6 @@ class RunStore:
                 return False
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at >= began))
             return True
-
-    # All claims
-
-    def running(self, worker: str | None = None) -> list[RunningJob]:
-        """Return the runs that have not ended, of one worker or of all."""
-        events = select(func.count()).where(EventRow.claim_id == ClaimRow.id).scalar_subquery()
-        run = (
-            *(ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe),
-            ClaimRow.corpora,
-        )
-        wanted = select(ClaimRow.lease_until, events, *run).where(ClaimRow.state == "running")
-        if worker is not None:
-            wanted = wanted.where(ClaimRow.worker == worker)
-        with self._database.reading() as session:
-            return [
-                RunningJob(Run(*of), renewed, events)
-                for renewed, events, *of in session.execute(wanted)
-            ]
-
-    def take_back(self, job: RunningJob) -> bool:
-        """Queue a lost job again. False: it was meanwhile renewed, ended or queued.
-
-        It counts as sent now: the caller sends it.
-        """
-        with self._database.writing() as session:
-            return requeue(session, _not_renewed(job), dispatched_at=clock.shared(session))
-
-    def give_up(self, job: RunningJob, error: EsotericError) -> bool:
-        """Fail a lost job. False: it was meanwhile renewed, ended or queued."""
-        with self._database.writing() as session:
-            return end(session, _not_renewed(job), "failed", error=error.problem)
-
-    def queued(self) -> int:
-        """Return the number of queued jobs."""
-        with self._database.reading() as session:
-            return queued(session)
-
-    def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
-        """Return queued jobs whose last message is at least this old, oldest first.
-
-        So is one of the future, for this machine's clock: it was set back, or is behind another's.
-        They count as sent now, so that no two processes send the same one.
-        """
-        sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)
-        queued_ids = select(ClaimRow.id).where(ClaimRow.state == "queued")
-        unsent = queued_ids.order_by(ClaimRow.number).limit(limit).with_for_update(skip_locked=True)
-        with self._database.writing() as session:
-            now = clock.shared(session)
-            due = or_(sent <= now - for_at_least, sent > now + for_at_least)
-            ids = list(session.scalars(unsent.where(due)))
-            session.execute(update(ClaimRow).where(ClaimRow.id.in_(ids)).values(dispatched_at=now))
-        return ids
-
-    def delete_finished(self, ago: timedelta, limit: int) -> int:
-        """Delete up to ``limit`` jobs that ended at least this long ago, and return their number.
-
-        Answers of language models that are as old are deleted too.
-        """
-        before = clock.now() - ago
-        old = select(ClaimRow.id).where(ClaimRow.finished_at <= before).limit(limit)
-        with self._database.writing() as session:
-            ids = list(session.scalars(old))
-            session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
-            session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))
-        return len(ids)
 
 
 def _start(session: Session, job_id: str, worker: str) -> Run | None:
@@ -195,7 +115,7 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         attempts=ClaimRow.attempts + 1,
         token=token,
         worker=worker,
-        lease_until=now,
+        renewed_at=now,
         started_at=now,
         dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
     )
@@ -236,9 +156,6 @@ def _times(result: ClaimResult) -> list[tallies.Tally]:
     return [tallies.Tally(tallies.STAGES, (stage,), s) for stage, s in result.seconds.items()]
 
 
-def _held_by(run: Run) -> ColumnElement[bool]:
+def held_by(run: Run) -> ColumnElement[bool]:
+    """Return what is true of a job while it belongs to this run."""
     return and_(ClaimRow.id == run.job_id, ClaimRow.state == "running", ClaimRow.token == run.token)
-
-
-def _not_renewed(job: RunningJob) -> ColumnElement[bool]:
-    return and_(_held_by(job.run), ClaimRow.lease_until == job.renewed)

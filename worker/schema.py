@@ -132,9 +132,8 @@ class ClaimRow(Base):
     # Identifies one run of the job. Only the worker with this token may write events or a result.
     token: Mapped[str | None] = mapped_column(StoredText(32))
     worker: Mapped[str | None] = mapped_column(StoredText(128))
-    # Changes when the worker renews its lease. Others only look whether it changes: they do not
-    # compare this time with their clocks, which may differ from the worker's.
-    lease_until: Mapped[datetime | None]
+    # When the worker last renewed its lease, by its clock. Others only look whether it changes.
+    renewed_at: Mapped[datetime | None] = mapped_column("lease_until")
     # Copies of the result's verdict, so that a list of claims need not read the results.
     label: Mapped[str | None] = mapped_column(StoredText(16))
     confidence: Mapped[float | None] = mapped_column(Float)

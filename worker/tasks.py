@@ -53,7 +53,7 @@ class ClaimChecker:
 
     def register(self, celery: Celery) -> None:
         """Register this as the task for the messages of the queue."""
-        celery.task(self.check, name=CHECK_CLAIM, Request="worker.request:Request")
+        celery.task(self.check, name=CHECK_CLAIM, Request="worker.acknowledging:Request")
 
     def check(self, sent_for: str) -> None:
         """Check the claim whose turn it is, if any is queued.

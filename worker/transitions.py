@@ -47,7 +47,7 @@ def end(
         pending=None,
         client=None,
         token=None,
-        lease_until=None,
+        renewed_at=None,
         error=error,
         **values,
     )
@@ -65,7 +65,7 @@ def requeue(session: Session, allowed: ColumnElement[bool], **values: Any) -> bo
         state="queued",
         token=None,
         worker=None,
-        lease_until=None,
+        renewed_at=None,
         started_at=None,
         **values,
     )

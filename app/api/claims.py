@@ -1,48 +1,66 @@
-"""The API, version 1."""
+"""Claims by the API: submit, read, follow, cancel, export."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
-from flask import Blueprint, Response, current_app, jsonify, url_for
+from flask import Blueprint, Response, url_for
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from app.api.models import (
-    Accepted,
-    Claims,
-    ClaimSearch,
-    Corpora,
-    Error,
-    ExportFormat,
-    Forget,
-    Progress,
-    Recipes,
-    Since,
-    Submission,
-    answer,
-)
+from app.api.models import Claims, Error, Forget, Model, Since, Submission, answer
 from app.api.openapi import describe
 from app.claims.history import listed_claims
-from app.claims.recipes import listed_recipes, recipe_to_run
-from app.documents.corpus import listed_corpora
+from app.claims.history_search import ClaimSearch
+from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
-from app.http.asker import client
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
-from app.http.listing import asked_by_program
+from app.http.query import asked_by_program
+from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, confirmation, export
 from app.services import services
 from retrieval.errors import Problem
+from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
-from worker.jobs import Job
+from worker.jobs import Event, Job, Links, State
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 _NO_CLAIM = (Error, "No such claim")
 _FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
 _TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
+
+
+class Accepted(Model):
+    """A claim that was submitted."""
+
+    id: str
+    """Id of the claim."""
+    state: State
+    """Its state."""
+    links: Links
+    """Addresses of the claim."""
+
+
+class Progress(Model):
+    """The state of a claim and its events after `since`."""
+
+    state: State
+    """State of the claim."""
+    events: tuple[Event, ...]
+    """The events, in order."""
+    next: Whole
+    """The `since` for the next request."""
+
+
+class ExportFormat(Model):
+    """Which file to return."""
+
+    format: Literal["json", "md", "csv", "claimreview"] = "json"
+    """Format of the file. `claimreview` needs the agreement of a person with a name."""
 
 
 @blueprint.post("/claims")
@@ -168,27 +186,6 @@ def export_claim(job_id: str) -> Response:
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
         },
     )
-
-
-@blueprint.get("/recipes")
-@describe(HTTP_200=(Recipes, "All recipes"))
-def recipes() -> Response:
-    """List the recipes: which of them can run here, and why others cannot."""
-    return answer(listed_recipes())
-
-
-@blueprint.get("/corpora")
-@describe(HTTP_200=(Corpora, "All corpora"))
-def corpora() -> Response:
-    """List the corpora that claims can be checked against, and why the default one cannot be."""
-    return answer(listed_corpora())
-
-
-@blueprint.get("/openapi.json")
-@describe(HTTP_200=(None, "This document"))
-def openapi() -> Response:
-    """Return the description of all routes."""
-    return jsonify(current_app.extensions["openapi"])
 
 
 def _submission() -> Submission:

@@ -1,34 +1,91 @@
-"""The part of the API that changes corpora; ``GET /api/v1/corpora`` is in ``app.api.claims``."""
+"""Corpora by the API: which there are, and what may be done with those beside the default one."""
 
 from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from flask import Blueprint, Response, url_for
-from pydantic import BaseModel, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
-from app.api.models import (
-    CorpusDetail,
-    CorpusTitle,
-    Error,
-    FileItem,
-    FilesUpload,
-    NewCorpus,
-    answer,
-)
+from app.api.models import Corpora, CorpusItem, Error, Model, answer
 from app.api.openapi import describe
-from app.documents.corpus import own_corpus_item
+from app.documents.corpus import listed_corpora, own_corpus_item
 from app.documents.uploading import refuse_unless_allowed, refuse_unless_shared, upload_to
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body, wrong_in
 from app.services import services
 from retrieval.errors import Problem
+from retrieval.types import Whole
+from worker.corpora.records import Step
+from worker.jobs import Moment
 
-Model = TypeVar("Model", bound=BaseModel)
+Asked = TypeVar("Asked", bound=Model)
 
 blueprint = Blueprint("api_corpora", __name__, url_prefix="/api/v1/corpora")
+
+
+class FileItem(Model):
+    """A file of a corpus."""
+
+    name: str
+    """Its name, with folders."""
+    bytes: Whole | None
+    """Its size, null for a file of a folder."""
+    passages: Whole | None
+    """How many passages of it are searched, null until it is indexed."""
+    problems: tuple[str, ...]
+    """What could not be read."""
+
+
+class CorpusDetail(CorpusItem):
+    """A corpus beside the default one, with its files."""
+
+    made_at: Moment
+    """When it was made."""
+    folder: str | None
+    """The folder of ESOTERIC_FOLDERS that its files are in, null for uploaded files."""
+    step: Step | None
+    """What its indexing does, null before it begins."""
+    done: Whole
+    """How many files are read, or passages have vectors."""
+    total: Whole
+    """Of how many."""
+    problem: Problem | None
+    """Why its indexing failed, else null."""
+    left_out: tuple[str, ...]
+    """What of the last upload was not taken."""
+    files: tuple[FileItem, ...]
+    """Its files, in order of their names."""
+
+
+class NewCorpus(Model):
+    """A new corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+    folder: str | None = None
+    """Name of a folder of ESOTERIC_FOLDERS; left out: files are uploaded to it."""
+
+
+class CorpusTitle(Model):
+    """Another title for a corpus."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    """What people call it."""
+
+
+class FilesUpload(Model):
+    """Files for a corpus."""
+
+    files: Annotated[str, Field(json_schema_extra={"format": "binary"})]
+    """The files; more than one may be sent under this name."""
+
 
 _DETAIL = (CorpusDetail, "The corpus as it is now; its files are indexed after this answer")
 _UNKNOWN = (Error, "No such corpus")
@@ -36,6 +93,13 @@ _NOT_ALLOWED = (Error, "From another site, or documents may not be changed here"
 _BAD = (Error, "What is sent cannot be used; nothing was changed")
 _MALFORMED = (Error, "Malformed JSON")
 _NOT_JSON = (Error, "Not JSON")
+
+
+@blueprint.get("")
+@describe(HTTP_200=(Corpora, "All corpora"))
+def listed() -> Response:
+    """List the corpora that claims can be checked against, and why the default one cannot be."""
+    return answer(listed_corpora())
 
 
 @blueprint.post("")
@@ -154,7 +218,7 @@ def _detail(name: str) -> Response:
     )
 
 
-def _body(model: type[Model]) -> Model:
+def _body(model: type[Asked]) -> Asked:
     """Return the JSON of this request.
 
     Raises:

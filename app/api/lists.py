@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
-from app.api.models import Error, Forget, ListedVerdict, Paged, answer
+from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body, wrong_in
-from app.http.listing import asked_by_program, pages_of
-from app.lists.export import LIST_EXPORTS, exported, file_names
+from app.http.query import asked_by_program, pages_of
+from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
 from app.lists.input import ListInput, list_input, uploaded_file
 from app.lists.new_lists import continue_list, stored_list
 from app.lists.rows import seconds_left
@@ -39,11 +39,7 @@ _NO_LIST = (Error, "No such list")
 _NOT_ALLOWED = (Error, "From another site, or somebody else's")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
-
-
-class ListSubmission(_Model):
+class ListSubmission(Model):
     """Claims to be checked; a file can be sent as a form with the field `file` instead."""
 
     model_config = ConfigDict(extra="forbid")
@@ -56,11 +52,11 @@ class ListSubmission(_Model):
     """The key with the claim; left out: `claim`, else `statement` or `text`."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
-    corpora: list[str] = []
+    corpora: tuple[str, ...] = ()
     """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
 
 
-class ListLinks(_Model):
+class ListLinks(Model):
     """Addresses of a list: itself in the API, its events, its results, its export, its page."""
 
     self: str
@@ -82,7 +78,7 @@ class ListLinks(_Model):
         )
 
 
-class ListStatus(_Model):
+class ListStatus(Model):
     """A list, and how far it is."""
 
     id: str
@@ -111,7 +107,7 @@ class ListStatus(_Model):
     """Addresses of the list."""
 
 
-class ListEntry(_Model):
+class ListEntry(Model):
     """A row of a list."""
 
     number: Whole
@@ -130,7 +126,7 @@ class ListEntry(_Model):
     """Addresses of the claim; null where there is none."""
 
 
-class ListResults(_Model):
+class ListResults(Model):
     """Some rows of a list, in their order."""
 
     rows: tuple[ListEntry, ...]
@@ -155,10 +151,10 @@ class ResultSearch(Paged):
     """How many rows a page has."""
 
 
-class ListExportFormat(_Model):
+class ListExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["csv", "xlsx", "jsonl"] = "csv"
+    format: ListFormat = "csv"
     """Format of the file."""
 
 
@@ -305,7 +301,7 @@ def cancel(list_id: str) -> Response:
     return answer(_status(services().lists.get(list_id)))
 
 
-def _from_form() -> tuple[ListInput, str | None, list[str]]:
+def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
     uploaded = uploaded_file()
     if uploaded is None:
         raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
@@ -315,7 +311,7 @@ def _from_form() -> tuple[ListInput, str | None, list[str]]:
     return given, form.get("recipe"), form.getlist("corpora")
 
 
-def _from_json() -> tuple[ListInput, str | None, list[str]]:
+def _from_json() -> tuple[ListInput, str | None, Sequence[str]]:
     body = json_body('{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}')
     try:
         asked = ListSubmission.model_validate(body)

@@ -1,8 +1,8 @@
-"""The page about the API: what each endpoint does, with a line for the shell and one in Python."""
+"""The page about the API, and what it leads to: the client in Python and the description."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, jsonify, request
 
 from app.api.contexts import ApiPage, Endpoint
 from app.api.openapi import describe
@@ -326,3 +326,10 @@ def client() -> Response:
     file = CHECKOUT / "examples" / "esoteric_client.py"
     headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return Response(file.read_bytes(), mimetype="text/x-python", headers=headers)
+
+
+@blueprint.get("/api/v1/openapi.json")
+@describe(HTTP_200=(None, "This document"))
+def openapi() -> Response:
+    """Return the description of all routes."""
+    return jsonify(current_app.extensions["openapi"])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from flask import Blueprint, Response
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError
 
-from app.api.models import Error, answer
+from app.api.models import Error, Model, answer
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.services import services
-from app.texts.given_text import given_text
+from app.texts.text_or_page import given_text
 from retrieval.checkable.sentences import Kind
 from retrieval.errors import Problem
 from retrieval.types import Whole
@@ -22,11 +22,7 @@ blueprint = Blueprint("api_texts", __name__, url_prefix="/api/v1")
 _EXAMPLE = '{"text": "Water boils at 100 degrees. Who knew?"}'
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
-
-
-class TextSubmission(_Model):
+class TextSubmission(Model):
     """A text to be read; nothing of it is kept."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +32,7 @@ class TextSubmission(_Model):
     then read, where the operator allows it."""
 
 
-class ReplacedWords(_Model):
+class ReplacedWords(Model):
     """Words of the text that a claim has other words for."""
 
     said: str
@@ -45,7 +41,7 @@ class ReplacedWords(_Model):
     """What they stand for, such as `Germany`."""
 
 
-class ClaimOfText(_Model):
+class ClaimOfText(Model):
     """A statement of a sentence, as it can be checked."""
 
     text: str
@@ -56,7 +52,7 @@ class ClaimOfText(_Model):
     """Words of which the text does not say what they stand for; they are left as they are."""
 
 
-class SentenceOfText(_Model):
+class SentenceOfText(Model):
     """A sentence of the text."""
 
     start: Whole
@@ -75,7 +71,7 @@ class SentenceOfText(_Model):
     """Its statements, at least one."""
 
 
-class PageOfText(_Model):
+class PageOfText(Model):
     """The web page that the text was read from."""
 
     title: str
@@ -86,7 +82,7 @@ class PageOfText(_Model):
     """Whether its whole text was read: else it has more than 20,000 characters."""
 
 
-class Sentences(_Model):
+class Sentences(Model):
     """A text and its sentences."""
 
     text: str

@@ -13,7 +13,7 @@ from app.contexts import render
 from app.filters import job_badge
 from app.people.access import listed_owner
 from app.services import services
-from app.texts.given_text import LINKS_ARE_NOT_OPENED, opens
+from app.texts.text_or_page import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim, Problem, RecipeUnavailable, UnknownRecipe
 from retrieval.text.plain_questions import plain_statement

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from app.api.models import HistorySearch
+from app.claims.history_search import HistorySearch
 from app.contexts import Corpus, CorpusChoice, RecipeChoice
 from app.filters import Badge
 from app.result.evidence import Card, Opened

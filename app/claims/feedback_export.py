@@ -13,7 +13,7 @@ from typing import Any
 
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, SentenceKey
-from worker.feedback_store import Feedback, Opinion
+from worker.feedback_store import Feedback, Said
 from worker.jobs import Job
 
 _KIND = "feedback"
@@ -32,7 +32,7 @@ def lines(name: str, given: Iterable[tuple[Feedback, Job]]) -> Iterator[str]:
                 yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def _claims(result: ClaimResult, opinion: Opinion) -> Iterator[dict[str, Any]]:
+def _claims(result: ClaimResult, opinion: Said) -> Iterator[dict[str, Any]]:
     """Yield the line ``{"claim", "label", "kind", "evidence", "texts"}``."""
     record: dict[str, Any] = {"claim": result.claim, "label": opinion.label, "kind": _KIND}
     if opinion.label == NOT_ENOUGH_INFO:
@@ -48,7 +48,7 @@ def _claims(result: ClaimResult, opinion: Opinion) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _pairs(result: ClaimResult, opinion: Opinion) -> Iterator[dict[str, Any]]:
+def _pairs(result: ClaimResult, opinion: Said) -> Iterator[dict[str, Any]]:
     """Yield lines ``{"claim", "label", "evidence", "source", "kind"}``, one for each set."""
     known = {_key(item): item for item in result.evidence}
     sets = [[_key(item) for item in result.selected]]
@@ -70,7 +70,7 @@ def _pairs(result: ClaimResult, opinion: Opinion) -> Iterator[dict[str, Any]]:
             }
 
 
-def _sets(result: ClaimResult, opinion: Opinion) -> list[list[SentenceKey]]:
+def _sets(result: ClaimResult, opinion: Said) -> list[list[SentenceKey]]:
     """Return the sets of sentences with the label, selected ones if there are any."""
     right = [
         item
@@ -85,7 +85,7 @@ def _key(item: Evidence) -> SentenceKey:
     return SentenceKey(item.document, item.sentence_id)
 
 
-FORMATS: dict[str, Callable[[ClaimResult, Opinion], Iterator[dict[str, Any]]]] = {
+FORMATS: dict[str, Callable[[ClaimResult, Said], Iterator[dict[str, Any]]]] = {
     "claims": _claims,
     "pairs": _pairs,
 }

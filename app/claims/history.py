@@ -7,9 +7,10 @@ from typing import Any
 
 from flask import url_for
 
-from app.api.models import ClaimItem, Claims, ClaimSearch, HistorySearch, ListedVerdict
+from app.api.models import ClaimItem, Claims, ListedVerdict
 from app.claims.contexts import HistoryPage
-from app.http.listing import asked_by_person, pages_of
+from app.claims.history_search import ClaimSearch, HistorySearch
+from app.http.query import asked_by_person, pages_of
 from app.people.access import allowed, listed_owner
 from app.people.visitor import may_change, visitor
 from app.services import services

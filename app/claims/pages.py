@@ -1,13 +1,14 @@
-"""The pages."""
+"""The home page, the page of a claim, and the history."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.models import Filled, Follow, HistorySearch, SubmissionForm
+from app.api.models import Model
 from app.api.openapi import describe
 from app.claims.actions import actions_of, editing
 from app.claims.asked_model import asked_model
@@ -15,23 +16,24 @@ from app.claims.box import box_answer, refused
 from app.claims.contexts import BoxAnswer, Example, HomePage, ResultPage, StoppedPage
 from app.claims.entered import entered
 from app.claims.history import history_page
+from app.claims.history_search import HistorySearch
 from app.claims.progress import progress_page
 from app.claims.recipes import recipe_choice, recipe_to_run
 from app.contexts import Corpus, render
 from app.documents.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents.files import file_links
-from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.pages import submitted_list
 from app.people.access import listed_owner
+from app.people.asker import client
 from app.people.visitor import may_change, refuse_others, visitor_with_cookie
 from app.result.evidence import cards, without_evidence
 from app.result.proof import differences, differing_parts, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
 from app.services import services
-from app.texts.given_text import opens
+from app.texts.text_or_page import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import (
@@ -57,6 +59,37 @@ EXAMPLES = (
     Example("Mary Shelley kept a diary about her cats.", "not in the documents"),
 )
 RECENT_CLAIMS = 3
+
+
+class Filled(Model):
+    """What the form of the first page is filled with."""
+
+    q: str = ""
+    """What stands in the box."""
+    recipe: str | None = None
+    """Name of the recipe that is selected."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from; its doubtful words are selected."""
+
+
+class Follow(Model):
+    """How to show a claim's page."""
+
+    follow: Literal["0", "1"] = "0"
+    """1: the page also reloads itself without JavaScript."""
+
+
+class SubmissionForm(Model):
+    """A claim to be checked."""
+
+    claim: str
+    """The claim, at most 500 characters."""
+    recipe: str | None = None
+    """Name of a recipe that can run here; left out: the default one."""
+    anyway: Literal["0", "1"] = "0"
+    """1: also a link, a text in another language, or a question that yes or no does not answer."""
+    edited_from: str = ""
+    """Id of the claim that this one is made from."""
 
 
 @blueprint.get("/")

@@ -11,8 +11,8 @@ from app.api.openapi import describe
 from app.claims.actions import more_hops
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus_choice import corpora_to_search
-from app.http.asker import client
 from app.http.errors import RequestRefused
+from app.people.asker import client
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.errors import Problem

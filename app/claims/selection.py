@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.models import Selection
+from app.api.models import Model
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.people.access import refuse_readers
@@ -20,6 +21,15 @@ from worker.history_store import HistoryStore
 blueprint = Blueprint("selection", __name__)
 
 _FEWEST_COMPARED = 2
+
+
+class Selection(Model):
+    """What to do with several claims."""
+
+    claim: tuple[str, ...]
+    """Ids of the claims."""
+    do: Literal["compare", "csv", "json", "delete"]
+    """`csv` and `json` answer with a file."""
 
 
 @blueprint.post("/claims/selected")

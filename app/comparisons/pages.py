@@ -1,35 +1,29 @@
-"""Comparing recipes: the form, the page that fills in as checks end, its JSON and its files."""
+"""Comparing recipes: the form, the page that fills in as checks end, and what recipes do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Annotated, Literal
 
 from flask import Blueprint, Response, redirect, request, url_for
+from pydantic import Field
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.models import (
-    ComparedIds,
-    ComparisonExport,
-    ComparisonForm,
-    ComparisonSearch,
-    Error,
-    answer,
-)
+from app.api.models import Model
 from app.api.openapi import describe
 from app.claims.asked_model import asked_model
 from app.claims.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
-from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
+from app.comparisons.comparison import MOST_RECIPES
 from app.comparisons.contexts import CompareForm, ComparisonPage, RecipesPage
-from app.comparisons.files import FILES
-from app.comparisons.given_claims import MOST_CHECKS, claims_of_list, given_claims, most_checks
+from app.comparisons.given_claims import claims_of_list, given_claims, most_checks
+from app.comparisons.named_checks import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
 from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
-from app.http.asker import client
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
-from app.http.listing import asked_by_program
 from app.lists.input import uploaded_file
+from app.people.asker import client
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
@@ -51,16 +45,40 @@ from worker.jobs import Job, QueueFull
 blueprint = Blueprint("compare", __name__)
 
 _LONGEST_IN_ADDRESS = 2000  # characters; each may take nine there, of about 30,000 that are read
-_CANNOT_COMPARE = (None, "No ids, more than 200, or more than five recipes")
-_NONE_KNOWN = (None, "None of these checks exists")
+
+
+class ComparisonSearch(ComparedIds):
+    """Which checks to compare, or which claim the form has."""
+
+    claim: str = ""
+    """The claims in the form, one a line, where no ids are named."""
+    list: str = ""
+    """Id of a list whose claims the form has, where no ids are named."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are chosen in the form; left out: the default one."""
+
+
+class ComparisonForm(Model):
+    """Claims and the recipes that check each of them."""
+
+    claim: str = ""
+    """The claims, one a line, each at most 500 characters; used if there is no file."""
+    file: Annotated[str, Field(json_schema_extra={"format": "binary"})] = ""
+    """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file of claims."""
+    recipe: tuple[str, ...]
+    """Names of two to five recipes that can run here."""
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora that are searched; left out: the default one."""
+    anyway: Literal["1"] | None = None
+    """1: as in the API."""
 
 
 @blueprint.get("/compare")
 @describe(
     query=ComparisonSearch,
     HTTP_200=(None, "The comparison, or the form where no ids are named"),
-    HTTP_400=_CANNOT_COMPARE,
-    HTTP_404=_NONE_KNOWN,
+    HTTP_400=(None, CANNOT_COMPARE),
+    HTTP_404=(None, NONE_KNOWN),
     HTTP_422=(None, "The form, where the named list has too many claims"),
 )
 def compare() -> str | Response:
@@ -69,7 +87,7 @@ def compare() -> str | Response:
     if not ids.strip():
         list_id = request.args.get("list", "").strip()
         return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
-    comparison, _ = _compared(ids)
+    comparison, _ = compared_checks(ids)
     claims = comparison.text
     page = ComparisonPage(
         comparison=comparison,
@@ -154,92 +172,6 @@ def _accepted_in_part(
 def recipes() -> str:
     """Show what each recipe does."""
     return render(RecipesPage(listed_recipes().recipes))
-
-
-@blueprint.get("/api/v1/compare")
-@describe(
-    query=ComparedIds,
-    HTTP_200=(Comparison, "The comparison"),
-    HTTP_400=(Error, _CANNOT_COMPARE[1]),
-    HTTP_404=(Error, _NONE_KNOWN[1]),
-)
-def comparison() -> Response:
-    """Return checks side by side, also while some of them are pending."""
-    return answer(_compared(request.args.get("claims", ""))[0])
-
-
-@blueprint.get("/api/v1/compare/export")
-@describe(
-    query=ComparisonExport,
-    HTTP_200=(None, "The file"),
-    HTTP_400=(Error, "No such format, or what the comparison refuses"),
-    HTTP_404=(Error, _NONE_KNOWN[1]),
-    HTTP_409=(Error, "A check is pending, or none has a result"),
-)
-def export() -> Response:
-    """Return checks side by side as a file, once all of them have ended."""
-    name = asked_by_program(ComparisonExport).format
-    comparison, jobs = _compared(request.args.get("claims", ""))
-    if comparison.pending:
-        message = f"{comparison.pending} of {len(comparison.runs)} checks have not ended."
-        raise _conflict(message, "Wait for them, or leave their ids out.")
-    if not any(run.label for run in comparison.runs):
-        message = "None of these checks has a result to export."
-        raise _conflict(message, "Their pages say why. Compare the recipes again.")
-    file = FILES[name]
-    ids = ",".join(run.id for run in comparison.runs)
-    page = url_for(".compare", claims=ids, _external=True)
-    return Response(
-        file.write(comparison, jobs, page),
-        mimetype=file.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{file.name}"'},
-    )
-
-
-def _compared(ids: str) -> tuple[Comparison, list[Job]]:
-    """Return the comparison of the checks with these ids, and the checks.
-
-    Raises:
-        RequestRefused: none is named or known, or there are too many of them or of their recipes.
-        StoreUnavailable: the database cannot be read.
-    """
-    asked = list(dict.fromkeys(one for part in ids.split(",") if (one := part.strip())))
-    if not asked:
-        raise _refusal("no_checks", "No checks are named.", "Name their ids: claims=ID,ID.")
-    if len(asked) > MOST_CHECKS:
-        raise _refusal(
-            "too_many_checks",
-            f"These are {len(asked)} checks; at most {MOST_CHECKS} can be compared.",
-            "Leave some ids out, or measure many claims with `esoteric evaluate`.",
-        )
-    # Some databases refuse texts that no id can be, such as one with a NUL.
-    jobs = services().store.jobs([one for one in asked if one.isalnum()])
-    if not jobs:
-        raise RequestRefused(
-            HTTPStatus.NOT_FOUND,
-            Problem(
-                "unknown_checks",
-                "None of these checks exists.",
-                "They may have been deleted. Check the address, or compare the recipes again.",
-            ),
-        )
-    checked = {job.recipe for job in jobs}
-    if len(checked) > MOST_RECIPES:
-        raise _refusal(
-            "too_many_recipes",
-            f"These checks are by {len(checked)} recipes; at most {MOST_RECIPES} fit side by side.",
-            "Leave out the ids of some recipes.",
-        )
-    shown = [services().paths.hidden_in_job(job) for job in jobs]
-    return compared(asked, shown, services().recipes), shown
-
-
-def _refusal(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.BAD_REQUEST, Problem(code, message, hint))
-
-
-def _conflict(message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.CONFLICT, Problem("not_done", message, hint))
 
 
 def _wrong_number(recipes: int) -> Problem | None:

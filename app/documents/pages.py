@@ -50,7 +50,7 @@ _ANSWERS: dict[str, Any] = {
 }
 
 
-class NewCorpus(BaseModel):
+class CorpusForm(BaseModel):
     """A new corpus, with files or of a folder."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -92,7 +92,7 @@ def documents() -> str:
 
 
 @blueprint.post("/documents")
-@describe(form=NewCorpus, HTTP_413=(None, "Too large"), HTTP_415=(None, "No files"), **_ANSWERS)
+@describe(form=CorpusForm, HTTP_413=(None, "Too large"), HTTP_415=(None, "No files"), **_ANSWERS)
 def make() -> BaseResponse:
     """Make a corpus of files or of a folder, and redirect to its page."""
     refuse_unless_allowed()

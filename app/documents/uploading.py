@@ -6,8 +6,8 @@ from http import HTTPStatus
 
 from flask import request
 
-from app.http.asker import asker, is_operator
 from app.http.errors import RequestRefused
+from app.people.asker import asker, is_operator
 from app.services import services
 from retrieval.errors import Problem
 from worker.corpora.errors import CorpusRefused

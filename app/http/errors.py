@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.models import Error, answer
 from app.contexts import ErrorPage, render
-from app.http.refusals import LIMIT_OF, Limit
+from app.http.limit_names import LIMIT_OF, Limit
 from app.services import services_of
 from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (

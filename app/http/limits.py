@@ -1,7 +1,7 @@
 """How much one client may ask for, so that others are served too.
 
-A client is a user who has logged in, else an address (``app.http.asker.client``). What is counted
-is kept in this process, or in Redis where that is the queue.
+A client is a user who has logged in, else an address. What is counted is kept in this process, or
+in Redis where that is the queue.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from limits.errors import StorageError
 from limits.storage import StorageTypes, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
-from app.http.asker import client
 from app.http.errors import RequestRefused
-from app.http.refusals import Limit
+from app.http.limit_names import Limit
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings
@@ -41,8 +40,9 @@ logger = logging.getLogger(__name__)
 class Limits:
     """Counts what clients do; safe to share between threads."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Connect to nothing yet."""
+    def __init__(self, settings: Settings, client: Callable[[], str]) -> None:
+        """Connect to nothing yet; ``client`` says for whom a request counts."""
+        self._client = client
         self._strategy = MovingWindowRateLimiter(_storage(settings))
         per_minute = settings.claims_per_minute
         self._claims = None if per_minute is None else RateLimitItemPerMinute(per_minute)
@@ -92,7 +92,7 @@ class Limits:
             RequestRefused: it has asked for too many in the last minute, or another one is opened
                 for it, so that one client leaves a place for others.
         """
-        name = client()
+        name = self._client()
         with self._lock:
             if name in self._opening:
                 message = "Another web page is being opened for you."
@@ -112,7 +112,7 @@ class Limits:
         Raises:
             RequestRefused: the client has too many open.
         """
-        name = client()
+        name = self._client()
         with self._lock:
             if self._streams_each is not None and self._streams[name] >= self._streams_each:
                 raise _too_many("streams", "You have too many event streams open.", _STREAM_SECONDS)
@@ -126,7 +126,7 @@ class Limits:
         return closed
 
     def _hit(self, limit: RateLimitItem, kind: Limit, message: str, cost: int = 1) -> None:
-        name = client()
+        name = self._client()
         try:
             if self._strategy.hit(limit, kind, name, cost=cost):
                 return

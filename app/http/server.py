@@ -62,7 +62,7 @@ def listening_server(app: Flask, settings: Settings) -> Server:
         port=settings.port,
         ident=None,
         max_request_body_size=MOST_BYTES_READ + settings.takes_uploads * 2 * settings.most_upload,
-        clear_untrusted_proxy_headers=False,  # app.proxies does
+        clear_untrusted_proxy_headers=False,  # app.http.proxies does
         connection_limit=_allowed_connections(),
         channel_timeout=IDLE_SECONDS,
         cleanup_interval=LOOK_SECONDS,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
 from app.contexts import CorpusChoice, RecipeChoice
 from app.filters import Badge
+from app.lists.export import ListFormat
 from app.result.evidence import Sourced
 from app.texts.contexts import TextPiece
 from retrieval.errors import Problem
@@ -105,7 +107,8 @@ class ListPage:
 
     ``filters``: by how rows ended; ``look_again``: those that overlap with these.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
-    for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the formats.
+    for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the labels
+    of the formats, by their names.
     ``pieces``: the text that its claims are from, none if they are from none; ``page``: where that
     was read, ``None`` if it was pasted.
     """
@@ -121,6 +124,6 @@ class ListPage:
     rows: tuple[EntryItem, ...]
     number: int
     pages: int
-    exports: tuple[str, ...]
+    exports: Mapping[ListFormat, str]
     pieces: tuple[TextPiece, ...]
     page: SourcePage | None

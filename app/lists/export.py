@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from app.http.server_paths import ServerPaths
 from app.services import services
@@ -17,6 +17,8 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import Problem
 from retrieval.normal_form import nfkd
 from worker.lists import ClaimList, Entry
+
+ListFormat: TypeAlias = Literal["csv", "xlsx", "jsonl"]
 
 _PIECE = 64 * 1024  # bytes
 # What some system does not take in the name of a file.
@@ -27,19 +29,16 @@ _UNFINISHED = Problem("not_checked", "Not checked yet.", "Export the list again 
 
 @dataclass(frozen=True, slots=True)
 class ListExport:
-    """A file format; ``write`` yields the pieces of the file."""
+    """A file format; ``label``: what pages call it; ``write`` yields the pieces of the file."""
 
+    label: str
     suffix: str
     media_type: str
     write: Callable[[Iterable[CheckedRow], ClaimList], Iterator[bytes]]
 
 
-def exported(name: str, claims: ClaimList) -> Iterator[bytes]:
-    """Yield the pieces of the file, while the rows are read from the database.
-
-    Raises:
-        KeyError: there is no such format.
-    """
+def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
+    """Yield the pieces of the file, while the rows are read from the database."""
     rows = map(partial(_checked_row, services().paths), services().lists.all_entries(claims.id))
     return LIST_EXPORTS[name].write(rows, claims)
 
@@ -96,10 +95,10 @@ def _json_lines(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes
         yield encoded_line(line)
 
 
-LIST_EXPORTS: dict[str, ListExport] = {
-    "csv": ListExport("csv", "text/csv", _csv),
+LIST_EXPORTS: dict[ListFormat, ListExport] = {
+    "csv": ListExport("CSV", "csv", "text/csv", _csv),
     "xlsx": ListExport(
-        "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", _xlsx
+        "Excel", "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", _xlsx
     ),
-    "jsonl": ListExport("jsonl", "application/x-ndjson", _json_lines),
+    "jsonl": ListExport("JSON lines", "jsonl", "application/x-ndjson", _json_lines),
 }

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from http import HTTPStatus
 
-from app.http.asker import client
 from app.http.errors import RequestRefused
+from app.people.asker import client
 from app.people.visitor import visitor
 from app.services import services
 from retrieval.errors import Problem

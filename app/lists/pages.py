@@ -15,15 +15,15 @@ from app.claims.asked_model import asked_model
 from app.claims.recipes import recipe_choice, recipe_to_run
 from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
-from app.http.asker import is_operator
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
-from app.http.listing import asked_by_person
+from app.http.query import asked_by_person
 from app.lists.contexts import ListsPage
 from app.lists.input import list_input, pasted, uploaded_file
 from app.lists.new_lists import continue_list, room_for_rows, stored_list
 from app.lists.rows import list_item, list_page, opened_entry
 from app.people.access import lists_all
+from app.people.asker import is_operator
 from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.claim import LONGEST

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
-from app.http.listing import pages_of
+from app.http.query import pages_of
 from app.lists.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change
@@ -76,7 +76,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         rows=tuple(map(_entry_item, entries)),
         number=number,
         pages=pages,
-        exports=tuple(LIST_EXPORTS),
+        exports={name: one.label for name, one in LIST_EXPORTS.items()},
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
 from flask import Blueprint, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from app.api.models import LanguageModel, NotReady, Ready, Status, answer
+from app.api.models import Error, Model, answer
 from app.api.openapi import describe
 from app.monitoring.readiness import readiness
 from app.services import services
@@ -15,6 +16,40 @@ from retrieval.errors import Problem
 from worker.reports import AskedModel
 
 blueprint = Blueprint("health", __name__)
+
+
+class Status(Model):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class LanguageModel(Model):
+    """A language model that is asked for a verdict."""
+
+    model: str
+    """Its name."""
+    host: str | None
+    """Host of its server; null where it runs in the worker."""
+
+
+class Ready(Model):
+    """Claims can be checked."""
+
+    status: Literal["ready"]
+    home: str
+    """Identifies this service: a digest of the path of its ESOTERIC_HOME."""
+    language_model: LanguageModel | None = None
+    """The language model that reads claims and evidence; left out where there is none."""
+    degraded: tuple[Problem, ...] = ()
+    """Problems that do not stop claims from being checked; left out where there are none."""
+
+
+class NotReady(Error):
+    """Claims cannot be checked."""
+
+    problems: tuple[Problem, ...]
+    """Everything that is missing; `error` is what to fix first."""
 
 
 @blueprint.get("/healthz")

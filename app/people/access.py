@@ -22,9 +22,9 @@ from typing import Literal, TypeAlias
 from flask import Flask, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.http.asker import STRANGER, Asker, asker
 from app.http.errors import RequestRefused, wants_json
 from app.http.request_log import log_user
+from app.people.asker import STRANGER, Asker, asker
 from app.people.visitor import visitor
 from app.services import services
 from retrieval.errors import Problem
@@ -42,6 +42,7 @@ RULES: Mapping[str, Rule] = {
     "pages.history": "reader",
     "api_page.api": "reader",
     "api_page.client": "reader",
+    "api_page.openapi": "reader",
     "files.show": "reader",
     "api.submit": "checker",
     "api.claims": "reader",
@@ -49,9 +50,6 @@ RULES: Mapping[str, Rule] = {
     "api.progress": "reader",
     "api.cancel": "checker",
     "api.export_claim": "reader",
-    "api.recipes": "reader",
-    "api.corpora": "reader",
-    "api.openapi": "reader",
     "health.healthz": "anybody",
     "health.readyz": "anybody",
     "health.metrics": "reader",
@@ -62,18 +60,19 @@ RULES: Mapping[str, Rule] = {
     "yours.delete": "checker",
     "compare.compare": "reader",
     "compare.submit": "checker",
-    "compare.comparison": "reader",
-    "compare.export": "reader",
     "compare.recipes": "reader",
+    "api_comparisons.comparison": "reader",
+    "api_comparisons.export": "reader",
+    "api_recipes.recipes": "reader",
     "events.events": "reader",
     "feedback.give": "checker",
-    "feedback.give_by_api": "checker",
-    "feedback.listed": "reader",
     "feedback.page": "reader",
-    "feedback.one": "reader",
     "feedback.delete": "checker",
-    "feedback.delete_by_api": "checker",
-    "feedback.export": "reader",
+    "api_feedback.give": "checker",
+    "api_feedback.listed": "reader",
+    "api_feedback.export": "reader",
+    "api_feedback.one": "reader",
+    "api_feedback.delete": "checker",
     "lists.lists": "reader",
     "lists.claims": "reader",
     "lists.row": "reader",
@@ -94,7 +93,7 @@ RULES: Mapping[str, Rule] = {
     "texts.read": "checker",
     "texts.check": "checker",
     "api_texts.read": "checker",
-    # Who may change documents, app.uploading says: operators, where users log in.
+    # Who may change documents, app.documents.uploading says: operators, where users log in.
     "corpora.documents": "reader",
     "corpora.corpus": "reader",
     "corpora.make": "checker",
@@ -103,6 +102,7 @@ RULES: Mapping[str, Rule] = {
     "corpora.rename": "checker",
     "corpora.index_again": "checker",
     "corpora.remove": "checker",
+    "api_corpora.listed": "reader",
     "api_corpora.show": "reader",
     "api_corpora.make": "checker",
     "api_corpora.upload": "checker",
@@ -178,7 +178,7 @@ def _identified() -> Asker:
     elif settings.access == "tokens":
         user = users.with_cookie(request.cookies.get(SESSION_COOKIE, ""))
     else:
-        # app.proxies has removed the header from requests that do not come from a proxy.
+        # app.http.proxies has removed the header from requests that do not come from a proxy.
         name = request.headers.get(settings.user_header, "")
         if not is_name(name):
             return STRANGER

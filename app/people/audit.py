@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from flask import Flask, Response, request
 
-from app.http.asker import asker
+from app.people.asker import asker
 from app.people.visitor import visitor
 from worker.logs import Facts
 

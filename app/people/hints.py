@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.http.asker import asker
+from app.people.asker import asker
 from retrieval.claim import ANYWAY
 
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z`“])")

@@ -9,9 +9,9 @@ from flask.typing import ResponseReturnValue
 
 from app.api.openapi import describe
 from app.contexts import render
-from app.http.asker import Asker
 from app.http.errors import RequestRefused
 from app.people.access import SESSION_COOKIE
+from app.people.asker import Asker
 from app.people.contexts import LoginPage
 from app.services import services
 from retrieval.errors import Problem

@@ -16,8 +16,8 @@ from http import HTTPStatus
 from flask import Response, after_this_request, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.http.asker import asker, user_as_owner
 from app.http.errors import RequestRefused
+from app.people.asker import asker, user_as_owner
 from retrieval.errors import Problem
 
 COOKIE = "esoteric_visitor"

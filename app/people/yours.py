@@ -12,7 +12,7 @@ from flask import Blueprint, Response, redirect, stream_with_context, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.openapi import describe
-from app.claims.feedback import feedback_of
+from app.claims.given_feedback import feedback_of
 from app.people.visitor import forget_visitor, visitor
 from app.result.claims_export import as_json
 from app.services import services

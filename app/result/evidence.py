@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from app.filters import LOOKS, Look, safe_url
 from app.result.proof import Difference
 from retrieval.result import ClaimResult, Document, Evidence
-from retrieval.types import NOT_ENOUGH_INFO, Label, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, Label
 
 # A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
 _LONGEST = 160
@@ -146,16 +146,16 @@ def _card(
 def quoted(result: ClaimResult) -> Evidence | None:
     """Return the sentence that the reason of the verdict quotes, ``None`` without evidence.
 
-    It is the first with the verdict's stance that was not read with the best one, else the best.
+    It is the first with the verdict's stance that was read alone, else the last of those that have
+    it together, else the best.
     """
     if not result.selected:
         return None
     best, stance = result.selected[0], result.verdict.leans or result.verdict.label
     if stance == NOT_ENOUGH_INFO:
         return best
-    key = SentenceKey(best.document, best.sentence_id)
-    alone = (one for one in result.selected if one.stance == stance and key not in one.path)
-    return next(alone, best)
+    found = [one for one in result.selected if one.stance == stance]
+    return next((one for one in found if not one.path), found[0] if found else best)
 
 
 def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[Sourced, ...]:

@@ -10,8 +10,8 @@ import hmac
 import json
 from hashlib import sha256
 
-from app.http.home_key import home_key
 from app.services import services
+from retrieval.system.home_key import home_key
 from worker.lists import SourcePage
 
 

@@ -27,8 +27,8 @@ from app.lists.new_lists import stored_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from app.texts.contexts import SentenceItem, TextClaimItem, TextPage
-from app.texts.given_text import GivenText, given_text
 from app.texts.page_signature import is_signed, signature
+from app.texts.text_or_page import GivenText, given_text
 from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
 from retrieval.checkable.reader import TextsBusy
 from retrieval.checkable.sentences import Kind, TextClaim, TextSentence

@@ -13,7 +13,7 @@ from research.benchmarks.row import Row
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models.networks import runtime
 from retrieval.models.shipped import evidence_model
-from retrieval.quantities.comparison import comparison
+from retrieval.quantities.halves import comparison
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.text.english import EnglishParser

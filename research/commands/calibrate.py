@@ -71,7 +71,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     """
     from cli.index_bar import IndexBar
     from research.evaluation.evaluate import index_of, indexed
-    from research.training.verifier.calibration import Claims, calibrate, claims_to_fit
+    from research.training.verifier.search_calibration import Claims, calibrate, claims_to_fit
     from retrieval.corpora.wiki.fever import FeverCorpus
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
     from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, default_choice

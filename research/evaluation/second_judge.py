@@ -13,7 +13,7 @@ from research.evaluation.measures.calibration import calibration_error
 from research.evaluation.measures.language_model import Judged, language_model_results
 from research.evaluation.pairs import Pair
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.explaining import Explains
+from retrieval.llm_judge.interface import Explains
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
 
 

@@ -22,8 +22,8 @@ from retrieval.llm_judge.explainer import explainer
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
-from retrieval.quantities.comparison import comparison
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.halves import comparison
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.stated import may_be_decided_by, stated

@@ -7,7 +7,7 @@ label. ProoFVer is another model. Here the first proof comes from lexicon and co
 
 - A refuted claim gets one negation or alternation, where the evidence contradicts it, and
   equivalence elsewhere. The paper turns all open spans into negations; two of them refute nothing
-  (``sufficiency.automaton``).
+  (``retrieval.proof.automaton``).
 - If the evidence has another value of the same kind, such as another year or another thing, the
   operator is alternation, not negation.
 - If the evidence does not suffice, only a known exchange is negated or alternated: another year

@@ -17,7 +17,7 @@ from research.training.data import TrainingData
 from research.training.evidence_sets import EvidenceSet, claim_sets
 from research.training.read_texts import Offsets
 from retrieval.proof.automaton import label_of
-from retrieval.proof.claim_cutter import cut
+from retrieval.proof.part_cutter import cut
 from retrieval.stages.decide.proof import operator_of
 from retrieval.text.english import EnglishParser
 from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS

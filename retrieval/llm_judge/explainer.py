@@ -12,7 +12,7 @@ from retrieval.llm_judge.answer import AnswerInvalid, ModelAnswer, answer_schema
 from retrieval.llm_judge.chat_client import chat_client
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.confidence import confidence_of
-from retrieval.llm_judge.explaining import Explained, Explains, Unanswered
+from retrieval.llm_judge.interface import Explained, Explains, Unanswered
 from retrieval.llm_judge.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
 from retrieval.llm_judge.language_model import (
     Deadline,

@@ -32,7 +32,7 @@ from retrieval.words import VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
-    from retrieval.llm_judge.explaining import Explains
+    from retrieval.llm_judge.interface import Explains
     from retrieval.models.encoders.encoder import TextEncoder
     from retrieval.pipeline.check import Pipeline
     from retrieval.stages.resources import Resources

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from retrieval.index.interface import IndexInfo
-from retrieval.llm_judge.explaining import Explains
+from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.pipeline.findings import findings
@@ -38,7 +38,7 @@ from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.stages.stage import Stage
 from retrieval.state import ClaimState
-from retrieval.text.notices import OPEN_QUESTION
+from retrieval.text.notices import NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     Evidence,
@@ -68,7 +68,10 @@ _NO_VECTORS = (
     " meaning; esoteric index encode makes the vectors."
 )
 
-_NO_VERDICT = "A question that yes or no does not answer is neither true nor false."
+_NO_VERDICT = {
+    OPEN_QUESTION: "A question that yes or no does not answer is neither true nor false.",
+    NO_STATEMENT: "A text without a statement is neither true nor false.",
+}
 
 
 class Pipeline:
@@ -118,8 +121,10 @@ class Pipeline:
         clock.finish()
         cutoff = self._recipe.settings.decided_cutoff
         report = conjunction(claim.read.text, checked, cutoff)
-        if OPEN_QUESTION in claim.read.notices:
-            report = replace(report, verdict=_of_a_question(report.verdict))
+        for notice in claim.read.notices:
+            if notice in _NO_VERDICT:
+                undecided = Verdict(NOT_ENOUGH_INFO, 1.0, report.verdict.judge, _NO_VERDICT[notice])
+                report = replace(report, verdict=undecided)
         found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
         return replace(
             report,
@@ -256,11 +261,6 @@ class _Clock:
 
     def seconds(self) -> dict[str, float]:
         return {"total": self.spent(), **self._seconds}
-
-
-def _of_a_question(verdict: Verdict) -> Verdict:
-    """Return the verdict on a question for a thing, whatever the evidence says about it."""
-    return Verdict(NOT_ENOUGH_INFO, 1.0, verdict.judge, _NO_VERDICT)
 
 
 def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:

@@ -9,10 +9,12 @@ from spacy.tokens import Doc
 from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.pipeline.spelling import Spelling
 from retrieval.text.english import EnglishParser
-from retrieval.text.notices import QUESTION, SEVERAL
+from retrieval.text.notices import NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
 from retrieval.text.statement_cutter import CutStatement, makes_several, statements
 from retrieval.text.superlative import as_superlative
+
+_VERBS = {"AUX", "VERB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class ClaimParser:
 
     def parse(self, text: str) -> ParsedClaim:
         """Return the claim that is checked: with the names as the corpus spells them; of a question
-        for yes or no, its statement; of "No planet is larger than Jupiter.", the superlative.
+        for yes or no, its statement; of "No other planet is larger than Jupiter.", the superlative.
 
         Raises:
             InvalidClaim: the text cannot be checked.
@@ -60,6 +62,8 @@ class ClaimParser:
         if (plainer := as_superlative(parsed)) is not None:
             read = replace(read, text=plainer, notices=(checked_as(plainer), *read.notices))
             parsed = self._english.parse(plainer)
+        if _says_nothing(parsed):
+            read = replace(read, notices=(*read.notices, NO_STATEMENT))
         cut = statements(parsed, self._english)
         if len(cut) == 1:
             if makes_several(parsed, self._english):
@@ -88,6 +92,21 @@ class ClaimParser:
             return read
         others = _without(read, QUESTION).notices
         return replace(read, text=statement, notices=(checked_as(statement), *others))
+
+
+def _says_nothing(parsed: Doc) -> bool:
+    """Return whether a text only names something: "the capital of France".
+
+    The parser takes some verbs for nouns ("Daag stars Vanisri"), but no first word, and none that
+    has a capital or no ending.
+    """
+    if not parsed.has_annotation("DEP") or any(token.pos_ in _VERBS for token in parsed):
+        return False
+    words = [token for token in parsed if token.is_alpha]
+    ends_in_thing = bool(words) and words[-1].pos_ in ("NOUN", "PROPN")
+    return ends_in_thing and not any(
+        token.is_lower and token.text.endswith(("s", "ed")) for token in words[1:]
+    )
 
 
 def _without(read: ReadClaim, notice: str) -> ReadClaim:

@@ -23,8 +23,10 @@ _SMALL = (
 )
 _ANY_SMALL = _SMALL.replace(" ", "|")
 _WORD = f"{_ANY_SMALL}|one|hundred|{'|'.join(_SCALES)}"
+# Not of a range: "98-100 ft", "1914 -1918".
+_MINUS = r"(?<![^\s(\[\"\u201c])(?<!\d\s)(?P<minus>[-\u2212])(?=\d)"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/\u2019'-])(?:(?:(?P<factor>\d+(?:\.\d+)?)[ \u00a0]?[×x][ \u00a0]?)?"  # noqa: RUF001
+    rf"(?:{_MINUS}|(?<![\w.,/\u2019'-]))(?:(?:(?P<factor>\d+(?:\.\d+)?)[ \u00a0]?[×x][ \u00a0]?)?"  # noqa: RUF001
     rf"10(?P<power>⁻?[{_RAISED[:-1]}]{{1,2}})(?!\w)"
     rf"|(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
     r"(?!\w|[.,/-]\d)"
@@ -40,6 +42,7 @@ _FRACTION = re.compile(
     r"[ -](?:half|halves|thirds?|quarters?|fifths?|sixths?|tenths?)\b"
     rf"|(?: out of| in) (?:{_ANY_SMALL}|\d{{1,3}})\b"
 )
+_TOO_LARGE = Decimal("1e250")  # so that it is still finite in any unit
 _EXACT_BELOW = 100  # an integer below it is hardly ever rounded
 
 
@@ -63,7 +66,8 @@ def numerals(text: str) -> Iterator[Numeral]:
         if _VAGUE.search(text, 0, found.start()) or _FRACTION.match(text, found.end()):
             continue
         value = _value(found)
-        if value is not None:
+        if value is not None and value < _TOO_LARGE:
+            value = -value if found["minus"] else value
             yield Numeral(found.start(), found.end(), float(value), _step(value))
 
 
@@ -98,7 +102,7 @@ def _in_words(words: str) -> int:
 
 
 def _step(value: Decimal) -> float:
-    if value == value.to_integral_value() and value < _EXACT_BELOW:
+    if value == value.to_integral_value() and abs(value) < _EXACT_BELOW:
         return 1.0
     *_, exponent = value.normalize().as_tuple()
     assert isinstance(exponent, int), "it is finite"

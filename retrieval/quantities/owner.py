@@ -1,7 +1,8 @@
 """Whether a quantity of a sentence is that of the claim's subject or of another thing.
 
 "Norl is the second-largest city, after Tarsk, with 412,300 inhabitants." says nothing of how many
-live in Tarsk, though it has the name and the number.
+live in Tarsk, though it has the name and the number. Names are compared as those of the subjects of
+claims are (``text.subject``), so that "the UK" is "the United Kingdom".
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.vocabulary import ATTRIBUTE_OF, STATES
 from retrieval.text.stems import stem
+from retrieval.text.subject import Subject
+from retrieval.text.subject import subject_of as claim_subject
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -33,11 +36,14 @@ def is_of_another(claim: Doc, title: str, sentence: str, parser: EnglishParser) 
     titled = words_of(title)
     if not owned or any(own & titled for _, own in owned) or not dimensions(sentence):
         return False
+    subject = claim_subject(claim)
+    if subject.is_in([(title, "")]):
+        return False
     passage = ParsedSentence(title, parser.parse(sentence))
     if any(token.lower_ in _SHARED for token in passage.doc):
         return False
     found = list(facts(passage))
-    return any(_is_others(item, own, found) for item, own in owned)
+    return any(_is_others(item, own, subject, found) for item, own in owned)
 
 
 def _owner(claim: Doc, item: Quantity) -> set[str]:
@@ -58,16 +64,19 @@ def _states(verb: Token, item: Quantity) -> bool:
     return measured and verb.lemma_.lower() in STATES and not (counted and verb.lemma_ == "be")
 
 
-def _is_others(item: Quantity, own: set[str], found: list[Fact]) -> bool:
+def _is_others(item: Quantity, own: set[str], subject: Subject, found: list[Fact]) -> bool:
     alike = [fact for fact in found if fact.quantity.dimension == item.dimension]
-    return bool(alike) and all(_has_other_owner(fact, own) for fact in alike)
+    return bool(alike) and all(_has_other_owner(fact, own, subject) for fact in alike)
 
 
-def _has_other_owner(fact: Fact, own: set[str]) -> bool:
+def _has_other_owner(fact: Fact, own: set[str], subject: Subject) -> bool:
     """Return whether a fact is about something with a name, and that is none of these."""
-    named = _names(fact.subject) if fact.subject is not None else set()
-    head = head_of(fact.passage.doc, fact.quantity)
-    return bool(named) and not own & (named | {stem(token.text) for token in head.ancestors})
+    if fact.subject is None or not (named := _names(fact.subject)):
+        return False
+    above = [token.text for token in head_of(fact.passage.doc, fact.quantity).ancestors]
+    said = " ".join(token.text for token in fact.subject.subtree)
+    known = any(subject.is_in([("", words)]) for words in (said, *above))
+    return not known and not own & (named | {stem(word) for word in above})
 
 
 def _names(token: Token) -> set[str]:

@@ -27,8 +27,10 @@ def relation(claimed: Quantity, found: Quantity) -> Label | None:
     """Return whether the found quantity makes the claimed one true or false; None if neither.
 
     Both are of one dimension. Rounding never decides: "2 km" is neither supported nor refuted by
-    "2,040 m".
+    "2,040 m". Nor does the sign of a length alone: "300 m below sea level" is "-300 m".
     """
+    if _differ_by_sign(claimed, found):
+        return None
     margin = _margin(claimed, found)
     known = found.reach if found.kind == "about" else found.core
     named = claimed.core.widened(margin if claimed.kind in ("exact", "about") else -margin)
@@ -48,6 +50,14 @@ def relation(claimed: Quantity, found: Quantity) -> Label | None:
         claimed.core.widened(margin)
     )
     return REFUTES if apart else None
+
+
+def _differ_by_sign(claimed: Quantity, found: Quantity) -> bool:
+    """Return whether one is negative and may be said without its sign: "5 °C below zero"."""
+    one, other = claimed.core, found.core
+    if not (one.high < 0 <= other.low or other.high < 0 <= one.low):
+        return False
+    return claimed.dimension == "length" or (one.low, one.high) == (-other.high, -other.low)
 
 
 def _margin(claimed: Quantity, found: Quantity) -> float:

@@ -12,14 +12,15 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import is_risky, is_risky_title, quoted
-from retrieval.quantities.comparing import Filling, fillings
+from retrieval.quantities.alignment import head_of, is_risky, is_risky_title, quoted, verb_of
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.filled_halves import Filling, fillings
 from retrieval.quantities.interval import point
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import PERCENT
+from retrieval.quantities.vocabulary import STATES
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def ruling(
     """
     best, most = max(read, key=lambda one: one[1])
     near = [one for one, probability in read if probability >= max(_LEAST, most - _CLEARLY)]
-    labels = {_label(claimed, one.quantity) for one in near}
+    labels = {_label(claim, claimed, one.quantity) for one in near}
     label = labels.pop() if len(labels) == 1 else None
     if label is None:
         return None
@@ -82,12 +83,14 @@ def ruling(
     return Ruling(label, arithmetic(claim.text, claimed, sentence.doc.text, found, label))
 
 
-def _label(claimed: Quantity, found: Quantity) -> Label | None:
+def _label(claim: Doc, claimed: Quantity, found: Quantity) -> Label | None:
     """Return what a measurement says about another; None if they are too close to say.
 
     "2,300 km" is a rounded 2,304 km, and what people say of "over 2,300 km".
     """
     label = relation(claimed, found)
+    if label == REFUTES and _may_be_of_a_part(claim, claimed, found):
+        return None
     if claimed.kind not in ("exact", "about"):
         return label
     value = max(abs(claimed.core.low), abs(claimed.core.high))
@@ -95,6 +98,17 @@ def _label(claimed: Quantity, found: Quantity) -> Label | None:
     if label == REFUTES:
         return None if found.core.within(near) else REFUTES
     rounded = found.core.within(claimed.reach) and claimed.reach.within(near)
-    limit = found.core.low if math.isfinite(found.core.low) else found.core.high
-    limits = found.kind == "bound" and point(limit).within(near)
+    at_least = found.kind == "bound" and math.isfinite(found.core.low)
+    limits = at_least and point(found.core.low).within(near)
     return SUPPORTS if rounded or limits else label
+
+
+def _may_be_of_a_part(claim: Doc, claimed: Quantity, found: Quantity) -> bool:
+    """Return whether a smaller number may be a part of the claimed one: of the dead by the evening.
+
+    What a thing has or measures is whole.
+    """
+    if found.core.high >= claimed.core.high and found.core.high >= claimed.core.low:
+        return False
+    verb = verb_of(head_of(claim, claimed))
+    return claimed.dimension == "time" or verb is None or verb.lemma_.lower() not in STATES

@@ -19,7 +19,7 @@ from retrieval.models.generators.bart import BartTitleModel
 from retrieval.models.generators.title_generator import MiniLMTitleModel
 from retrieval.models.generators.title_model import TitleModel
 from retrieval.models.generators.title_trie import TitleTrie
-from retrieval.models.report.answers import AnswerExtractor
+from retrieval.models.report.answer_extractor import AnswerExtractor
 from retrieval.models.report.models import present_models
 from retrieval.models.shipped import (
     DENSE,

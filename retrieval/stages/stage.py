@@ -39,8 +39,3 @@ class Stage(Protocol):
 
 Makers: TypeAlias = Mapping[str, Callable[[Resources, RetrievalConfig], Stage]]
 """What makes each stage of a file, by the names that recipes use: ``MAKERS`` at its end."""
-
-
-def count(number: int, noun: str) -> str:
-    """Return "1 document" or "3 documents"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from lemminflect import getAllLemmas
+
 from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.types import REFUTES, SUPPORTS, Label
 
@@ -34,7 +36,7 @@ _RANKED = re.compile(
     r"\b(?:first|only|last|sole(?:ly)?|alone|unique(?:ly)?|single|never|none|nobody|nothing|no"
     r"|most|least|best|worst|\w{2,}est|pioneer\w*|original\w*|inaugural|founding|founde[dr]"
     r"|founders?|began|beg[iu]n\w*|start\w*|until|before|previous\w*|earlier|final\w*|end\w*"
-    r"|all|every|any|exclusive\w*|introduc\w*|invent\w*|debut\w*|premiere\w*|ever)\b",
+    r"|one|rest|but|else|except\w*|all|any|every(?:one|body)?|younger|older|abolish\w*|abdicat\w*|exclusive\w*|introduc\w*|invent\w*|debut\w*|premiere\w*|ever)\b",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
@@ -44,14 +46,21 @@ _LATER = re.compile(
 )
 _ANYONE = {"person", "human", "people", "someone"}
 _PEOPLE = {"one", "man", "woman"}
+# Some people and not others; to be an astronaut goes with what makes somebody the first.
+_SOME_PEOPLE = {"woman", "girl", "boy", "child", "lady", "couple"}
+_PAUSES = {",", ":", ";", "(", "-", "\u2013", "\u2014"}
+_LONGEST_TITLE = 8  # words
+_SMALL = re.compile(r"\A\w{3,}(?=,)|\b[^\W\dA-Z_]{3,}\b")  # "Cogito, ergo sum", not "Ada Vale"
+_TRANSLATED = re.compile(r"\btranslat\w+|\bliterally\b|\blit\.|\((?:from |in )?[A-Z][a-z]+: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """What a text must treat as the claim does.
 
-    ``quoted``: the words of each quotation, which are somebody's own. ``member`` and ``kind``: the
-    claim says that the first is one of the second; their words in base form. ``ranked``: the claim
+    ``quoted``: the words of each quotation, which are somebody's own, but for its subject.
+    ``member`` and ``kind``: the claim says that the first is one of the second; their words in base
+    form. ``ranked``: the claim
     says that its subject is the first, the only one and so on. ``first_of``: what kind of thing it
     is the first of. ``named``: the names in the subject.
     """
@@ -68,7 +77,7 @@ class Point:
         whole = " ".join(texts)
         said = _words(whole)
         if any(len(words & said) < _REPEATED * len(words) for words in self.quoted):
-            return _BOTH
+            return _NONE if any(map(_has_original, texts)) else _BOTH
         if self.kind and _listed_apart(self, texts, parse):
             return _BOTH
         if self.ranked and not _RANKED.search(whole):
@@ -80,11 +89,9 @@ class Point:
 
 def point_of(claim: Doc) -> Point:
     """Return what a text must treat as the parsed claim does."""
-    quotations = (first or second for first, second in _QUOTED.findall(claim.text))
-    quoted = tuple(_words(q) for q in quotations if len(_WORD.findall(q)) >= _SHORTEST)
-    quoted = tuple(filter(None, quoted))
     root = next((sentence.root for sentence in claim.sents), None)
     subject = _child(root, _SUBJECTS)
+    quoted = tuple(_quotations(claim, subject))
     said = _child(root, {"attr"})
     if root is None or subject is None or said is None or root.lemma_ not in ("be", "become"):
         return Point(quoted)
@@ -95,6 +102,31 @@ def point_of(claim: Doc) -> Point:
     named = frozenset(t.lower_ for t in subject.subtree if t.pos_ == "PROPN")
     first_of = _base(said) if "first" in ranks else ""
     return Point(quoted, member, kind, bool(ranks), first_of, named)
+
+
+def _quotations(claim: Doc, subject: Token | None) -> Iterator[frozenset[str]]:
+    """Yield the words of each quotation, but not of one that the claim is about, a title say."""
+    about = {t.i for t in subject.subtree} if subject is not None else set()
+    for found in _QUOTED.finditer(claim.text):
+        said = found[1] or found[2]
+        span = claim.char_span(*found.span(), alignment_mode="expand")
+        is_subject = span is not None and not about.isdisjoint(range(span.start, span.end))
+        if len(_WORD.findall(said)) >= _SHORTEST and not is_subject and (words := _words(said)):
+            yield words
+
+
+def _has_original(text: str) -> bool:
+    """Return whether a title, or a quotation in a text, is in another language than English."""
+    quotations = (first or second for first, second in _QUOTED.findall(text))
+    short = (text,) if len(_WORD.findall(text)) <= _LONGEST_TITLE else ()
+    return bool(_TRANSLATED.search(text)) or any(map(_is_foreign, (*short, *quotations)))
+
+
+def _is_foreign(text: str) -> bool:
+    """Return whether a third of the words are not English; those with a capital may be names."""
+    words = {word.lower() for word in _SMALL.findall(text)}
+    unknown = [word for word in words if not getAllLemmas(word)]
+    return len(words) > 1 and not words & FUNCTION_WORDS and len(unknown) * 3 >= len(words)
 
 
 def _child(of: Token | None, relations: set[str]) -> Token | None:
@@ -134,9 +166,15 @@ def _of_other_firsts(kind: str, texts: Sequence[str], parse: Parse) -> frozenset
     kinds = {_base(t.head) if t.dep_ == "amod" else "" for t in firsts}
     if not kinds or "" in kinds or kind in kinds:
         return _NONE
-    narrower = kind in _ANYONE and kinds.isdisjoint(_ANYONE | {"man"})
+    narrower = kind in _ANYONE and all(_is_some_people(t.head) for t in firsts)
     other = kinds.isdisjoint(_ANYONE | _PEOPLE) and not any(map(_LATER.search, texts))
     return frozenset(label for label, lost in ((SUPPORTS, narrower), (REFUTES, other)) if lost)
+
+
+def _is_some_people(kind: Token) -> bool:
+    """Return whether a word divides people by sex, age or nationality: "American", "Thai pilot"."""
+    nation = any(t.ent_type_ == "NORP" for t in (kind, *kind.children))
+    return nation or _base(kind) in _SOME_PEOPLE
 
 
 def _listed_apart(point: Point, texts: Sequence[str], parse: Parse) -> bool:
@@ -167,5 +205,16 @@ def _apart(thing: Token, kind: Token) -> bool:
     meeting = next((t for t in ways[0] if t in ways[1]), None)
     if meeting is None or any(t.lower_ in ("other", "another") for t in kind.children):
         return False
+    if _may_explain(thing, kind):
+        return False
     below = [way[way.index(meeting) - 1] for way in ways if way[0] != meeting]
     return any(t.dep_ == "conj" and t.pos_ in _LISTED for t in below)
+
+
+def _may_explain(thing: Token, kind: Token) -> bool:
+    """Return whether one may say what the other is: "metals, copper and zinc", "zinc, a metal"."""
+    doc, start = thing.doc, kind.left_edge.i
+    if thing.i > kind.i:
+        return kind.tag_ in ("NNS", "NNPS") and doc[kind.i + 1].text in _PAUSES
+    article = doc[start].lower_ in ("a", "an")
+    return article and start == thing.i + 2 and doc[start - 1].text in _PAUSES

@@ -80,6 +80,10 @@ OPEN_QUESTION = (
     "This question asks for more than yes or no, so it has no verdict. Write it as a statement to"
     " have that checked."
 )
+NO_STATEMENT = (
+    "This says nothing about its subject, so it has no verdict. Write a statement, such as “Paris"
+    " is in France.”"
+)
 SEVERAL = (
     "The claim makes more than one statement. They are checked together; one at a time gives a"
     " clearer verdict."

@@ -1,7 +1,8 @@
 """A question for yes or no as a statement, by rules alone, for pages that offer it.
 
 The pages load no parser, so only questions of plain form are turned: where the subject ends must be
-clear from the words. ``polar.as_statement`` turns more of them, when a claim is checked.
+clear from the words. ``retrieval.text.polar.as_statement`` turns more of them, when a claim is
+checked.
 """
 
 from __future__ import annotations

@@ -274,14 +274,17 @@ def _misread_joint(sentence: Doc) -> Token | None:
     """
     if not _may_be_cut(sentence):
         return None
-    for verb in sentence[_root(sentence).i + 1 :]:
+    root = _root(sentence)
+    for verb in sentence[root.i + 1 :]:
         if not _is_finite(verb) or verb.dep_ not in _AFTER_A_MISREAD_THING or _subject(verb):
             continue
         before = sentence[verb.left_edge.i - 1]
         for thing in (before, *before.ancestors):
             joint = sentence[max(thing.left_edge.i - 1, 0)]
             joined = thing.dep_ == "conj" and joint.dep_ == "cc" and joint.lower_ in _JOINS
-            if joined and thing.pos_ in _NAMES_A_THING and thing.right_edge == before:
+            # Not what somebody claims, or when something was: "It is a myth that bats are birds …".
+            said = next((t for t in thing.ancestors if t.pos_ in ("VERB", "AUX")), root) == root
+            if joined and said and thing.pos_ in _NAMES_A_THING and thing.right_edge == before:
                 return joint
     return None
 

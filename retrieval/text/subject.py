@@ -50,6 +50,8 @@ _ANYONE = _words(
     " scientist researcher scholar historian astronomer thing something number majority"
     " plenty"
 )
+# With a capital these are a name, and without one a kind of thing: "the Moon", "a moon".
+_CAPITAL = _words("moon sun earth galaxy")
 # Before a word in small letters that is a name all the same: "the moon", "on earth".
 _BEFORE_ONE = _words("the on from to in around of at by with")
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
@@ -62,7 +64,7 @@ class _Name:
 
     ``words``: the forms of each of its words, folded. ``known_as``: its words as they are written,
     empty if it is no name. ``people``: whether it is the name of a people or a nationality.
-    ``proper``: it is one word, and its capital makes it a name: "the Moon", not "a moon".
+    ``proper``: it is one word that its capital alone makes a name: "the Moon", not "a moon".
     """
 
     words: tuple[frozenset[str], ...]
@@ -300,7 +302,7 @@ def _is_proper(token: Token) -> bool:
     """Return whether a capital makes a word a name, so not the first word or one of a headline."""
     headline = not any(t.text.islower() for t in token.doc if t.pos_ in ("VERB", "AUX"))
     first = not any(t.is_alpha for t in token.doc[: token.i])
-    return token.text.istitle() and not first and not headline
+    return token.lower_ in _CAPITAL and token.text.istitle() and not first and not headline
 
 
 def _goes_on(token: Token) -> bool:

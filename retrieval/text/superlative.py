@@ -1,10 +1,14 @@
-"""A claim that nothing is more than a thing, as the statement that the thing is the most.
+"""A claim that nothing is more than a thing, as a statement about the thing.
 
-"No planet is larger than Jupiter." says what "Jupiter is the largest planet." says. A verifier
-reads the second rightly, but takes "the second largest after Jupiter" for a denial of the first.
+"No other planet is larger than Jupiter." says what "Jupiter is the largest planet." says. A
+verifier reads the second rightly, but takes "the second largest after Jupiter" for a denial of the
+first. Without "other", the thing need not be of the kind: "No planet is hotter than the Sun." says
+only that the Sun is at least as hot as any planet.
 """
 
 from __future__ import annotations
+
+import re
 
 from lemminflect import getInflection
 from spacy.tokens import Doc, Token
@@ -27,9 +31,11 @@ def as_superlative(claim: Doc) -> str | None:
         return None
     if none.lower_ != "no" or none.i > 0 or than.lower_ != "than" or thing.pos_ != "PROPN":
         return None
+    if kind.pos_ != "NOUN":
+        return None
     superlative, several = _superlative(adjective), any(t.dep_ == "conj" for t in thing.children)
     beside = verb.i + 1 < adjective.left_edge.i  # "is still larger"
-    if superlative is None or several or beside or "," in claim.text:
+    if superlative is None or several or beside or re.search("[,?]", claim.text):
         return None
     what = "".join(
         f"{kind.lemma_ if token == kind else token.text}{token.whitespace_}"
@@ -39,8 +45,14 @@ def as_superlative(claim: Doc) -> str | None:
     parts = [t for t in thing.children if t.i > thing.i and t.lower_ == "of"]  # "Bank of England"
     last = max([thing, *(t.right_edge for t in parts)])
     name = claim[thing.left_edge.i : last.i + 1].text
+    if any(token.pos_ in ("VERB", "AUX") for token in claim[last.i + 1 :]):
+        return None
     rest = claim[last.i + 1 :].text.strip(" .!")
-    said = f"{name} {_SINGULAR[verb.lower_]} the {superlative} {what} {rest}".strip()
+    is_one = kind.lemma_.lower() in name.lower().split()  # "Lake Baikal"
+    of_kind = is_one or any(t.lower_ == "other" for t in kind.children)
+    bound = "most" if superlative.startswith("least ") else "least"
+    more = f"the {superlative}" if of_kind else f"at {bound} as {adjective.lemma_} as any"
+    said = f"{name} {_SINGULAR[verb.lower_]} {more} {what} {rest}".rstrip(" .")
     return f"{said[:1].upper()}{said[1:]}."
 
 

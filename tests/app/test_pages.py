@@ -58,7 +58,7 @@ def test_the_first_page_has_the_form_the_examples_and_the_corpus(client: FlaskCl
         assert f'name="claim" value="{example.claim}"' in page.text
     text = words(page.text)
     assert "In Wikipedia introductions" in text
-    assert "the introductions of 9,842 Wikipedia articles and nothing else" in text
+    assert "of 9,842 Wikipedia articles and nothing else" in text
     assert "CC BY-SA 4.0" in text
 
 
@@ -117,7 +117,7 @@ def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path
     corpus = SearchedCorpus("vital", "vital", 9842, "2026-11-20T09:30:00Z")
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", corpus=corpus)
     text = words(client.get("/").text)
-    assert "the introductions of 9,842 Wikipedia articles and nothing else" in text
+    assert "of 9,842 Wikipedia articles and nothing else" in text
     assert "CC BY-SA 4.0" in text
     problem = EsotericError("index_unreachable", "The server does not answer.", "Start it.")
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "broken", problem, corpus)

@@ -29,6 +29,7 @@ from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.run_store import RunStore
 from worker.schema import REVISION
+from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 NAMES = ["esoteric.db", "logs", "up.lock"]  # in a home after a restore
@@ -113,9 +114,9 @@ def test_a_claim_that_was_being_checked_waits_again_as_if_it_had_not_been_begun(
     home: Home, other: Home, tmp_path: Path
 ) -> None:
     job, _ = home.store.submit("Tea is hot.", "esoteric")
-    runs = RunStore(home.store.database)
+    claims = UpkeepStore(home.store.database)
     home.worker.start(job)
-    assert runs.take_back(runs.running()[0])  # its worker is lost once
+    assert claims.take_back(claims.running()[0])  # its worker is lost once
     home.worker.start(job)
     home.run("backup", str(tmp_path / "b.zip"))
     other.run("restore", str(tmp_path / "b.zip"))

@@ -12,7 +12,7 @@ from cli.main import main
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document
 from worker.database import Database
-from worker.feedback_store import FeedbackStore, Opinion
+from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
 from worker.jobs import UnknownJob
 from worker.list_store import ListStore
@@ -62,7 +62,7 @@ def test_a_user_is_removed_with_all_that_is_hers(home: Path) -> None:
         assert RunStore(database).finish(run, result)
     rows = [NewEntry("line 1", "Tea is a drink.", {}, None)]
     list_id = lists.create("Drinks", "combined", rows, anna)
-    FeedbackStore(database).give(his.id, Opinion(agrees=True, label="SUPPORTS"), anna)
+    FeedbackStore(database).give(his.id, Said(agrees=True, label="SUPPORTS"), anna)
     assert "deleted" in users("remove", "anna", "--with-claims").stdout
     with pytest.raises(UnknownJob):
         jobs.get(hers.id)

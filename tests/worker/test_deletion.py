@@ -26,9 +26,11 @@ from worker.database import Database
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob
-from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
+from worker.reaper import Reaper
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
+from worker.tidying import MOST_DELETED_AT_ONCE
+from worker.upkeep_store import UpkeepStore
 
 CLAIM = "The kettle of Quillby is made of pewter."
 RESULT = ClaimResult.model_validate(claim_document(CLAIM))
@@ -142,7 +144,8 @@ def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(
 ) -> None:
     began = datetime.now(UTC)
     run, other = running(store), running(store, "Another claim is kept.")
-    (seen,) = (job for job in runs.running() if job.run == run)
+    claims = UpkeepStore(store.database)
+    (seen,) = (job for job in claims.running() if job.run == run)
     store.delete(run.job_id)
     answers.keep_answer("late", "{}")  # by the call that had begun
     assert not runs.record(run, Progress("titles", "late", 2, 9))
@@ -150,7 +153,7 @@ def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(
     assert not runs.finish(run, RESULT)
     assert not runs.fail(run, EsotericError("x", "x", "x"))
     assert not runs.give_back(run)
-    assert not runs.take_back(seen)
+    assert not claims.take_back(seen)
     assert not runs.was_deleted(other, began)
     assert answers.kept_answer("late") == "{}"
     assert runs.was_deleted(run, began)
@@ -220,9 +223,9 @@ def test_only_claims_and_answers_that_are_older_are_deleted_after_the_days(tmp_p
     old = [finish_long_ago(file, 8, store, f"Kettle {number} is old.") for number in range(3)]
     younger = finish_long_ago(file, 6, store, "Kettle 4 is younger.")
     pending = running(store, "Kettle 5 boils.")
-    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 2
-    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 1
-    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 0
+    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 2
+    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 1
+    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 0
     for job in old:
         assert_gone(store, job.id)
     assert {listed.id for listed in store.recent(10)} == {younger.id, pending.job_id}

@@ -15,6 +15,7 @@ from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob
 from worker.reports import SearchedCorpus
 from worker.run_store import Run, RunStore
+from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 MINUTE = timedelta(minutes=1)
@@ -26,6 +27,11 @@ ANOTHER_RESULT = ClaimResult.model_validate(claim_document("Late.", "REFUTES"))
 @pytest.fixture
 def runs(store: JobStore) -> RunStore:
     return RunStore(store.database)
+
+
+@pytest.fixture
+def claims(store: JobStore) -> UpkeepStore:
+    return UpkeepStore(store.database)
 
 
 @pytest.fixture
@@ -114,11 +120,11 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
 
 
 def test_a_finished_job_keeps_its_result_after_late_changes(
-    store: JobStore, runs: RunStore
+    store: JobStore, runs: RunStore, claims: UpkeepStore
 ) -> None:
     job = submit(store)
     run = start(store, job)
-    (running,) = runs.running()
+    (running,) = claims.running()
     assert runs.finish(run, RESULT)
     done = store.get(job.id)
     assert (done.state, done.result, done.error) == ("done", RESULT, None)
@@ -128,7 +134,7 @@ def test_a_finished_job_keeps_its_result_after_late_changes(
     assert not runs.record(run, Progress("spans", "late", 1, 2))
     assert not runs.renew(run)
     assert not runs.give_back(run)
-    assert not runs.take_back(running)
+    assert not claims.take_back(running)
     assert runs.start(job.id, "another worker") is None
     assert store.cancel(job.id) == done
     assert store.get(job.id) == done
@@ -196,15 +202,16 @@ def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
 def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_numbers(
     store: JobStore,
     runs: RunStore,
+    claims: UpkeepStore,
 ) -> None:
     job = submit(store)
     lost = start(store, job)
     runs.record(lost, Progress("spans", "two spans", 1, 9))
-    (running,) = runs.running()
+    (running,) = claims.running()
     assert (running.run, running.events) == (lost, 1)
-    assert runs.running("another worker") == []
-    assert runs.take_back(running)
-    assert runs.running() == []
+    assert claims.running("another worker") == []
+    assert claims.take_back(running)
+    assert claims.running() == []
     run = start(store, job)
     assert run.attempt == 2
     assert not runs.finish(lost, ANOTHER_RESULT)
@@ -219,21 +226,23 @@ def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_n
     assert store.get(job.id).result == RESULT
 
 
-def test_a_renewed_job_is_not_queued_again(store: JobStore, runs: RunStore) -> None:
+def test_a_renewed_job_is_not_queued_again(
+    store: JobStore, runs: RunStore, claims: UpkeepStore
+) -> None:
     job = submit(store)
     run = start(store, job)
-    (seen,) = runs.running()
+    (seen,) = claims.running()
     assert runs.renew(run)
-    assert not runs.take_back(seen)
-    assert not runs.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
+    assert not claims.take_back(seen)
+    assert not claims.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "running"
 
 
-def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore) -> None:
+def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore, claims: UpkeepStore) -> None:
     job = submit(store)
     run = start(store, job)
-    (lost,) = runs.running()
-    assert runs.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
+    (lost,) = claims.running()
+    assert claims.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "failed"
     assert not runs.finish(run, RESULT)
 
@@ -286,16 +295,16 @@ def test_counts_has_every_state(store: JobStore, runs: RunStore) -> None:
 
 
 def test_queued_jobs_without_a_recent_message_are_found_oldest_first(
-    store: JobStore, runs: RunStore
+    store: JobStore, claims: UpkeepStore
 ) -> None:
     jobs = [submit(store, f"Claim {number}.") for number in range(4)]
     start(store, jobs[0])
     store.dispatched(jobs[1].id)
     none = timedelta(0)
-    assert runs.queued() == 3
-    assert runs.take_unsent(MINUTE, 10) == []
-    assert runs.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
-    assert runs.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
+    assert claims.queued() == 3
+    assert claims.take_unsent(MINUTE, 10) == []
+    assert claims.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
+    assert claims.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
 
 
 def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(

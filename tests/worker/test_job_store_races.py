@@ -14,6 +14,7 @@ from tests.app.claim_documents import claim_document
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.run_store import RunStore
+from worker.upkeep_store import UpkeepStore
 
 T = TypeVar("T")
 RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
@@ -92,8 +93,8 @@ def test_a_lost_job_that_many_reapers_find_is_taken_back_once(url: str) -> None:
     job, _ = stores[0].submit("Tea is a drink.", "esoteric")
     run = RunStore(stores[0].database).start(job.id, "lost")
     assert run is not None
-    (lost,) = RunStore(stores[0].database).running()
-    taken = at_once(8, lambda which: RunStore(stores[which].database).take_back(lost))
+    (lost,) = UpkeepStore(stores[0].database).running()
+    taken = at_once(8, lambda which: UpkeepStore(stores[which].database).take_back(lost))
     assert taken.count(True) == 1
     assert stores[0].get(job.id).attempts == 1
     for store in stores:

@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until
 from tests.worker.conftest import House
 from worker.broker import Queue
 from worker.database import Database
-from worker.feedback_store import FeedbackStore, Opinion
+from worker.feedback_store import FeedbackStore, Said
 from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
@@ -206,9 +206,9 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         desk.worker.finish(desk.jobs.get(entry.claim_id), document)
     first, second, _ = (entry.claim_id or "" for entry in desk.entries(speech))
     said = FeedbackStore(desk.database)
-    said.give(first, Opinion(True, "SUPPORTS", (), "", ""), "ann")
-    said.give(second, Opinion(True, "SUPPORTS", (), "", ""), "ann")
-    said.give(second, Opinion(False, "REFUTES", (), "", ""), "bob")
+    said.give(first, Said(True, "SUPPORTS", (), "", ""), "ann")
+    said.give(second, Said(True, "SUPPORTS", (), "", ""), "ann")
+    said.give(second, Said(False, "REFUTES", (), "", ""), "bob")
     counts = desk.lists.get(speech).counts
     assert counts == {
         "all": 3,

@@ -22,8 +22,8 @@ from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.retriever import RetrieverSlot
-from worker.run_store import RunStore
 from worker.tasks import ClaimChecker
+from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 
@@ -164,7 +164,7 @@ def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgr
         store.submit(f"Claim {number}.", "esoteric", who[0], client=who[1])
     program = (
         "import sys; from worker.database import Database; from worker.run_store import RunStore;"
-        " runs = RunStore(Database(sys.argv[1])); started = 0; runs.queued(); print(flush=True);"
+        " runs = RunStore(Database(sys.argv[1])); started = 0; runs.state(''); print(flush=True);"
         " sys.stdin.readline()\n"
         "while runs.start_next('a worker') is not None: started += 1\n"
         "print(started)"
@@ -202,4 +202,4 @@ def test_the_clocks_of_machines_may_differ(
     assert store.dispatched(job.id)
     monkeypatch.setattr(clock, "now", lambda: ahead)
     assert [worker.id for worker in workers.alive(minute)] == ["slow"]
-    assert RunStore(store.database).take_unsent(minute, 10) == []
+    assert UpkeepStore(store.database).take_unsent(minute, 10) == []

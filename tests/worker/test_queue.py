@@ -16,7 +16,7 @@ from tests.worker.conftest import House, RedisServer
 from worker.broker import BrokerUnavailable, make_celery, reach_broker
 from worker.database import StoreUnavailable
 from worker.jobs import UnknownJob
-from worker.run_store import RunStore
+from worker.upkeep_store import UpkeepStore
 
 
 def messages(house: House) -> list[Path]:
@@ -81,7 +81,7 @@ def test_a_claim_that_could_be_neither_sent_nor_taken_back_is_named(house: House
     (job,) = house.store.recent(1)
     assert caught.value.code == "maybe_accepted"
     assert f"claims/{job.id} " in caught.value.hint
-    assert RunStore(house.store.database).take_unsent(timedelta(0), 1) == [job.id]
+    assert UpkeepStore(house.store.database).take_unsent(timedelta(0), 1) == [job.id]
 
 
 def test_the_embedded_queue_is_reached_without_a_server(house: House) -> None:

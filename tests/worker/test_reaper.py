@@ -21,6 +21,7 @@ from worker.jobs import Job
 from worker.reaper import MOST_SENT_AT_ONCE, Reaper
 from worker.retriever import RetrieverSlot
 from worker.run_store import RunStore
+from worker.upkeep_store import UpkeepStore
 
 
 def messages(house: House) -> int:
@@ -99,7 +100,7 @@ def test_lost_messages_are_sent_again_once_and_the_oldest_first(
     let_an_hour_pass(any_house)
     reaper.look()
     assert messages(any_house) == MOST_SENT_AT_ONCE
-    assert RunStore(any_house.store.database).take_unsent(timedelta(minutes=10), 10) == [
+    assert UpkeepStore(any_house.store.database).take_unsent(timedelta(minutes=10), 10) == [
         job.id for job in jobs[-5:]
     ]
     let_an_hour_pass(any_house)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from research.benchmarks.hostile.pieces import Piece, Source
-from retrieval.llm_judge.explaining import Explains
+from retrieval.llm_judge.interface import Explains
 from retrieval.llm_judge.prompt import visible
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.explaining import Explained
+from retrieval.llm_judge.interface import Explained
 from retrieval.llm_judge.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
 from retrieval.llm_judge.language_model import LanguageModelUnavailable, Waiting
 from retrieval.llm_judge.local.local_model import LocalModel

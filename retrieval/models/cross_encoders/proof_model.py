@@ -1,7 +1,7 @@
 """The prover: predicts the operator and the evidence words of each span of a claim.
 
 AdMIRaL (section 3.2) writes its proofs token by token with a sequence-to-sequence model. Here the
-claim is cut first (``claim_cutter``), and one pass over claim and evidence classifies all spans:
+claim is cut first (``part_cutter``), and one pass over claim and evidence classifies all spans:
 two pointers give the words of the evidence that a span is rewritten into, and the operator is
 predicted from the span and those words.
 """

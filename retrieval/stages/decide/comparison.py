@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.alignment import words_of
 from retrieval.quantities.change import change, stated_change
-from retrieval.quantities.comparing import Filled, Filling, compared, filled, fillings
-from retrieval.quantities.comparison import Comparison, Half, Halves, comparison
+from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
+from retrieval.quantities.halves import Comparison, Half, Halves, comparison
 from retrieval.quantities.relation import Ruling, overruled
 from retrieval.quantities.units import load_units
-from retrieval.stages.decide.quantities import UNREAD, has_context, with_rulings
+from retrieval.stages.decide.quantities import UNREAD, with_rulings
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
@@ -52,7 +52,7 @@ class ComparisonReader(Stage):
         if claim is None:
             return Step(state, "")
         known = {item.key: item for item in (*state.read, *state.evidence)}
-        read = [item for item in known.values() if not has_context(item)]
+        read = [item for item in known.values() if not item.has_context]
         if stated := self._changes(state.claim, read):
             return Step(with_rulings(_without_guesses(state), stated), "The change found")
         found = self.compared(claim, [(item.title, item.sentence.text) for item in read])

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from retrieval.stages.decide.verification import EvidenceVerifier, evidence_verifier
 from retrieval.stages.read.paths import PathReader, path_reader
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Reading, SentenceKey
+from retrieval.words import counted
 
 
 class PathCompletion(Stage):
@@ -43,7 +44,7 @@ class PathCompletion(Stage):
         paths = (*state.paths, *more)
         best = best_paths(state.evidence, paths, state.readings, self._limit, self._cutoff)
         found = self._verifier.verified(replace(state, paths=paths), best)
-        return Step(found, f"No sentence settles it alone; {count(len(best), 'path')} read too")
+        return Step(found, f"No sentence settles it alone; {counted(len(best), 'path')} read too")
 
 
 def best_paths(

@@ -7,18 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.comparing import Filling
 from retrieval.quantities.facts import ParsedSentence
+from retrieval.quantities.filled_halves import Filling
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.quantities.stated import may_be_decided_by, stated
 from retrieval.quantities.units import load_units
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.decide.denied_labels import DeniedLabels
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, SUPPORTS, Evidence
+from retrieval.words import counted
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -53,14 +55,14 @@ class QuantityRuler(Stage):
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
-        return Step(ruled, f"{count(len(found), 'reading')} decided by arithmetic")
+        return Step(ruled, f"{counted(len(found), 'reading')} decided by arithmetic")
 
     def _ruled(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the evidence that arithmetic decides, with its new opinion."""
         known = {item.key: item for item in (*state.read, *state.evidence)}
         for item in state.evidence:
             parts = [*(known[key] for key in item.path), item]
-            if any(map(has_context, parts)):
+            if any(part.has_context for part in parts):
                 continue
             texts = [(part.title, part.sentence.text) for part in parts]
             if not may_be_decided_by(state.parsed, texts):
@@ -72,7 +74,12 @@ class QuantityRuler(Stage):
 
     def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the sentences whose measurement decides the claim, with their new opinions."""
-        alone = [item for item in state.evidence if not item.path and not has_context(item)]
+        denied = DeniedLabels(state.parsed, self._parser).denied
+        alone = [
+            item
+            for item in state.evidence
+            if not item.path and not item.has_context and not denied([item])
+        ]
         texts = [(item.title, item.sentence.text) for item in alone]
         for place, decided in self.restated(state.parsed, texts):
             item = alone[place]
@@ -110,14 +117,6 @@ class QuantityRuler(Stage):
             decided = ruling(claim, claimed, sentence, [(one, next(supported)) for one in found])
             if decided is not None:
                 yield place, decided
-
-
-def has_context(item: Evidence) -> bool:
-    """Return whether a neighbour may turn what the sentence says ("That is wrong.").
-
-    Arithmetic reads the sentence alone, so it leaves such a sentence to the verifier.
-    """
-    return item.in_context != item.sentence.text
 
 
 def with_rulings(state: ClaimState, found: list[tuple[Evidence, Ruling]]) -> ClaimState:

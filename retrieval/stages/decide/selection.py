@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.joint_reading import log_odds
 from retrieval.stages.missing import share_a_word
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
+from retrieval.words import counted
 
 
 class RelativeSelector(Stage):
@@ -60,7 +61,7 @@ class ProvedSelector(Stage):
         """Leave sentences out of the selection, after the stage ``proof``."""
         assert state.proof is not None, "a recipe names selection:proved after proof"
         kept = replace(state, evidence=tuple(self.select(state.evidence, state.proof)))
-        return Step(kept, f"{count(len(kept.selected), 'sentence')} kept for the proof")
+        return Step(kept, f"{counted(len(kept.selected), 'sentence')} kept for the proof")
 
     def select(self, evidence: Sequence[Evidence], proof: Proof) -> list[Evidence]:
         """Return the evidence, which comes best first, with fewer of it ``selected``.
@@ -191,7 +192,7 @@ def _step(state: ClaimState, marked: Sequence[Evidence]) -> Step:
         marked = [replace(item, selected=False) for item in marked]
     selection = frozenset(item.key for item in marked if item.selected)
     found = replace(state, evidence=tuple(marked), selection=selection)
-    return Step(found, f"{count(len(selection), 'sentence')} selected as evidence")
+    return Step(found, f"{counted(len(selection), 'sentence')} selected as evidence")
 
 
 MAKERS: Makers = {

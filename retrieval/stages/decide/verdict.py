@@ -12,7 +12,7 @@ from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.proof.proof_adjustment import adjusted_to_proof
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
@@ -29,7 +29,7 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict_level import is_firm
-from retrieval.words import WITH_QUANTITIES
+from retrieval.words import WITH_QUANTITIES, counted
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
@@ -59,7 +59,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{count(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
         verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
@@ -90,7 +90,7 @@ class CrossEncoderJudge(Stage):
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
         if proof is not None:
             verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff)
+        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff, subject)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.
@@ -154,12 +154,15 @@ def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: fl
     return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
 
 
-def decided_or_leaning(verdict: Verdict, evidence: Sequence[Evidence], cutoff: float) -> Verdict:
+def decided_or_leaning(
+    verdict: Verdict, evidence: Sequence[Evidence], cutoff: float, subject: Subject = ANYTHING
+) -> Verdict:
     """Return the verdict, or NOT ENOUGH INFO that ``leans`` to its label if that is too uncertain.
 
     SUPPORTS and REFUTES need a confidence of at least ``cutoff``, and a sentence or a path with
-    this stance. An undecided verdict has the probability of NOT ENOUGH INFO as its confidence, also
-    where that is the less probable label: it never says how sure the lean is.
+    this stance; without one there is no lean either. An undecided verdict has the probability of
+    NOT ENOUGH INFO as its confidence, also where that is the less probable label: it never says how
+    sure the lean is.
     """
     if verdict.label == NOT_ENOUGH_INFO:
         return verdict
@@ -167,17 +170,14 @@ def decided_or_leaning(verdict: Verdict, evidence: Sequence[Evidence], cutoff: f
     if has_stance and verdict.confidence >= cutoff:
         return verdict
     leaning = f"leans towards {_LEANING[verdict.label]} the claim"
-    rationale = (
-        f"The best evidence {leaning}, but not clearly enough to decide."
-        if has_stance
-        else f"What was found {leaning}, but no sentence decides it."
-    )
     return replace(
         verdict,
         label=NOT_ENOUGH_INFO,
         confidence=verdict.probabilities[LABELS.index(NOT_ENOUGH_INFO)],
-        rationale=rationale,
-        leans=verdict.label,
+        rationale=f"The best evidence {leaning}, but not clearly enough to decide."
+        if has_stance
+        else rationale_of(NOT_ENOUGH_INFO, firm=False, evidence=evidence, subject=subject),
+        leans=verdict.label if has_stance else None,
     )
 
 
@@ -201,9 +201,8 @@ def rationale_of(
 
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
     first. For a decided claim the first sentence that has the same stance alone is quoted; if none
-    has it but together with others, the best of those read together. Otherwise the first
-    sentence is quoted, whatever its stance, unless no sentence is about the ``subject`` of the
-    claim.
+    has it but together with others, all of these. Otherwise the first sentence is quoted,
+    whatever its stance, unless no sentence is about the ``subject`` of the claim.
     """
     if label == NOT_ENOUGH_INFO:
         closest = evidence[0]
@@ -219,15 +218,15 @@ def rationale_of(
         one, several = f"seems to {several}", f"seem to {several}"
     alone = [item for item in evidence if item.stance == label and not item.path]
     if not alone:
-        closest = evidence[0]
-        return (
-            f"Read together, the sentences {several} it; the most relevant, in “{closest.title}”:"
-            f" “{closest.in_context}”"
-        )
+        last = next((item for item in evidence if item.stance == label), evidence[0])
+        known = {item.key: item for item in evidence}
+        together = [*(known[key] for key in last.path if key in known), last]
+        quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in together)
+        return f"Read together, the sentences {several} it: {quotes}"
     quoted = alone[0]
     others = len({item.key.document_id for item in alone} - {quoted.key.document_id})
-    together = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
-    return f"“{quoted.title}”{together} {one} it: “{quoted.in_context}”"
+    more = f", with {others} more document{'s' if others > 1 else ''}," if others else ""
+    return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
 
 
 MAKERS: Makers = {

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.limits import Limits
+from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.english import EnglishParser
@@ -25,6 +25,7 @@ from retrieval.types import (
     Reading,
     SentenceKey,
 )
+from retrieval.words import counted
 
 Denied: TypeAlias = Callable[[Sequence[Evidence]], frozenset[Label]]
 """Which labels sentences that are read together cannot give a claim."""
@@ -63,14 +64,14 @@ class EvidenceVerifier(Stage):
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
         found = self.verified(state)
-        return Step(found, f"{count(len(found.evidence), 'sentence')} labelled")
+        return Step(found, f"{counted(len(found.evidence), 'sentence')} labelled")
 
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
-        denied = Limits(state.parsed, self._parser).denied
+        denied = DeniedLabels(state.parsed, self._parser).denied
         evidence, readings = self.verify(state.claim, state.evidence, state.readings, paths, denied)
-        counted = _with_copies(evidence, state.documents)
-        return replace(state, evidence=tuple(counted), readings=readings)
+        copied = _with_copies(evidence, state.documents)
+        return replace(state, evidence=tuple(copied), readings=readings)
 
     def verify(
         self,

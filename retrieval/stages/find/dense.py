@@ -10,9 +10,10 @@ from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import ExpanderMakers, interleaved
 from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence, SentenceKey
+from retrieval.words import counted
 
 
 class DenseSentenceRetriever(Stage):
@@ -40,7 +41,7 @@ class DenseSentenceRetriever(Stage):
         """Add documents to ``candidates``: the first of both, the second of both, and so on."""
         near = self.retrieve(state.claim, [], (), state.hop)
         found = replace(state, candidates=tuple(interleaved([state.candidates, near])))
-        return Step(found, f"{count(len(near), 'document')} with a sentence close to the claim")
+        return Step(found, f"{counted(len(near), 'document')} with a sentence close to the claim")
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """See ``Expander.expand``."""

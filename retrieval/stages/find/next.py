@@ -10,9 +10,10 @@ from typing import Protocol, TypeAlias
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.missing import missing
 from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Stage, Step, count
+from retrieval.stages.stage import Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate
+from retrieval.words import counted
 
 
 class Expander(Protocol):
@@ -56,7 +57,7 @@ class NextHop(Stage):
         by_sets = tuple(dict.fromkeys((*ranked, *state.by_sets)))
         words = ", ".join(f"“{state.claim[start:end]}”" for start, end in missing(state))
         reason = f"Still missing: {words}" if words else "Not sufficient"
-        message = f"{reason}; {count(len(found), 'document')} to read next"
+        message = f"{reason}; {counted(len(found), 'document')} to read next"
         return Step(replace(state, candidates=tuple(found), by_sets=by_sets), message)
 
 

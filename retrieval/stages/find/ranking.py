@@ -13,9 +13,10 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.dpr_encoder import LONGEST, DprQuestionEncoder
 from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Question
+from retrieval.words import counted
 
 # Haystack, which the report used, maps an inner product x to 1 / (1 + exp(-x / 100)). The report's
 # cutoff is on that scale, like the scores on its result page, 0.67 to 0.68 (appendix E).
@@ -29,7 +30,7 @@ class DocumentRanker(Stage):
         """Find ``candidates`` among the documents of title and text match."""
         others = (*state.disambiguated, *state.by_text)
         ranked = self.rank(state.questions, state.exact, others, state.by_words)
-        message = f"{count(len(ranked), 'document')} that may contain an answer"
+        message = f"{counted(len(ranked), 'document')} that may contain an answer"
         return Step(replace(state, candidates=tuple(ranked)), message)
 
     @abstractmethod

@@ -10,7 +10,7 @@ from pathlib import Path
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
-from retrieval.models.report.answers import AnswerExtractor
+from retrieval.models.report.answer_extractor import AnswerExtractor
 from retrieval.models.report.models import NAMES, present_models
 from retrieval.models.report.networks import TokenLabels
 from retrieval.stages.stage import Makers, Stage, Step

@@ -13,9 +13,10 @@ from dataclasses import replace
 from spacy.tokens import Doc
 
 from retrieval.index.interface import DocumentStore
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span
+from retrieval.words import counted
 
 
 class TextMatcher(Stage):
@@ -34,7 +35,7 @@ class TextMatcher(Stage):
         """Find ``by_text`` and ``by_words``."""
         by_text, by_words = self.match(state.parsed, state.spans)
         found = replace(state, by_text=tuple(by_text), by_words=tuple(by_words))
-        return Step(found, f"{count(len(by_text), 'document')} with a part of the claim in it")
+        return Step(found, f"{counted(len(by_text), 'document')} with a part of the claim in it")
 
     def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
         """Return the documents, each list in BM25 order; the ranker scores them.

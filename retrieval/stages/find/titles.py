@@ -10,10 +10,11 @@ from spacy.tokens import Doc
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import Candidate, Span, TitleMatch
+from retrieval.words import counted
 
 _LONGEST = 8  # words
 # Words that alone are no names: "It is …", "In 1990 …".
@@ -142,7 +143,7 @@ def _step(
     state: ClaimState, exact: Sequence[Candidate], disambiguated: Sequence[Candidate]
 ) -> Step:
     found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
-    named = count(len(exact), "exact title")
+    named = counted(len(exact), "exact title")
     return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
 
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Evidence, SentenceKey
+from retrieval.words import counted
 
 
 class PathFusion(Stage):
@@ -30,7 +31,7 @@ class PathFusion(Stage):
         if not state.paths:
             return Step(state, "")
         ranked = self.rank(state.ranked, state.paths)
-        message = f"{count(len(ranked), 'sentence')}, alone or on paths, in one ranking"
+        message = f"{counted(len(ranked), 'sentence')}, alone or on paths, in one ranking"
         return Step(state.with_ranking(ranked), message)
 
     def rank(self, found: Sequence[Evidence], paths: Sequence[Evidence]) -> list[Evidence]:

@@ -10,10 +10,11 @@ from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import path_text
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
+from retrieval.words import counted
 
 
 class Nearness:
@@ -79,7 +80,7 @@ class PathReader(Stage):
         if not state.evidence:
             return Step(state, "")
         found = self.read(state.claim, state.evidence, state.read, state.documents, state.paths)
-        message = f"{count(len(found), 'sentence')} read together with those that led to them"
+        message = f"{counted(len(found), 'sentence')} read together with those that led to them"
         return Step(replace(state, paths=(*state.paths, *found)), message)
 
     def read(

@@ -16,12 +16,13 @@ from retrieval.models.report.models import RELEVANCE, present_models
 from retrieval.models.report.networks import PairClassifier
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.context import context_of
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import Evidence, RankedDocument, Sentence
+from retrieval.words import counted
 
 
 class CrossEncoderRelevanceClassifier(Stage):
@@ -170,7 +171,7 @@ def _step(state: ClaimState, read: Sequence[Evidence], cutoff: float) -> Step:
     """Return the sentences read, each once: of copies only the most relevant one is kept."""
     read = _without_copies(state, read)
     relevant = _once([item for item in read if item.score >= cutoff])
-    message = f"{count(len(relevant), 'sentence')} that may be relevant to the claim"
+    message = f"{counted(len(relevant), 'sentence')} that may be relevant to the claim"
     return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
 
 

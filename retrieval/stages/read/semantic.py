@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.models.encoders.encoder import TextEncoder
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Evidence
+from retrieval.words import counted
 
 
 class _SentenceRanker(Stage):
@@ -28,7 +29,7 @@ class _SentenceRanker(Stage):
         """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
         ranked = self.rank(state.claim, state.relevant, state.ranked)
         found = replace(state, ranked=tuple(ranked)).with_ranking(ranked)
-        return Step(found, f"{count(len(found.evidence), 'sentence')} to choose from")
+        return Step(found, f"{counted(len(found.evidence), 'sentence')} to choose from")
 
     @abstractmethod
     def rank(

@@ -10,9 +10,10 @@ from retrieval.models.encoders.encoder import TextEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.dense import leading_paths, queries_of
-from retrieval.stages.stage import Makers, Stage, Step, count
+from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
+from retrieval.words import counted
 
 
 class SentencePreranker(Stage):
@@ -48,8 +49,8 @@ class SentencePreranker(Stage):
             documents=(*state.documents, *opened),
             chosen=tuple(chosen),
         )
-        documents = count(len(opened), "document")
-        return Step(found, f"{count(len(chosen), 'sentence')} to read, of {documents}")
+        documents = counted(len(opened), "document")
+        return Step(found, f"{counted(len(chosen), 'sentence')} to read, of {documents}")
 
     def _open(self, candidates: Sequence[Candidate]) -> list[RankedDocument]:
         documents = self._store.documents([candidate.document_id for candidate in candidates])

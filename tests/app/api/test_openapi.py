@@ -182,3 +182,11 @@ def test_readiness_is_as_described(client: FlaskClient, store: JobStore, check: 
     check("NotReady", client.get("/readyz").json)
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     check("Ready", client.get("/readyz").json)
+
+
+def test_a_new_corpus_is_described_as_the_api_takes_it(description: Any) -> None:
+    schema = description["components"]["schemas"]["NewCorpus"]
+    assert (schema["properties"].keys(), schema["additionalProperties"]) == (
+        {"title", "folder"},
+        False,
+    )

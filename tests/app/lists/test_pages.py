@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import get_args
 
 import openpyxl
 import pytest
@@ -12,6 +13,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from app.lists.export import LIST_EXPORTS, ListFormat
 from app.services import services_of
 from retrieval.errors import EsotericError
 from tests.app.claim_documents import claim_document
@@ -200,6 +202,13 @@ def test_an_export_has_her_columns_and_no_formula(client: FlaskClient, checked: 
     assert (first["claim"], first["row"]) == ("Tea is hot.", {"speaker": "Smith"})
     assert second["error"]["code"] == "claim_link"
     assert client.get(f"{checked}/export?format=pdf").status_code == 400
+
+
+def test_the_page_offers_every_format_that_the_api_has(client: FlaskClient, checked: str) -> None:
+    assert LIST_EXPORTS.keys() == set(get_args(ListFormat))
+    page = client.get(checked.removeprefix("/api/v1")).text
+    for name, one in LIST_EXPORTS.items():
+        assert f'/export?format={name}" download>{one.label}</a>' in page
 
 
 def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(

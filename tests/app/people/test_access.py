@@ -61,7 +61,7 @@ def test_a_route_without_a_rule_is_for_operators(
 ) -> None:
     app = start(ESOTERIC_ACCESS="tokens")
     checker, operator = user(app, "carl", "checker"), user(app, "olga", "operator")
-    monkeypatch.delitem(RULES, "api.recipes")  # type: ignore[arg-type]
+    monkeypatch.delitem(RULES, "api_recipes.recipes")  # type: ignore[arg-type]
     client = app.test_client()
     assert client.get("/api/v1/recipes", headers=checker).status_code == 403
     assert client.get("/api/v1/recipes", headers=operator).status_code == 200
@@ -184,7 +184,7 @@ def test_roles_may_what_they_should(start: Start) -> None:
 
 
 # What is made from what everybody may read, and belongs to who makes it.
-_MAKE_ONES_OWN = {"search_on.search_on", "feedback.give", "feedback.give_by_api"}
+_MAKE_ONES_OWN = {"search_on.search_on", "feedback.give", "api_feedback.give"}
 
 
 def test_no_route_changes_what_is_of_another_user(start: Start) -> None:

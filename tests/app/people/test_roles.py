@@ -14,7 +14,7 @@ from flask import Flask, g
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.http.asker import Asker
+from app.people.asker import Asker
 from app.people.hints import ASK, shown_hint
 from app.services import services_of
 from retrieval.claim import ANYWAY
@@ -23,7 +23,7 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index, description_file
 from tests.app.worker_by_hand import WorkerByHand
-from worker.feedback_store import FeedbackStore, Opinion
+from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.lists import NewEntry
@@ -109,7 +109,7 @@ def claims_of(store: JobStore, owner: str) -> list[Job]:
     worker.finish(done, claim_document(done.claim))
     worker.fail(failed, EsotericError("fault", "It broke.", "Run `esoteric doctor`."))
     store.cancel(cancelled.id)
-    FeedbackStore(store.database).give(done.id, Opinion(True, "SUPPORTS", (), "", ""), owner)
+    FeedbackStore(store.database).give(done.id, Said(True, "SUPPORTS", (), "", ""), owner)
     return [done, failed, waits, cancelled]
 
 

@@ -17,7 +17,7 @@ from retrieval.llm_judge.prompt import visible
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import MODEL, claim_document, opinion
 from tests.app.worker_by_hand import WorkerByHand
-from worker.feedback_store import FeedbackStore, Opinion
+from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
 from worker.run_store import RunStore
 
@@ -76,7 +76,7 @@ def test_no_hostile_piece_breaks_a_page_or_an_export(
             rows = list(csv.reader(io.StringIO(client.get(f"{export}csv").text)))
             tables.append([len(row) for row in rows])
             assert not [c for row in rows for c in row if c.startswith(("=", "+", "-", "@"))]
-            said = Opinion(agrees=True, label=result.verdict.label, name="Ida")
+            said = Said(agrees=True, label=result.verdict.label, name="Ida")
             FeedbackStore(store.database).give(job.id, said, None)
             for name in ("json", "claimreview"):
                 json.loads(client.get(f"{export}{name}").text)

@@ -41,6 +41,22 @@ def test_a_number_that_may_be_the_subjects_is_left_to_the_verifier(
     assert not is_of_another(parser.parse(CLAIM), title, sentence, parser)
 
 
+@pytest.mark.parametrize(
+    ("claim", "title", "sentence"),
+    [
+        ("The UK has 412,300 inhabitants.", "Norl", "The United Kingdom has 412,300 inhabitants."),
+        ("The United Kingdom has 412,300 inhabitants.", "Norl", "The UK has 412,300 inhabitants."),
+        ("The EU has 27 members.", "European Union", "Norl and Orn are 2 of its 27 members."),
+        ("JFK had 4 children.", "Ada Vale", "John F. Kennedy had 4 children."),
+        ("John F. Kennedy had 4 children.", "Ada Vale", "JFK had 4 children."),
+    ],
+)
+def test_initials_are_the_name_that_they_are_of(
+    parser: EnglishParser, claim: str, title: str, sentence: str
+) -> None:
+    assert not is_of_another(parser.parse(claim), title, sentence, parser)
+
+
 def test_a_date_is_of_an_event_and_not_of_a_thing(parser: EnglishParser) -> None:
     claim = parser.parse("Tarsk was founded in 1874.")
     assert not is_of_another(claim, "Norl", "Norl was founded in 1874, after Tarsk.", parser)

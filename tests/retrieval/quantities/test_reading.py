@@ -27,6 +27,9 @@ from retrieval.text.english import EnglishParser
         ("one of them", []),
         ("several hundred", []),
         ("two thirds, three quarters, nine in ten", [10]),
+        ("\u2212300 m, -5 °C (-0.5), \u22122 million", [-300, -5, -0.5, -2_000_000]),
+        ("1914-1918, 98 -100 ft", [98]),
+        (f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m", [7]),
         ("COVID-19, G20, 2010-11 and 3/4", []),
     ],
 )

@@ -9,6 +9,8 @@ from retrieval.quantities.restated import candidates, measurement, restated, rul
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
 
+_DEAD, _WAR = "The storm killed 120 people.", "The war lasted two years."
+
 
 def read(
     parser: EnglishParser, claim: str, sentence: str, *probabilities: float
@@ -33,6 +35,11 @@ def read(
         ("Ober is 4,215 m high.", "It reaches 4,212 m.", ["Ober is 4,212 m high."], None),
         ("Ober is 4 km high.", "It is over 4 km high.", ["Ober is 4 km high."], SUPPORTS),
         ("Ober is 3 km high.", "It is over 4 km high.", ["Ober is 4 km high."], REFUTES),
+        ("Ober is 4 km high.", "It is under 4 km high.", ["Ober is 4 km high."], None),
+        # Of the dead by the evening, or of two years of a war, there may be more.
+        ("The storm killed 300 people.", "By 6, 120 people were dead.", [_DEAD], None),
+        ("The storm killed 80 people.", "By 6, 120 people were dead.", [_DEAD], REFUTES),
+        ("The war lasted four years.", "After two years it ended.", [_WAR], None),
         (
             "Ober has 90,000 inhabitants.",
             "The town, with a population of 12,000, is old.",

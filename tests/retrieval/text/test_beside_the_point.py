@@ -29,6 +29,11 @@ GASES = "A gas consists of atoms (e.g. a noble gas like neon), or molecules (e.g
         ("Oxygen is a noble gas.", "The lamp held a noble gas or oxygen.", BOTH),
         ("Helium is a noble gas.", "Helium and other noble gases glow.", NONE),
         ("Helium is a noble gas.", "Noble gases such as neon and helium glow.", NONE),
+        ("Copper is a metal.", "Metals, copper and zinc among them, conduct electricity.", NONE),
+        ("Zinc is a metal.", "Metals, copper and zinc among them, conduct electricity.", NONE),
+        ("Coal is a fossil fuel.", "The plant burns fossil fuels, coal and gas, or wind.", NONE),
+        ("Coal is a fossil fuel.", "The plant burns coal, a fossil fuel, or wood.", NONE),
+        ("Coal is a fossil fuel.", "The plant burns coal or a fossil fuel.", BOTH),
         ("Helium is a noble gas.", "Helium and neon are noble gases.", NONE),
     ],
 )
@@ -52,6 +57,21 @@ def test_a_quotation_is_in_the_evidence_or_nothing_is_settled(
     assert missed(parser, claim, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("claim", "texts"),
+    [
+        ("“The seventh green seal” is a film of 1931.", ("Ada Vale", "She made it in 1931.")),
+        ("Ada wrote “I think that I am”.", ("Cogito, ergo sum", "The words are those of Ada.")),
+        ("Ada sang “a sweet life for all”.", ("Ada Vale", "Ada sang “la dolce vita”.")),
+        ("Ada sang “a sweet life for all”.", ("Ada Vale", "Ada sang it (Latin: dulcis vita).")),
+    ],
+)
+def test_a_quotation_may_be_the_subject_or_stand_in_the_original(
+    parser: EnglishParser, claim: str, texts: tuple[str, str]
+) -> None:
+    assert missed(parser, claim, *texts) == NONE
+
+
 def test_a_short_quotation_may_be_a_name(parser: EnglishParser) -> None:
     assert missed(parser, "The song “Green Water” is old.", "It is of 1874.") == NONE
 
@@ -61,6 +81,10 @@ def test_a_short_quotation_may_be_a_name(parser: EnglishParser) -> None:
     [
         ("Ada was the first woman to fly.", "Ada flew in 1931.", {SUPPORTS}),
         ("Ada was the youngest winner.", "Ada won in 1931.", {SUPPORTS}),
+        ("Ada was the first person in space.", "Ada was the first pilot in space.", {REFUTES}),
+        ("Ada was the first person in space.", "Ada was the first Thai pilot there.", BOTH),
+        ("Ada was the youngest queen.", "Everybody else was older than Ada.", set()),
+        ("Ada was the last queen of Orn.", "The throne was abolished when Ada abdicated.", set()),
         ("Ada was the only pilot.", "Ada was the sole pilot.", set()),
         ("Ada was not the first woman to fly.", "Ada flew in 1931.", set()),
         ("Ada was the first person to fly.", "Ada was the first woman to fly.", {SUPPORTS}),

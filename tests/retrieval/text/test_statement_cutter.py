@@ -170,3 +170,17 @@ def test_a_notice_says_that_several_statements_are_checked_together(
 ) -> None:
     whole = ClaimParser(parser).parse(claim)
     assert (len(whole.statements), list(whole.read.notices)) == (1, notices)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "It is a myth that bats are birds and whales are fish.",
+        "It is not true that Everest is in Nepal and K2 is in Pakistan.",
+        "The report claims that cats are mammals and snakes are reptiles.",
+        "Most people think Everest is in Nepal and K2 is in India.",
+        "The war began when Varn invaded Ostrea and Holm declared war.",
+    ],
+)
+def test_what_is_denied_or_reported_is_not_cut(parser: EnglishParser, claim: str) -> None:
+    assert cut(parser, claim) == [claim]

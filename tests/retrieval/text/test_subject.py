@@ -38,6 +38,9 @@ def about(claim: str, *texts: tuple[str, str]) -> bool:
         ("The capital of Norway is Oslo.", "Oslo", "It is the seat of the government."),
         ("Al-Idrisi drew maps.", "Maps", "Some of them are by al-Idrisi."),
         ("The Moon is old.", "Tides", "They follow the moon."),
+        ("Since 2009, Bitcoin exists.", "Currencies", "Ada Vale released bitcoin in 2009."),
+        ("As a drug, Aspirin reduces fever.", "Fever", "Doctors give aspirin to reduce fever."),
+        ("In 1923 the Republic was proclaimed.", "1923", "A republic was proclaimed in 1923."),
         ("The Banana Is A Berry", "Fruit", "A banana is a berry."),
     ],
 )

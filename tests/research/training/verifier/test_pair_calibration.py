@@ -11,8 +11,8 @@ import pytest
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.calibration import calibration_error
 from research.evaluation.pairs import Pair
-from research.training.verifier.calibration import Claims, calibrate
 from research.training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
+from research.training.verifier.search_calibration import Claims, calibrate
 from retrieval.errors import BadSource
 from retrieval.models.cross_encoders.classifier_files import (
     CALIBRATION,

@@ -10,7 +10,7 @@ import pytest
 from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
 from retrieval.proof.automaton import label_of
-from retrieval.proof.claim_cutter import cut
+from retrieval.proof.part_cutter import cut
 from retrieval.stages.decide.proof import NaturalLogicProver, aligned_spans, operator_of
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_set_text
@@ -24,7 +24,7 @@ from retrieval.types import (
     EvidenceSpan,
     Operator,
 )
-from tests.retrieval.proof.test_claim_cutter import SIXTY_WORDS
+from tests.retrieval.proof.test_part_cutter import SIXTY_WORDS
 from tests.retrieval.proof.untrained import untrained_proof_model
 from tests.support.evidence import document
 

@@ -40,15 +40,16 @@ HEAD = replace(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), path
 
 @pytest.mark.parametrize(
     ("label", "certain", "items", "quoted", "said"),
+    # ``quoted``: the last sentence that is.
     [
         # The best sentence of the same stance is quoted, and others of that stance are counted.
         (REFUTES, True, [ROCK, BUILT], BUILT, "“Harbour” contradicts it: "),
         (REFUTES, False, [BUILT], BUILT, "“Harbour” seems to contradict it: "),
         (SUPPORTS, True, [RED, LIT], RED, "“Harbour”, with 1 more document, supports it: "),
-        # What says something only beside another sentence is not quoted alone.
-        (SUPPORTS, True, [ROW, HEAD], ROW, "Read together, the sentences support it; "),
-        (SUPPORTS, True, [ROCK, ROW, HEAD], ROCK, "Read together, the sentences support it; "),
-        (SUPPORTS, True, [ROCK], ROCK, "Read together, the sentences support it; "),
+        # What says something only beside another sentence is quoted with that one.
+        (SUPPORTS, True, [ROW, HEAD], HEAD, f"support it: “{ROW.sentence.text}” (“Ferries”) and "),
+        (SUPPORTS, True, [ROCK, ROW, HEAD], HEAD, f"support it: “{ROW.sentence.text}” (“Ferries”)"),
+        (SUPPORTS, True, [ROCK], ROCK, "Read together, the sentences support it: "),
         # Without a decision it says how close the corpus came.
         (NOT_ENOUGH_INFO, True, [ROCK], ROCK, "“Lighthouse”, does not settle the claim: "),
         (NOT_ENOUGH_INFO, True, [RED], RED, "“Harbour”, seems to support it, but "),
@@ -59,7 +60,7 @@ def test_the_rationale_says_what_the_verdict_rests_on(
 ) -> None:
     rationale = rationale_of(label, certain, items)
     assert said in rationale
-    assert rationale.endswith(f"“{quoted.sentence.text}”")
+    assert rationale.removesuffix(f" (“{quoted.title}”)").endswith(f"“{quoted.sentence.text}”")
 
 
 def test_a_scale_below_1_makes_a_verdict_less_confident_and_keeps_its_label() -> None:
@@ -143,12 +144,12 @@ def test_a_label_that_is_certain_enough_is_given() -> None:
     assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.55, None)
 
 
-def test_a_label_that_no_sentence_has_is_only_leant_to() -> None:
+def test_there_is_no_lean_to_a_label_that_no_sentence_has() -> None:
     # Together 0.9 / 4 + 0.45 * 3 / 4 = 0.5625, but each of them alone is undecided.
     weak = item("Pier", (0.45, 0.05, 0.5))
     verdict = judged(of_one((0.9, 0.05, 0.05)), weak, weak)
-    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
-    assert "leans towards supporting the claim" in verdict.rationale
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, None)
+    assert "does not settle the claim" in verdict.rationale
 
 
 def test_the_cutoff_applies_after_a_proof_that_disagrees() -> None:

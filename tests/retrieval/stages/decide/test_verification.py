@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.limits import Limits
+from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.decide.verification import EvidenceVerifier
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
@@ -266,7 +266,7 @@ def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
 
 
 PARSER = EnglishParser()
-DENIED = Limits(PARSER.parse("Ida Holm kept bees."), PARSER).denied
+DENIED = DeniedLabels(PARSER.parse("Ida Holm kept bees."), PARSER).denied
 BERG = evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES)
 BERG_ALONE = "Eva Berg : She kept no bees."
 
@@ -316,17 +316,15 @@ def test_a_sentence_beside_the_point_cannot_settle_the_claim(
     claim: str, title: str, sentence: str, denied: str
 ) -> None:
     labels = {"": set(), "support": {SUPPORTS}, "both": {SUPPORTS, REFUTES}}
-    limits = Limits(PARSER.parse(claim), PARSER)
-    assert limits.denied([evidence(title, sentence)]) == labels[denied]
+    asked = DeniedLabels(PARSER.parse(claim), PARSER)
+    assert asked.denied([evidence(title, sentence)]) == labels[denied]
 
 
 def test_only_the_denied_label_is_lost() -> None:
     first = evidence("Ada", "Ada flew in 1931.", 0.9, SUPPORTS)
     model = Says(lambda claim, text: (0.6, 0.3, 0.1))
-    limits = Limits(PARSER.parse("Ada was the first to fly."), PARSER)
-    (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), limits.denied)[
-        0
-    ]
+    asked = DeniedLabels(PARSER.parse("Ada was the first to fly."), PARSER)
+    (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), asked.denied)[0]
     assert found.opinion == pytest.approx((0.06, 0.3, 0.64))
 
 

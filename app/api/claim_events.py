@@ -1,4 +1,4 @@
-"""The progress of a claim as server-sent events."""
+"""The progress of a claim by the API, as server-sent events."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ValidationError
 
-from app.api.models import Error, Since, Standing
+from app.api.models import Error, Model, Since
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.streams import COMMENT, HEADERS
 from app.services import Services, services
 from retrieval.errors import Problem
-from worker.jobs import UnknownJob
+from retrieval.types import Whole
+from worker.jobs import State, UnknownJob
 
 blueprint = Blueprint("events", __name__, url_prefix="/api/v1")
 
@@ -26,6 +27,15 @@ _SLOWER = 1.5
 _COMMENT_EVERY = 5.0
 # Then it ends, and the client connects again: one that is gone for good holds no thread.
 _LONGEST = 60.0
+
+
+class Standing(Model):
+    """Where a claim stands; the data of the event `state`."""
+
+    state: State
+    """State of the claim."""
+    before: Whole
+    """How many claims wait before it; 0 unless it waits itself."""
 
 
 @blueprint.get("/claims/<job_id>/events")

@@ -1,4 +1,4 @@
-"""Cuts a claim into the spans of a proof.
+"""Cuts a claim into the parts of a proof.
 
 ProoFVer cuts claims with a chunker and joins chunks that are too small (Krishna et al. 2022, 4.1).
 Here the parser's noun chunks and heads decide which neighbouring words belong together.
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from spacy.tokens import Doc, Token
 
-MOST = 12  # spans of a claim
+MOST = 12  # parts of a claim
 _LONGEST_POSSESSIVE = 6  # words of a noun phrase that is not cut after its possessor
 _LONGEST_REMARK = 3  # words in brackets that still belong to a name: "(1931 film)"
 

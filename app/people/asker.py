@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from flask import g, request
 
-from app.http.home_key import home_key
 from app.services import services
+from retrieval.system.home_key import home_key
 from worker.user_store import Role, owner_of
 
 # Used as long as the home cannot be written.

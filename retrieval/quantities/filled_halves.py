@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.comparison import Comparison, Half
+from retrieval.quantities.halves import Comparison, Half
 from retrieval.quantities.interval import Interval
 from retrieval.quantities.quantity import DATE, Quantity
 from retrieval.quantities.reading import quantities

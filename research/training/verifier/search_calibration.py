@@ -7,7 +7,7 @@ a further bias for readings of several sentences together, of which a search tri
 of the verdict's log probabilities (like temperature scaling, Guo et al. 2017, 4.2). They are
 written to the verifier's ``config.json``. ``esoteric train verifier`` fits the calibration for
 given evidence. ``esoteric calibrate`` fits a verifier of the user in the same way. Confidence is
-taken before a proof that disagrees lowers it (``sufficiency/proof_adjustment.py``).
+taken before a proof that disagrees lowers it (``retrieval.proof.proof_adjustment``).
 
 It is fitted to everyday claims and FEVER's at once, with the same weight. Many claims that FEVER
 labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to only one

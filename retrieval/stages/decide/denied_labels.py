@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from retrieval.quantities.owner import is_of_another
-from retrieval.stages.decide.quantities import has_context
 from retrieval.text.beside_the_point import point_of
 from retrieval.text.english import EnglishParser
+from retrieval.text.negation import speaks_of, thing_of_no_kind
 from retrieval.text.notices import asks_for_a_thing
 from retrieval.text.subject import subject_of
 from retrieval.types import REFUTES, SUPPORTS, Evidence, Label
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _NONE: frozenset[Label] = frozenset()
+_REFUTES: frozenset[Label] = frozenset((REFUTES,))
 _BOTH: frozenset[Label] = frozenset((SUPPORTS, REFUTES))
 
 
-class Limits:
+class DeniedLabels:
     """What a claim asks of the sentences that settle it."""
 
     def __init__(self, claim: Doc, parser: EnglishParser) -> None:
@@ -29,23 +30,31 @@ class Limits:
         self._parser = parser
         self._subject = subject_of(claim)
         self._point = point_of(claim)
+        self._of_no_kind = thing_of_no_kind(claim)
         self._asks = asks_for_a_thing(claim.text)
 
     def denied(self, read: Sequence[Evidence]) -> frozenset[Label]:
         """Return the labels that these sentences, read together, cannot give.
 
         A question for a thing has no label. What is not about the claim's subject gives none, nor
-        what only shares words with it (``text.beside_the_point``), nor a number of another thing.
+        what only shares words with it (``retrieval.text.beside_the_point``), nor a number of
+        another thing. What another thing is does not refute what this one is not
+        (``retrieval.text.negation``).
         """
         if self._asks or not self._subject.is_in([item.as_read for item in read]):
             return _BOTH
         texts = [text for item in read for text in item.as_read]
         if missed := self._point.missed_by(texts, self._parser.parse):
             return missed
-        alone = read[0] if len(read) == 1 and not has_context(read[0]) else None
+        alone = read[0] if len(read) == 1 and not read[0].has_context else None
         if alone is not None and self._is_of_another(alone):
             return _BOTH
+        if self._of_no_kind and not any(map(self._speaks_of_it, read)):
+            return _REFUTES
         return _NONE
+
+    def _speaks_of_it(self, item: Evidence) -> bool:
+        return speaks_of(self._of_no_kind, item.title, self._parser.parse(item.sentence.text))
 
     def _is_of_another(self, item: Evidence) -> bool:
         return is_of_another(self._claim, item.title, item.sentence.text, self._parser)

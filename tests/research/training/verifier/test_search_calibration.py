@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from research.training.verifier.calibration import (
+from research.training.verifier.search_calibration import (
     Calibration,
     Search,
     claims_to_fit,

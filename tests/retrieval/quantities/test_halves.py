@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.comparison import Comparison, Half, comparison
+from retrieval.quantities.halves import Comparison, Half, comparison
 from retrieval.text.english import EnglishParser
 from tests.support.rows import rows
 

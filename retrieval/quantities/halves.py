@@ -2,8 +2,8 @@
 
 "Ada wrote Orn before she moved to Selm" has the halves "Ada wrote Orn …" and "Ada moved to Selm …",
 both with a gap for a date. A verifier says which date of a sentence fills each gap
-(``retrieval.stages.decide.comparison``), and arithmetic compares the two (``comparing``). So the
-words of the claim need not be those of the sentences.
+(``retrieval.stages.decide.comparison``), and arithmetic compares the two (``filled_halves``).
+So the words of the claim need not be those of the sentences.
 """
 
 from __future__ import annotations

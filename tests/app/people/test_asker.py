@@ -14,7 +14,7 @@ pytestmark = pytest.mark.server
 PROGRAM = """
 import sys
 from app import create_app
-from app.http.asker import client
+from app.people.asker import client
 from settings import Settings
 app = create_app(Settings.from_environment({"ESOTERIC_HOME": sys.argv[1]}))
 for address in ("192.0.2.7", "192.0.2.7", "192.0.2.8"):

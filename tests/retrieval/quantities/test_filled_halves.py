@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.comparing import Filled, compared, filled, fillings
-from retrieval.quantities.comparison import Comparison, Half, comparison
+from retrieval.quantities.filled_halves import Filled, compared, filled, fillings
+from retrieval.quantities.halves import Comparison, Half, comparison
 from retrieval.quantities.quantity import COUNT, DATE
 from retrieval.quantities.relation import Ruling
 from retrieval.text.english import EnglishParser
