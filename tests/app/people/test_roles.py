@@ -10,11 +10,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from flask import Flask
+from flask import Flask, g
 from flask.testing import FlaskClient
 
 from app import create_app
+from app.people.asker import Asker
+from app.people.hints import ASK, shown_hint
 from app.services import services_of
+from retrieval.claim import ANYWAY
 from retrieval.errors import EsotericError
 from settings import Settings
 from tests.app.claim_documents import claim_document
@@ -26,7 +29,8 @@ from worker.jobs import Job
 from worker.lists import NewEntry
 from worker.user_store import Role, owner_of
 
-VISITORS = ("nobody", "reader", "checker", "operator", "open", "here")
+VISITORS = ("nobody", "reader", "checker", "operator", "proxy", "open", "here")
+_MOST_PAGES = 150
 START = ("/", "/lists", "/texts", "/documents", "/compare", "/claims?whose=all", "/feedback")
 
 
@@ -72,9 +76,13 @@ def visited(tmp_path: Path, visitor: str) -> Iterator[tuple[Flask, FlaskClient, 
     describe_index(tmp_path)
     environment = {"ESOTERIC_HOME": str(tmp_path)}
     if visitor != "here":
-        environment["ESOTERIC_ACCESS"] = "open" if visitor == "open" else "tokens"
+        environment["ESOTERIC_ACCESS"] = visitor if visitor in {"open", "proxy"} else "tokens"
+    if visitor == "proxy":
+        environment |= {"ESOTERIC_PROXIES": "127.0.0.1", "ESOTERIC_USER_HEADER": "Remote-User"}
     app = create_app(Settings.from_environment(environment))
     client = app.test_client()
+    if visitor == "proxy":
+        client.environ_base["HTTP_REMOTE_USER"] = "vera"
     if visitor in {"reader", "checker", "operator"}:
         role: Role = visitor  # type: ignore[assignment]
         token = services_of(app).users.add("vera", role)
@@ -111,7 +119,7 @@ def follow(client: FlaskClient, addresses: list[str]) -> tuple[dict[str, int], l
     forms: dict[tuple[str, ...], Form] = {}
     while addresses:
         address = addresses.pop().partition("#")[0]
-        if not address.startswith("/") or address in statuses or len(statuses) > 150:
+        if not address.startswith("/") or address in statuses or len(statuses) >= _MOST_PAGES:
             continue
         with client.get(address) as answer:
             statuses[address] = answer.status_code
@@ -137,12 +145,29 @@ def send(client: FlaskClient, form: Form) -> Iterator[tuple[str, int]]:
         yield action, answer.status_code
 
 
+def is_wrong(status: int) -> bool:
+    return status in (401, 403, 404) or status >= 500
+
+
+def order(action: str) -> int:
+    """Return a key that puts last what deletes or logs out, the whole after its parts.
+
+    Feedback that is given again replaces the one that was shown, so it is deleted first.
+    """
+    if action.startswith("/feedback/"):
+        return -1
+    last = (("lists", "delete"), ("claims", "delete"), ("yours", "delete"), ("", "logout"))
+    place = action.split("/")[1] if action.count("/") > 1 else "", action.rpartition("/")[2]
+    return last.index(place) + 1 if place in last else 0
+
+
 def test_no_link_and_no_form_that_is_shown_is_refused(
     visit: tuple[Flask, FlaskClient, str],
 ) -> None:
     app, client, visitor = visit
     store, lists = services_of(app).store, services_of(app).lists
-    own = owner_of("vera") if visitor in {"reader", "checker", "operator"} else "x" * 64
+    logged_in = visitor in {"reader", "checker", "operator", "proxy"}
+    own = owner_of("vera") if logged_in else "x" * 64
     jobs = [*claims_of(store, own), *claims_of(store, owner_of("otto"))]
     entries = (NewEntry("Line 1", "Tea is hot.", {}, None),)
     made = [lists.create("Drinks", "combined", entries, owner) for owner in (own, owner_of("otto"))]
@@ -150,21 +175,21 @@ def test_no_link_and_no_form_that_is_shown_is_refused(
     both = ",".join(job.id for job in jobs[:2])
     pages = [f"/claims/{job.id}" for job in jobs] + [f"/lists/{one}" for one in made]
     statuses, forms = follow(client, [*START, f"/compare?claims={both}", *pages])
-    refused = [address for address, status in statuses.items() if status in (401, 403)]
-    assert refused == []
-    # What deletes or logs out comes last, so that the others still have something to change.
-    last = ["delete", "remove", "logout"]
-    ends = [form.action.rpartition("/")[2] for form in forms]
-    places = [last.index(end) if end in last else -1 for end in ends]
-    forms = [form for _, form in sorted(zip(places, forms, strict=True), key=lambda one: one[0])]
-    sent = [done for form in forms for done in send(client, form)]
-    log_in = ("/login", 401) if visitor == "nobody" else None
-    assert [one for one in sent if one[1] in (401, 403) and one != log_in] == []
+    assert len(statuses) < _MOST_PAGES  # all were opened
+    assert {address: status for address, status in statuses.items() if is_wrong(status)} == {}
+    first: dict[str, int] = {}  # what is deleted twice is gone the second time
+    for form in sorted(forms, key=lambda form: order(form.action)):
+        for action, status in send(client, form):
+            first.setdefault(action, status)
+    log_in = {"/login": 401} if visitor == "nobody" else {}
+    assert {action: status for action, status in first.items() if is_wrong(status)} == log_in
     if visitor in {"nobody", "reader"}:
         changes = {form.action for form in forms if form.method == "post"}
         assert changes <= {"/login", "/logout", "/claims/selected"}
+        prefilled = ("/compare?list=", "/compare?claim=")  # of a form that is not shown
+        assert [address for address in statuses if address.startswith(prefilled)] == []
     else:
-        assert {"/claims", "/lists", "/texts", "/compare"} <= {action for action, _ in sent}
+        assert {"/claims", "/lists", "/texts", "/compare"} <= first.keys()
 
 
 def test_a_reader_is_told_once_a_page_what_she_may_do(tmp_path: Path, empty_database: Path) -> None:
@@ -174,6 +199,27 @@ def test_a_reader_is_told_once_a_page_what_she_may_do(tmp_path: Path, empty_data
             for page in ("/", "/lists", "/texts", "/compare"):
                 assert client.get(page).text.count("to make you a checker") == times, page
         shutil.copy(empty_database, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("hint", "shown"),
+    [
+        ("Leave some out. To measure more, use `esoteric evaluate`.", "Leave some out."),
+        ("Divide it into two, or check it with `esoteric batch`.", "Divide it into two."),
+        ("Try again; the details are in web.log in ESOTERIC_HOME/logs.", "Try again."),
+        ("Run `esoteric doctor`; it tries them.", "It tries them."),
+        ("Run `esoteric doctor`.", ASK),
+        (f"Write it as a statement, such as “Tea is hot.”{ANYWAY}", None),
+    ],
+)
+def test_a_hint_keeps_what_its_visitor_can_do(
+    tmp_path: Path, empty_database: Path, hint: str, shown: str | None
+) -> None:
+    shutil.copy(empty_database, tmp_path)
+    for app, _, _ in visited(tmp_path, "open"):
+        with app.test_request_context():
+            g.asker = Asker(None, "checker")
+            assert shown_hint(hint) == (shown or hint.removesuffix(ANYWAY))
 
 
 @pytest.mark.parametrize(("visitor", "sees"), [("operator", 1), ("here", 1), ("checker", 0)])
