@@ -7,6 +7,7 @@ whale shark is a fish" for one of "A whale is not a fish".
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval.text.stems import stem
@@ -16,33 +17,52 @@ if TYPE_CHECKING:
 
 _BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _NAMING = {"NOUN", "PROPN", "ADJ", "NUM"}
+_ALL = {"all", "both", "each", "every"}
 _ASIDE = {"appos", "relcl", "acl"}
 
 
-def thing_of_no_kind(claim: Doc) -> frozenset[str]:
-    """Return the stems of the thing of a claim such as "Europe is not a country", else none."""
+@dataclass(frozen=True, slots=True)
+class NotOfKind:
+    """The claim that a thing is not of a kind: the stems of the words that name both."""
+
+    thing: frozenset[str]
+    kind: frozenset[str]
+
+    def is_denied_in(self, title: str, sentence: Doc) -> bool:
+        """Return whether a sentence may deny it: it is from the document about the thing, or has
+        the thing as a subject, or says something of all that the thing belongs to.
+
+        The title may name the kind too ("Thai language"), and a person may have more names than in
+        the claim.
+        """
+        titled = frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
+        if titled == self.thing or titled - self.kind == self.thing:
+            return True
+        return any(
+            self._is(token) or (_of_all(token) and self.thing <= _stems(token.head))
+            for token in sentence
+            if token.dep_ in ("nsubj", "nsubjpass")
+        )
+
+    def _is(self, subject: Token) -> bool:
+        own = _stems(subject)
+        return own == self.thing or (subject.ent_type_ == "PERSON" and self.thing < own)
+
+
+def not_of_kind(claim: Doc) -> NotOfKind | None:
+    """Return what a claim such as "Europe is not a country" says, ``None`` of any other claim."""
     for verb in claim:
         if verb.dep_ != "ROOT" or verb.lemma_ != "be":
             continue
         thing = next((t for t in verb.children if t.dep_ == "nsubj" and t.pos_ != "PRON"), None)
-        kind = any(t.dep_ == "attr" and t.pos_ == "NOUN" for t in verb.children)
-        if thing is not None and kind and any(t.dep_ == "neg" for t in verb.children):
-            return _stems(thing)
-    return frozenset()
+        kind = next((t for t in verb.children if t.dep_ == "attr" and t.pos_ == "NOUN"), None)
+        if thing is not None and kind is not None and any(t.dep_ == "neg" for t in verb.children):
+            return NotOfKind(_stems(thing), _stems(kind))
+    return None
 
 
-def speaks_of(thing: frozenset[str], title: str, sentence: Doc) -> bool:
-    """Return whether a sentence is from the document about a thing, or has it as a subject.
-
-    A person may have more names than ``thing``, the stems of the words that name it.
-    """
-    if thing == frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title)))):
-        return True
-    subjects = (token for token in sentence if token.dep_ in ("nsubj", "nsubjpass"))
-    return any(
-        (own := _stems(token)) == thing or (token.ent_type_ == "PERSON" and thing < own)
-        for token in subjects
-    )
+def _of_all(subject: Token) -> bool:
+    return any(token.lower_ in _ALL for token in subject.children)
 
 
 def _stems(subject: Token) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval.quantities.owner import is_of_another
 from retrieval.text.beside_the_point import point_of
 from retrieval.text.english import EnglishParser
-from retrieval.text.negation import speaks_of, thing_of_no_kind
+from retrieval.text.negation import not_of_kind
 from retrieval.text.notices import asks_for_a_thing
 from retrieval.text.subject import subject_of
 from retrieval.types import REFUTES, SUPPORTS, Evidence, Label
@@ -30,7 +30,7 @@ class DeniedLabels:
         self._parser = parser
         self._subject = subject_of(claim)
         self._point = point_of(claim)
-        self._of_no_kind = thing_of_no_kind(claim)
+        self._not_of_kind = not_of_kind(claim)
         self._asks = asks_for_a_thing(claim.text)
 
     def denied(self, read: Sequence[Evidence]) -> frozenset[Label]:
@@ -49,12 +49,15 @@ class DeniedLabels:
         alone = read[0] if len(read) == 1 and not read[0].has_context else None
         if alone is not None and self._is_of_another(alone):
             return _BOTH
-        if self._of_no_kind and not any(map(self._speaks_of_it, read)):
+        if not any(map(self._may_deny, read)):
             return _REFUTES
         return _NONE
 
-    def _speaks_of_it(self, item: Evidence) -> bool:
-        return speaks_of(self._of_no_kind, item.title, self._parser.parse(item.sentence.text))
+    def _may_deny(self, item: Evidence) -> bool:
+        claimed = self._not_of_kind
+        return claimed is None or claimed.is_denied_in(
+            item.title, self._parser.parse(item.sentence.text)
+        )
 
     def _is_of_another(self, item: Evidence) -> bool:
         return is_of_another(self._claim, item.title, item.sentence.text, self._parser)
