@@ -108,7 +108,7 @@ class WorkerApp:
         """Use the database once; wait for its server, which may start later than this worker.
 
         Raises:
-            StoreUnavailable: it is of another version, or a file, which does not mend itself.
+            StoreUnavailable: it is of another version, or a file, which no waiting repairs.
         """
         in_file, said, again = self._database.folder is not None, "", 0.0
         while True:

@@ -50,7 +50,7 @@ def user_as_owner() -> str | None:
 def client() -> str:
     """Return who is counted for limits and turns: the user, or a digest of the address.
 
-    It is the same in all processes of a home, and nobody can compute it without the key there.
+    It is the same in all processes of a home, and cannot be computed without the key there.
     """
     return user_as_owner() or hmac.digest(_key(), _network().encode(), "sha256").hex()
 

@@ -75,7 +75,7 @@ COMPANIES = _words(
     "airline brewery broadcaster carmaker company corporation firm group manufacturer organisation"
     " organization publisher retailer start-up startup"
 )
-# Whoever has such an office is called by it: "the mayor" is nobody whom the text names otherwise.
+# Whoever has such an office is called by it: "the mayor" stands for no name in the text.
 OFFICES = _words(
     """
     ambassador bishop captain chancellor commander commissioner emperor empress general governor
@@ -89,7 +89,7 @@ WORKS = _words(
     "album ballet book comedy drama essay film game movie musical novel opera painting play poem"
     " programme series show single song story symphony"
 )
-# What places of nature are called: before the name ("Lake Victoria"), behind it ("the Red Sea").
+# What places of nature are called: before the name ("Lake Victoria"), after it ("the Red Sea").
 LANDS_BEFORE = _words("cape lake loch lough mount")
 LANDS_BEHIND = _words(
     "bay desert falls glacier islands mountains ocean peninsula reef river sea strait valley"

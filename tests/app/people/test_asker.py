@@ -1,4 +1,4 @@
-"""Who counts as one client where nobody logs in."""
+"""Who counts as one client where no user logs in."""
 
 from __future__ import annotations
 
