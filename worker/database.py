@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,12 @@ _HIGHEST_PORT = 65535
 
 class StoreUnavailable(EsotericError):
     """The database of claims cannot be opened, read or written."""
+
+
+def is_locked(error: StoreUnavailable) -> bool:
+    """Return whether the database could not be used because another connection writes."""
+    found = getattr(error.__cause__, "orig", None)
+    return isinstance(found, sqlite3.Error) and sqlite.is_locked(found)
 
 
 class Database:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from retrieval.system.parent_watch import end_this_process_when_closed
-from worker.database import Database, StoreUnavailable
+from worker.database import Database, StoreUnavailable, is_locked
 from worker.failures import CheckStalled
 from worker.logs import about
 from worker.run_store import Run, RunStore
@@ -116,16 +116,22 @@ class Keeper:
             return None  # the worker logs it too
         limit = self._limit if state == "ready" else max(self._limit, LOADING_SECONDS)
         still = unchanged.seconds({token: (one.events, state) for token, one in running.items()})
-        hung = next((running[token].run for token in still if still[token] >= limit), None)
-        return None if hung is None or not self._writable() else (hung, limit)
+        hung = next((token for token in still if still[token] >= limit), None)
+        if hung is None or self._waits_for_database(still[hung] >= 2 * limit):
+            return None
+        return running[hung].run, limit
 
-    def _writable(self) -> bool:
-        """Return whether the database can be written; where it cannot, a check waits for it."""
+    def _waits_for_database(self, long: bool) -> bool:
+        """Return whether the check may wait for the database, because that cannot be written.
+
+        A worker that hangs amid a write has locked the file itself; others lock it for moments. So
+        after a ``long`` time a lock is no reason to wait.
+        """
         try:
             self._database.reach()
-        except StoreUnavailable:
-            return False
-        return True
+        except StoreUnavailable as error:
+            return not (long and is_locked(error))
+        return False
 
     def _kill(self, worker: str, run: Run, limit: float) -> None:
         error = CheckStalled(limit)

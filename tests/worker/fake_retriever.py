@@ -4,14 +4,16 @@ It goes through the real stages, and its answer follows from the claim alone. A
 file ``hold`` beside the index that holds "STAGE CLAIM" makes it stay in that
 stage of that claim, reporting as a slow stage does, until the file is gone; so
 a test decides in which stage a worker is when something happens to it. A file
-``hang`` that holds the same makes it hang there and report nothing; with "no thread runs" in
-the claim, also no other thread of the process runs. While there is a file ``cut-off``, it cannot
-ask for its index, and while there is a file ``no-model``, its language model gives no answer.
+``hang`` that holds the same makes it hang there and report nothing; with "no thread runs" in the
+claim, also no other thread of the process runs, with "amid a write" it holds the database locked.
+While there is a file ``cut-off``, it cannot ask for its index, and while there is a file
+``no-model``, its language model gives no answer.
 """
 
 from __future__ import annotations
 
 import re
+import sqlite3
 import time
 from pathlib import Path
 
@@ -99,6 +101,9 @@ class FakeRetriever:
             if self._named_in("hang") == f"{stage} {claim}":
                 if "no thread runs" in claim:
                     re.match(r"(a+)+$", "a" * 60 + "b")  # takes years and keeps the interpreter
+                if "amid a write" in claim:
+                    held = sqlite3.connect(self._index.parent / "esoteric.db")
+                    held.execute("BEGIN IMMEDIATE")
                 time.sleep(3600)
             while self._named_in("hold") == f"{stage} {claim}":
                 time.sleep(0.1)

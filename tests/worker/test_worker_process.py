@@ -148,7 +148,9 @@ def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_a
     assert stages(house, job)[-1] == "done"
 
 
-@pytest.mark.parametrize(("how", "seconds"), [("one thread waits", 6), ("no thread runs", 3)])
+@pytest.mark.parametrize(
+    ("how", "seconds"), [("one thread waits", 6), ("no thread runs", 3), ("amid a write", 3)]
+)
 def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
     house: House, how: str, seconds: int
 ) -> None:
