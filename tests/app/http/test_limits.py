@@ -131,14 +131,19 @@ def test_recipes_that_the_queue_cannot_take_together_are_not_compared(tmp_path: 
     services_of(app).close()
 
 
-def test_the_waiting_rows_of_a_client_are_limited_and_said_before_sending(tmp_path: Path) -> None:
-    describe_index(tmp_path)
+def with_four_rows(home: Path) -> Flask:
+    """Return an application that is open to all, where a client may have four waiting rows."""
+    describe_index(home)
     environment = {
-        "ESOTERIC_HOME": str(tmp_path),
+        "ESOTERIC_HOME": str(home),
         "ESOTERIC_ACCESS": "open",
         "ESOTERIC_MOST_ROWS": "4",
     }
-    app = create_app(Settings.from_environment(environment))
+    return create_app(Settings.from_environment(environment))
+
+
+def test_the_waiting_rows_of_a_client_are_limited_and_said_before_sending(tmp_path: Path) -> None:
+    app = with_four_rows(tmp_path)
     client, lists = app.test_client(), services_of(app).lists
     # The link waits for nothing.
     three = "Tea is hot.\nIce is cold.\nhttps://example.org\nSnow is white."
@@ -166,13 +171,7 @@ def test_the_waiting_rows_of_a_client_are_limited_and_said_before_sending(tmp_pa
 
 
 def test_a_paused_list_locks_nobody_out_and_goes_on_once_its_rows_fit(tmp_path: Path) -> None:
-    describe_index(tmp_path)
-    environment = {
-        "ESOTERIC_HOME": str(tmp_path),
-        "ESOTERIC_ACCESS": "open",
-        "ESOTERIC_MOST_ROWS": "4",
-    }
-    app = create_app(Settings.from_environment(environment))
+    app = with_four_rows(tmp_path)
     client, neighbour, program = (app.test_client() for _ in range(3))
     three = "Tea is hot.\nIce is cold.\nSnow is white."
     first = client.post("/lists", data={"claims": three}).location
