@@ -71,7 +71,7 @@ class UpkeepStore:
     def take_unsent(self, for_at_least: timedelta, limit: int) -> list[str]:
         """Return queued jobs whose last message is at least this old, oldest first.
 
-        So is one of the future, for this machine's clock: it was set back, or is behind another's.
+        So is one of the future, for this machine's clock: it was set back, or another's is ahead.
         They count as sent now, so that no two processes send the same one.
         """
         sent = func.coalesce(ClaimRow.dispatched_at, ClaimRow.created_at)

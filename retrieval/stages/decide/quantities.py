@@ -74,16 +74,13 @@ class QuantityRuler(Stage):
 
     def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the sentences whose measurement decides the claim, with their new opinions."""
-        denied = DeniedLabels(state.parsed, self._parser).denied
-        alone = [
-            item
-            for item in state.evidence
-            if not item.path and not item.has_context and not denied([item])
-        ]
+        alone = [item for item in state.evidence if not item.path and not item.has_context]
         texts = [(item.title, item.sentence.text) for item in alone]
+        denied = DeniedLabels(state.parsed, self._parser).denied
         for place, decided in self.restated(state.parsed, texts):
             item = alone[place]
-            yield replace(item, opinion=leaning(item.opinion, decided.label)), decided
+            if decided.label not in denied([item]):  # only then are these sentences parsed again
+                yield replace(item, opinion=leaning(item.opinion, decided.label)), decided
 
     def restated(
         self, claim: Doc, texts: Sequence[tuple[str, str]]
