@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from retrieval.quantities.owner import is_of_another
 from retrieval.text.beside_the_point import point_of
+from retrieval.text.borders import borders_of
 from retrieval.text.english import EnglishParser
+from retrieval.text.linked import linked
 from retrieval.text.negation import not_of_kind
 from retrieval.text.notices import asks_for_a_thing
 from retrieval.text.subject import subject_of
@@ -31,6 +33,7 @@ class DeniedLabels:
         self._subject = subject_of(claim)
         self._point = point_of(claim)
         self._not_of_kind = not_of_kind(claim)
+        self._borders = borders_of(claim.text)
         self._asks = asks_for_a_thing(claim.text)
 
     def denied(self, read: Sequence[Evidence]) -> frozenset[Label]:
@@ -38,12 +41,17 @@ class DeniedLabels:
 
         A question for a thing has no label. What is not about the claim's subject gives none, nor
         what only shares words with it (``retrieval.text.beside_the_point``), nor a number of
-        another thing. What another thing is does not refute what this one is not
-        (``retrieval.text.negation``).
+        another thing. Sentences that have nothing to do with each other say nothing together
+        (``retrieval.text.linked``). What another thing is does not refute what this one is not
+        (``retrieval.text.negation``), nor whom others border, whom this one borders
+        (``retrieval.text.borders``).
         """
-        if self._asks or not self._subject.is_in([item.as_read for item in read]):
+        pairs = [item.as_read for item in read]
+        if self._asks or not self._subject.is_in(pairs):
             return _BOTH
-        texts = [text for item in read for text in item.as_read]
+        if len(read) > 1 and not linked(self._claim.text, pairs):
+            return _BOTH
+        texts = [text for pair in pairs for text in pair]
         if missed := self._point.missed_by(texts, self._parser.parse):
             return missed
         alone = read[0] if len(read) == 1 and not read[0].has_context else None
@@ -54,6 +62,9 @@ class DeniedLabels:
         return _NONE
 
     def _may_deny(self, item: Evidence) -> bool:
+        borders = self._borders
+        if borders and not borders.may_be_refuted_by(item.title, item.sentence.text):
+            return False
         claimed = self._not_of_kind
         return claimed is None or claimed.is_denied_in(
             item.title, self._parser.parse(item.sentence.text)

@@ -12,6 +12,7 @@ from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
+from retrieval.text.borders import Borders, borders_of
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import path_text
@@ -115,10 +116,11 @@ class EvidenceVerifier(Stage):
         known: Mapping[SentenceKey, Evidence],
         before: Mapping[Reading, Opinion],
     ) -> dict[Reading, Opinion]:
+        borders = borders_of(claim)
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
         probabilities = self._model.probabilities(
-            [(claim, _text(reading, known)) for reading in new]
+            [_pair(claim, borders, reading, known) for reading in new]
         )
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
@@ -171,10 +173,17 @@ def _with_leads(
         yield from (replace(known[key], path=()) for key in item.path)
 
 
-def _text(reading: Reading, known: Mapping[SentenceKey, Evidence]) -> str:
+def _pair(
+    claim: str, borders: Borders | None, reading: Reading, known: Mapping[SentenceKey, Evidence]
+) -> tuple[str, str]:
+    """Return the claim and what it is read with; both in other words where they say the same."""
     path, last = reading
     texts = [known[key].as_read for key in (*path, last)]
-    return path_text(texts[-1], texts[:-1])
+    restated = borders.restated(*texts[-1]) if borders else None
+    if restated is None:
+        return claim, path_text(texts[-1], texts[:-1])
+    title, _ = texts[-1]
+    return restated[0], path_text((title, restated[1]), ())
 
 
 def _labelled(

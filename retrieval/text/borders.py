@@ -1,0 +1,127 @@
+"""Claims about borders, in the words in which a verifier reads them well.
+
+It loses its way in long lists ("bordered by Sudan to the north, …") and takes "borders" and "is
+bordered by", or two sides in another order, for different things.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NAME = r"(?:[Tt]he )?[A-Z][\w.’'-]*(?: (?:(?:of|the|and) )*[A-Z][\w.’'-]*)*?"  # noqa: RUF001
+_BORDERS = (
+    r"(?:directly )?(?:borders?|(?:is|are) bordered by"
+    r"|(?:has|have) an? (?:land )?border with|shares? (?:an?|its) (?:land |common )?border with)"
+)
+_TOGETHER = r"(?:share an? (?:land |common )?border|border (?:each other|one another))"
+_NEIGHBOURS = re.compile(
+    rf"(?P<one>{_NAME}) (?:{_BORDERS} (?P<other>{_NAME})|and (?P<with>{_NAME}) {_TOGETHER})"
+)
+_DESCRIBED = re.compile(
+    rf"(?:The|An?) \w+ (?:whose|that|which|where|with|in|of) .+ {_BORDERS} (?P<other>{_NAME})"
+)
+_ON = re.compile(
+    rf"(?P<thing>{_NAME}) (?:(?:lies|is|sits|stands|runs)(?: located| situated)? (?:on|along)"
+    r"|straddles|marks|forms?)(?P<part>(?: a)? part of)? the (?:international )?"
+    rf"border (?:between|of) (?P<one>{_NAME}) and (?P<other>{_NAME})"
+)
+_BORDER = re.compile(r"\bborder(?:s|ed|ing)?\b")
+# What ends, denies or only nears a border.
+_OTHERWISE = re.compile(
+    r"\b(?:no|not|never|nor|former(?:ly)?|until|once|historical(?:ly)?|maritime|near|close|from"
+    r"|almost|except|but|was|were|had)\b",
+    re.IGNORECASE,
+)
+# The end of a longer name: "Equatorial", "Gulf of".
+_LONGER_BEFORE = re.compile(r"[A-Z]\w* (?:of )?(?:the )?\Z")
+_LONGER_AFTER = re.compile(r"[-–]\w| [A-Z]\w")  # noqa: RUF001
+_ASIDE = re.compile(r"\s*\([^)]*+\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Borders:
+    """What a claim says: two things border each other, or a thing is on the border of two.
+
+    ``one`` is "" where the claim only describes it: "the country whose capital is Paris".
+    ``thing``: what is on the border, "" where two things border each other. ``in_part``: it is only
+    a part of the border, so another part does not refute it.
+    """
+
+    one: str
+    other: str
+    thing: str = ""
+    in_part: bool = False
+
+    def restated(self, title: str, sentence: str) -> tuple[str, str] | None:
+        """Return the claim and the sentence in the same few words, if the sentence says so."""
+        if _OTHERWISE.search(sentence) or not self._names_both(title, sentence):
+            return None
+        if self.thing:
+            said = f"{self.thing} is on the border of {self.one} and {self.other}."
+        else:
+            said = f"{self.one} is bordered by {self.other}."
+        return said, said
+
+    def may_be_refuted_by(self, title: str, sentence: str) -> bool:
+        """Return whether a sentence may tell all borders of one of the things."""
+        if self.in_part or not _BORDER.search(sentence) or self._names_both(title, sentence):
+            return False
+        if not self.one:
+            return not _is_about(self.other, title, sentence) and self.other not in sentence
+        owners = (self.thing,) if self.thing else (self.one, self.other)
+        return any(_is_about(name, title, sentence) for name in owners)
+
+    def _names_both(self, title: str, sentence: str) -> bool:
+        """Return whether a sentence about one thing names the other as what it borders."""
+        if not self.one:
+            return False
+        if self.thing:
+            sides = rf"(?:{_either(self.one, self.other)}|{_either(self.other, self.one)})"
+            return _is_about(self.thing, title, sentence) and bool(re.search(sides, sentence))
+        border = _BORDER.search(sentence)
+        return border is not None and any(
+            _is_about(name, title, sentence) and _is_named(other, sentence[border.end() :])
+            for name, other in ((self.one, self.other), (self.other, self.one))
+        )
+
+
+def borders_of(claim: str) -> Borders | None:
+    """Return what a claim says about borders, ``None`` if it is about something else."""
+    claim = claim.rstrip(". ")
+    if found := _NEIGHBOURS.fullmatch(claim):
+        return Borders(_bare(found["one"]), _bare(found["other"] or found["with"]))
+    if found := _DESCRIBED.fullmatch(claim):
+        return Borders("", _bare(found["other"]))
+    if found := _ON.fullmatch(claim):
+        sides = _bare(found["one"]), _bare(found["other"])
+        return Borders(*sides, thing=found["thing"], in_part=bool(found["part"]))
+    return None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\A[Tt]he ", "", name)
+
+
+def _either(one: str, other: str) -> str:
+    one, other = re.escape(one), re.escape(other)
+    return (
+        rf"border (?:between|of) (?:the )?{one} and (?:the )?{other}\b"
+        rf"|\b{one}[-–]{other} border"  # noqa: RUF001
+    )
+
+
+def _is_about(name: str, title: str, sentence: str) -> bool:
+    name = _bare(name).casefold()
+    if _bare(_ASIDE.sub("", title)).casefold() == name:
+        return True
+    return bool(re.match(rf"(?:the )?{re.escape(name)}\b", sentence.casefold()))
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Return whether a text has a name that is not a part of a longer one."""
+    return any(
+        not _LONGER_BEFORE.search(text[: found.start()])
+        and not _LONGER_AFTER.match(text[found.end() :])
+        for found in re.finditer(rf"\b{re.escape(name)}\b", text)
+    )
