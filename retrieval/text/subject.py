@@ -55,6 +55,7 @@ _CAPITAL = _words("moon sun earth galaxy")
 # Before a word in small letters that is a name all the same: "the moon", "on earth".
 _BEFORE_ONE = _words("the on from to in around of at by with")
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
+_HYPHENS = ("-", "–")  # noqa: RUF001
 _BREAK = "."  # after a title and after a sentence: no name goes on there
 
 
@@ -306,7 +307,9 @@ def _is_proper(token: Token) -> bool:
 
 
 def _goes_on(token: Token) -> bool:
-    """Return whether a word after a name is a part of it: "Apollo 11", "Bank of England"."""
+    """Return whether a word after a name is a part of it: "Apollo 11", "Lincoln-Douglas"."""
+    if token.text in _HYPHENS:
+        return not token.whitespace_ and token.i + 1 < len(token.doc)
     if token.lower_ in _LINKS:
         following = next((t for t in token.doc[token.i + 1 :] if t.lower_ not in _LINKS), None)
         return following is not None and following.pos_ == "PROPN"

@@ -73,7 +73,8 @@ class CrossEncoderJudge(Stage):
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``.
+        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``; then
+        what no sentence says alone is less sure (``together_margin``).
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -86,11 +87,15 @@ class CrossEncoderJudge(Stage):
         opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
-        rationale = rationale_of(label, is_firm(confidence), evidence, subject)
+        cutoff, margin = self._settings.decided_cutoff, self._settings.together_margin
+        if any((item.alone if item.path else item.stance) == label for item in evidence):
+            margin = 0.0  # a sentence says it alone
+        firm = is_firm(confidence - margin)
+        rationale = rationale_of(label, firm, evidence, subject)
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
         if proof is not None:
             verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff, subject)
+        return less_sure(decided_or_leaning(verdict, evidence, cutoff, subject), margin, cutoff)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.
@@ -179,6 +184,13 @@ def decided_or_leaning(
         else rationale_of(NOT_ENOUGH_INFO, firm=False, evidence=evidence, subject=subject),
         leans=verdict.label if has_stance else None,
     )
+
+
+def less_sure(verdict: Verdict, margin: float, least: float) -> Verdict:
+    """Return the verdict; a decided one loses ``margin`` of its confidence, down to ``least``."""
+    if verdict.label == NOT_ENOUGH_INFO:
+        return verdict
+    return replace(verdict, confidence=max(least, verdict.confidence - margin))
 
 
 def disagreement(verdict: Verdict, evidence: Sequence[Evidence]) -> tuple[int, ...]:

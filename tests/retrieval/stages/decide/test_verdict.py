@@ -144,6 +144,22 @@ def test_a_label_that_is_certain_enough_is_given() -> None:
     assert (verdict.label, verdict.confidence, verdict.leans) == (REFUTES, 0.55, None)
 
 
+@pytest.mark.parametrize(
+    ("alone", "supports", "confidence"),
+    [
+        (NOT_ENOUGH_INFO, 0.8, 0.7),
+        (NOT_ENOUGH_INFO, 0.6, 0.55),  # the least that is decided
+        (SUPPORTS, 0.8, 0.8),
+    ],
+)
+def test_what_no_sentence_says_alone_is_less_sure(
+    alone: Label, supports: float, confidence: float
+) -> None:
+    last = replace(item("Pier", (supports, 0.0, 1 - supports)), path=(ROCK.key,), alone=alone)
+    verdict = judged(UNSURE, last)
+    assert (verdict.label, verdict.confidence) == (SUPPORTS, pytest.approx(confidence))
+
+
 def test_there_is_no_lean_to_a_label_that_no_sentence_has() -> None:
     # Together 0.9 / 4 + 0.45 * 3 / 4 = 0.5625, but each of them alone is undecided.
     weak = item("Pier", (0.45, 0.05, 0.5))

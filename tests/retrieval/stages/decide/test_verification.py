@@ -283,16 +283,17 @@ def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list() -
 
 
 def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
-    pier = evidence("Pier", "It was built by him.", 0.9, SUPPORTS)
-    pier_alone = "Pier : It was built by him."
+    pier = evidence("Long Pier", "It was built by him.", 0.9, SUPPORTS)
+    holm = evidence("Ida Holm", "She kept bees on the Long Pier.", 0.7, REFUTES)
+    pier_alone, holm_alone = (f"{one.title} : {one.sentence.text}" for one in (pier, holm))
     model = listed(
         {
             pier_alone: (0.0, 0.6, 0.4),
-            HOLM_ALONE: (0.2, 0.0, 0.8),
-            f"{pier_alone} [SEP] {HOLM_ALONE}": (0.7, 0.1, 0.2),
+            holm_alone: (0.2, 0.0, 0.8),
+            f"{pier_alone} [SEP] {holm_alone}": (0.7, 0.1, 0.2),
         }
     )
-    found = verifier(model).verify(CLAIM, [HOLM, after(pier, HOLM)], {}, (), DENIED)[0]
+    found = verifier(model).verify(CLAIM, [holm, after(pier, holm)], {}, (), DENIED)[0]
     (path,) = [item for item in found if item.path]
     # Alone the pier would be about something else, so the path is clearly better.
     assert path.key == pier.key
