@@ -10,27 +10,46 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from retrieval.text.function_words import FUNCTION_WORDS
+
+# Names that many unrelated things share: "American", "July".
+_COMMON = re.compile(
+    r"\w+(?:ian|can|ish|ese|man)|French|Dutch|Greek|Swiss|Czech"
+    r"|January|February|March|April|May|June|July|August|September|October|November|December"
+)
+_NAME = re.compile(r"[A-Z][\w.]*(?:[ -][A-Z][\w.]*)*")
 _ASIDE = re.compile(r"\s*\([^)]*+\)$")
 
 
 def linked(claim: str, texts: Sequence[tuple[str, str]]) -> bool:
     """Return whether the last of the (title, sentence) texts is linked to one before it.
 
-    It is if both are from one document, if one names the other's document, or if the claim names
-    both documents, as one that compares them does.
+    It is if both are from one document, if one names the other's document, if both name another
+    thing than the claim does, or if the claim names both documents, as one that compares them does.
     """
     *before, (title, sentence) = texts
-    in_claim = _names(title, claim)
+    in_claim = _is_in(title, claim)
+    others = _named(sentence) - _named(claim)
     return any(
         title == other
-        or _names(title, said)
-        or _names(other, sentence)
-        or (in_claim and _names(other, claim))
+        or _is_in(title, said)
+        or _is_in(other, sentence)
+        or (in_claim and _is_in(other, claim))
+        or others & _named(said)
         for other, said in before
     )
 
 
-def _names(title: str, text: str) -> bool:
+def _named(text: str) -> set[str]:
+    found = (name.rstrip(".") for name in _NAME.findall(text))
+    return {
+        name
+        for name in found
+        if name.casefold() not in FUNCTION_WORDS and not _COMMON.fullmatch(name)
+    }
+
+
+def _is_in(title: str, text: str) -> bool:
     return bool(_pattern(title).search(text))
 
 

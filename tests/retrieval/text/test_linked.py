@@ -26,6 +26,20 @@ def test_they_are_linked_by_a_title_a_document_or_a_claim_about_both(
     assert linked(claim, texts)
 
 
+def test_another_thing_that_both_name_links_them() -> None:
+    falls = ("Ede Falls", "The falls are on the border of Tarn and Vale.")
+    assert linked("Selmish is spoken at Ede Falls.", [falls, ("Selmish", "It is spoken in Tarn.")])
+
+
+@pytest.mark.parametrize("shared", ["American", "July", "The"])
+def test_what_many_things_share_does_not_link_them(shared: str) -> None:
+    texts = [
+        ("Ida Holm", f"{shared} pilots knew her."),
+        ("Eva Berg", f"{shared} singers knew her."),
+    ]
+    assert not linked("Eda Lind sang.", texts)
+
+
 def test_words_that_both_share_with_the_claim_do_not_link_them() -> None:
     assert not linked("Ober is a member of the Union.", [UNION, OBER])
 
