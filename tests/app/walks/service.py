@@ -1,0 +1,57 @@
+"""The whole service, as users start it, over the library."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.app.walks.library import write_library
+from tests.ops.up_process import environment, esoteric, free_port, programs
+from tests.support.shared import start_server
+from tests.support.waiting import wait_until
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running ``esoteric up``; ``pid``: its process, which has started all others."""
+
+    home: Path
+    address: str
+    pid: int
+
+    def worker(self) -> int:
+        """Return the process that checks claims: the last one, below the one that watches it."""
+        return programs("worker", self.pid)[-1]
+
+    @contextmanager
+    def held_worker(self) -> Iterator[None]:
+        """Let no claim be checked in this block, so that one sees how its page begins."""
+        worker = self.worker()
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(worker, signal.SIGCONT)
+
+
+def start(folder: Path, models: Path) -> Service:
+    """Build the index in this folder, and start the service."""
+    home = folder / "home"
+    home.mkdir()
+    (home / "models").symlink_to(models)
+    library = home / "library.jsonl"
+    write_library(library)
+    built = esoteric("index", "build", "--source", f"jsonl:{library}", home=home)
+    assert built.returncode == 0, built.stderr
+    port, log = free_port(), home / "up.log"
+    # Small files are too large for this service, so that nobody has to make large ones.
+    settings = environment(home) | {"ESOTERIC_MOST_UPLOAD_MB": "1"}
+    command = [sys.executable, "-m", "cli", "up", "--port", str(port)]
+    up = start_server(command, log, settings)
+    wait_until(lambda: "is ready" in log.read_text(), "the line that it is ready")
+    return Service(home, f"http://127.0.0.1:{port}", up.pid)
