@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from selenium.webdriver.common.by import By
 
@@ -19,18 +17,18 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     walker: Walker,
 ) -> None:
     browser = walker.browser
-    wrong = "Alexander Fleming was born in London."
+    wrong = "The Mona Lisa hangs in Vienna."
     assert walker.check(wrong) == "Refuted"
     first = walker.address()
 
     walker.follow("Agree")
     assert "You agree" in walker.text(".given")
     walker.press("Disagree…")
-    walker.see("[name=label][value=SUPPORTS]").click()
+    walker.see("[name=label][value='NOT ENOUGH INFO']").click()
     walker.see("[name=wrong]").click()
-    walker.fill("#note", "A register of the parish says so.")
+    walker.fill("#note", "I saw it there.")
     walker.follow("Save")
-    assert "You disagree: it should be “supported”" in walker.text(".given")
+    assert "You disagree: it should be “not settled”" in walker.text(".given")
 
     granted = ["clipboardReadWrite", "clipboardSanitizedWrite"]
     browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": granted})
@@ -42,7 +40,7 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     walker.press("Export")
     whole = ClaimResult.model_validate_json(walker.download("JSON").read_bytes())
     assert whole.claim == wrong
-    assert wrong in walker.download("Markdown").read_text()
+    assert "**Refuted**" in walker.download("Markdown").read_text()
     assert wrong in walker.download("CSV").read_text()
 
     walker.follow("Edit the claim")
@@ -51,10 +49,9 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
         "const f = document.getElementById('claim');"
         "return f.value.slice(f.selectionStart, f.selectionEnd)"
     )
-    assert "London" in chosen  # what the evidence contradicts is typed over
-    walker.fill("#claim", "Alexander Fleming was born in Ayrshire.")
-    walker.wait("document.getElementById('check').textContent === 'Check'")
-    walker.follow("Check")
+    assert "Vienna" in chosen  # what the evidence contradicts is typed over
+    walker.fill("#claim", "The Mona Lisa hangs in Paris.")
+    walker.send()
     assert walker.verdict() == "Supported"
     walker.follow(wrong)
     assert walker.address() == first
@@ -66,10 +63,8 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     assert walker.address() == first
 
     walker.follow("Your feedback")
-    assert "A register of the parish says so." in walker.text(".note")
-    link = browser.find_element(By.PARTIAL_LINK_TEXT, "--claims")
-    file = walker.download(link.text)
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [(one["claim"], one["label"]) for one in lines] == [(wrong, "SUPPORTS")]
-    assert [one.claim for one in read_corpus_claims(file)] == [wrong]
+    assert "I saw it there." in walker.text(".note")
+    file = walker.download(browser.find_element(By.PARTIAL_LINK_TEXT, "--claims").text)
+    (said,) = (one for one in read_corpus_claims(file) if one.claim == wrong)
+    assert said.label == "NOT ENOUGH INFO"
     assert_no_complaints(browser)

@@ -20,7 +20,7 @@ OTHER = "Radium has the symbol Ra."
 def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker: Walker) -> None:
     walker.check(OTHER)
     walker.be_somebody_else()
-    walker.open("/claims")
+    walker.open("/claims?whose=yours")
     assert "You have not checked a claim yet." in walker.text("main")
     walker.check(CLAIM)
     walker.open("/")
@@ -42,6 +42,7 @@ def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker
     walker.follow("Find")
     assert [one.text for one in walker.all(".groups .said")] == [OTHER]
 
+    walker.follow("Show all")
     walker.follow("Yours")
     assert not walker.named("Compare").is_enabled()
     for box in walker.all("[name=claim]"):

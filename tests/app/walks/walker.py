@@ -98,6 +98,10 @@ class Walker:
         self.leave(lambda: self.keys(Keys.ENTER))
         return self.verdict()
 
+    def send(self) -> None:
+        """Press the button of the box."""
+        self.leave(self.see("#check").click)
+
     def verdict(self) -> str:
         """Wait for the verdict on this page and return its words."""
         self.wait("document.querySelector('.verdict h2')")
@@ -105,16 +109,15 @@ class Walker:
 
     def download(self, words: str) -> Path:
         """Press the link or button of a file, and return the file when it is here."""
-        before = set(self._downloads.iterdir())
 
-        def new() -> list[Path]:
-            files = set(self._downloads.iterdir()) - before
+        def whole() -> list[Path]:
+            files = self._downloads.iterdir()
             return [one for one in files if one.suffix != ".crdownload" and one.name[0] != "."]
 
         self.press(words)
-        wait_until(lambda: bool(new()), f"the file of “{words}”")
-        (file,) = new()
-        return file
+        wait_until(lambda: bool(whole()), f"the file of “{words}”")
+        (file,) = whole()
+        return file.rename(self._files / file.name)
 
     def attach(self, selector: str, **files: bytes) -> None:
         """Choose files in a form; the last underscore of a name stands for a dot."""
