@@ -36,7 +36,7 @@ TEXTS = {
     " walked on the Moon in July 1969.",
     "Neil Armstrong": "Neil Armstrong was an American astronaut. He commanded Apollo 11.",
     "Penicillin": "Penicillin is an antibiotic. Alexander Fleming discovered it in London in 1928.",
-    "Alexander Fleming": "Alexander Fleming was a Scottish doctor. He was born in Ayrshire in 1881.",
+    "Alexander Fleming": "Alexander Fleming was a Scottish doctor. He was born in Ayrshire.",
     "Mona Lisa": "The Mona Lisa is a portrait that Leonardo da Vinci painted. It hangs in the"
     " Louvre in Paris.",
     "Leonardo da Vinci": "Leonardo da Vinci was an Italian painter and engineer. He died in France"

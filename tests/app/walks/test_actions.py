@@ -65,6 +65,6 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     walker.follow("Your feedback")
     assert "I saw it there." in walker.text(".note")
     file = walker.download(browser.find_element(By.PARTIAL_LINK_TEXT, "--claims").text)
-    (said,) = (one for one in read_corpus_claims(file) if one.claim == wrong)
+    (said,) = (one for one in read_corpus_claims(file) if one.text == wrong)
     assert said.label == "NOT ENOUGH INFO"
     assert_no_complaints(browser)

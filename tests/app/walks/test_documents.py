@@ -7,7 +7,6 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pypdf
 import pytest
-from selenium.webdriver.common.by import By
 
 from tests.app.browser import assert_no_complaints, console_messages
 from tests.app.walks.walker import Walker

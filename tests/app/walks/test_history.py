@@ -7,6 +7,7 @@ import json
 
 import pytest
 from selenium.webdriver import Keys
+from selenium.webdriver.common.by import By
 
 from tests.app.browser import assert_no_complaints
 from tests.app.walks.walker import Walker
@@ -34,7 +35,7 @@ def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker
     (group,) = walker.all(".groups > li")
     assert group.text.count(CLAIM) == 1
     assert [one.text for one in walker.all(".by")] == ["fer", "combined"]
-    walker.follow("Everyone’s")
+    walker.leave(walker.browser.find_element(By.PARTIAL_LINK_TEXT, "Everyone").click)
     assert OTHER in walker.text(".groups")
     walker.fill("#q", "symbol ra")
     walker.press("Filter by verdict, recipe or state")
@@ -45,8 +46,12 @@ def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker
     walker.follow("Show all")
     walker.follow("Yours")
     assert not walker.named("Compare").is_enabled()
-    for box in walker.all("[name=claim]"):
-        box.click()
+    one, other = walker.all("[name=claim]")
+    one.click()
+    assert not walker.named("Compare").is_enabled()
+    assert walker.named("Export CSV").is_enabled()
+    other.click()
+    assert walker.text("#how-many") == "2 selected"
     walker.follow("Compare")
     assert walker.text("h1") == CLAIM
     walker.follow("History")

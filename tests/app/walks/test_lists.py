@@ -8,6 +8,7 @@ import os
 import signal
 
 import pytest
+from selenium.webdriver.common.by import By
 
 from tests.app.browser import assert_no_complaints, console_messages
 from tests.app.walks.walker import Walker
@@ -63,7 +64,7 @@ def test_a_journalist_uploads_a_table_pauses_it_and_takes_it_back_though_a_worke
     walker.press("William Shakespeare was born in London.")
     walker.wait("document.querySelector('#row-14-open .entry-sentences')")
     assert "Stratford-upon-Avon" in walker.text("#row-14-open")
-    walker.leave(walker.browser.find_element("partial link text", "Refuted").click)
+    walker.leave(walker.browser.find_element(By.PARTIAL_LINK_TEXT, "Refuted").click)
     assert len(walker.all(".entries > li")) == verdicts.count("Refuted")
 
     with walker.download("CSV").open(encoding="utf-8-sig", newline="") as table:
