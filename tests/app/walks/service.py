@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.app.walks.library import write_library
 from tests.ops.up_process import environment, esoteric, free_port, programs
-from tests.support.shared import start_server
+from tests.support.shared import one_at_a_time, start_server
 from tests.support.waiting import wait_until
 
 
@@ -24,19 +24,25 @@ class Service:
     address: str
     pid: int
 
-    def worker(self) -> int:
-        """Return the process that checks claims: the last one, below the one that watches it."""
-        return programs("worker", self.pid)[-1]
-
     @contextmanager
     def held_worker(self) -> Iterator[None]:
         """Let no claim be checked in this block, so that one sees how its page begins."""
-        worker = self.worker()
-        os.kill(worker, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(worker, signal.SIGCONT)
+        with one_at_a_time("worker"):
+            worker = self._worker()
+            os.kill(worker, signal.SIGSTOP)
+            try:
+                yield
+            finally:
+                os.kill(worker, signal.SIGCONT)
+
+    def kill_worker(self) -> None:
+        """End the worker as a fault does, amid whatever it does."""
+        with one_at_a_time("worker"):
+            os.kill(self._worker(), signal.SIGKILL)
+
+    def _worker(self) -> int:
+        """Return the process that checks claims: the last one, below the one that watches it."""
+        return programs("worker", self.pid)[-1]
 
 
 def start(folder: Path, models: Path) -> Service:

@@ -45,6 +45,7 @@ def test_somebody_types_whatever_comes_to_mind_and_the_box_knows_what_to_do(
         ("https://example.org/news/tower", "link"),
     ):
         walker.open("/")
+        walker.wait(FOCUSED)
         walker.keys(refused)
         walker.wait("document.querySelector('#claim-problem')")
         assert word in walker.text("#claim-problem")

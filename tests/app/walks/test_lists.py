@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -46,7 +44,7 @@ def test_a_journalist_uploads_a_table_pauses_it_and_takes_it_back_though_a_worke
         assert walker.text("h1") == "speech.csv"
         assert walker.text(".figures") == "1 of 14 claims"  # one is no claim in English
     walker.wait("document.querySelector('#row-1 .opens')")
-    os.kill(walker.service.worker(), signal.SIGKILL)
+    walker.service.kill_worker()
     walker.follow("Pause")
     assert "paused" in walker.text(".figures")
     walker.follow("Go on")

@@ -9,8 +9,6 @@ from typing import TypeVar
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.expected_conditions import staleness_of
-from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.app.browser import text_of, wait_for, wait_for_element
 from tests.app.walks.service import Service
@@ -72,10 +70,9 @@ class Walker:
 
     def leave(self, act: Callable[[], object]) -> None:
         """Do what leads to another page, and wait for that."""
-        page = self.browser.find_element(By.TAG_NAME, "html")
+        self.browser.execute_script("window.isLeft = true")
         act()
-        WebDriverWait(self.browser, 60, 0.05).until(staleness_of(page))
-        self.wait("document.readyState !== 'loading'")
+        self.wait("!window.isLeft && document.readyState !== 'loading'")
 
     def keys(self, *keys: str) -> None:
         ActionChains(self.browser).send_keys(*keys).perform()
