@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.common.by import By
@@ -13,8 +12,6 @@ from selenium.webdriver.remote.webelement import WebElement
 from tests.app.browser import text_of, wait_for, wait_for_element
 from tests.app.walks.service import Service
 from tests.support.waiting import wait_until
-
-T = TypeVar("T")
 
 
 class Walker:
