@@ -15,6 +15,8 @@ from tests.ops.up_process import environment, esoteric, free_port, programs
 from tests.support.shared import one_at_a_time, start_server
 from tests.support.waiting import wait_until
 
+SECONDS_TO_START = 180.0  # at most, also where the worker has to convert the models first
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -59,5 +61,6 @@ def start(folder: Path, models: Path) -> Service:
     settings = environment(home) | {"ESOTERIC_MOST_UPLOAD_MB": "1"}
     command = [sys.executable, "-m", "cli", "up", "--port", str(port)]
     up = start_server(command, log, settings)
-    wait_until(lambda: "is ready" in log.read_text(), "the line that it is ready")
+    ready = "the line that it is ready"
+    wait_until(lambda: "is ready" in log.read_text(), ready, SECONDS_TO_START)
     return Service(home, f"http://127.0.0.1:{port}", up.pid)
