@@ -25,7 +25,7 @@ def test_a_reader_sees_how_sure_each_verdict_is_and_where_to_go_when_nothing_is_
     block = walker.text(".verdict")
     assert "%" not in block
     assert "of 100" not in block
-    assert "cello" in block  # what nothing was found about
+    assert "mayor" in block  # what nothing was found about
     for way_on in ("Search Wikipedia", "Search fact checks", "Edit the claim"):
         assert walker.named(way_on).is_displayed()
     assert not walker.see(".evidence").is_displayed()
