@@ -17,7 +17,7 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     walker: Walker,
 ) -> None:
     browser = walker.browser
-    wrong = "The Mona Lisa hangs in Vienna."
+    wrong = "Tea came to Europe from Brazil."
     assert walker.check(wrong) == "Refuted"
     first = walker.address()
 
@@ -26,7 +26,7 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     walker.press("Disagree…")
     walker.see("[name=label][value='NOT ENOUGH INFO']").click()
     walker.see("[name=wrong]").click()
-    walker.fill("#note", "I saw it there.")
+    walker.fill("#note", "The ships say so.")
     walker.follow("Save")
     assert "You disagree: it should be “not settled”" in walker.text(".given")
 
@@ -49,8 +49,8 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
         "const f = document.getElementById('claim');"
         "return f.value.slice(f.selectionStart, f.selectionEnd)"
     )
-    assert "Vienna" in chosen  # what the evidence contradicts is typed over
-    walker.fill("#claim", "The Mona Lisa hangs in Paris.")
+    assert "Brazil" in chosen  # what the evidence contradicts is typed over
+    walker.fill("#claim", "Tea came to Europe from China.")
     walker.send()
     assert walker.verdict() == "Supported"
     walker.follow(wrong)
@@ -63,7 +63,7 @@ def test_a_reader_disagrees_with_a_reason_edits_the_claim_searches_on_and_takes_
     assert walker.address() == first
 
     walker.follow("Your feedback")
-    assert "I saw it there." in walker.text(".note")
+    assert "The ships say so." in walker.text(".note")
     file = walker.download(browser.find_element(By.PARTIAL_LINK_TEXT, "--claims").text)
     (said,) = (one for one in read_corpus_claims(file) if one.text == wrong)
     assert said.label == "NOT ENOUGH INFO"
