@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.browser import assert_no_complaints
+from tests.app.browser import assert_no_complaints, resize
 from tests.app.walks.walker import Walker
 
 pytestmark = pytest.mark.server
@@ -28,8 +28,15 @@ def test_a_journalist_checks_what_a_speech_says_and_leaves_out_what_nobody_can_c
     assert claims[1] == "Ottawa lies on the Ottawa River."
     assert "The text does not say clearly" in walker.text(".sentences .unclear")
     assert walker.text("#send") == "Check 3 claims"
+    walker.see("#take-2").click()
+    assert walker.text("#send") == "Check 2 claims"
+    walker.see("#take-2").click()
     walker.fill(".sentences li:last-child textarea", "Marie Curie was born in Warsaw.")
     assert walker.text("#send") == "Check 4 claims"
+    for width in (320, 768, 1440):
+        resize(walker.browser, width)
+        wide = walker.browser.execute_script("return document.documentElement.scrollWidth")
+        assert wide <= width
 
     walker.follow("Check 4 claims")
     walker.wait("document.getElementById('list').dataset.state === 'done'")
