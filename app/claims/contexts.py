@@ -144,7 +144,7 @@ class ProgressPage:
     id: str
     claim: str
     recipe: str
-    corpus: Corpus | None
+    corpora: tuple[CorpusChoice, ...]
     drawn: tuple[Segment, ...]
     now: str
     waiting: str

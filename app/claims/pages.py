@@ -19,7 +19,7 @@ from app.claims.history import history_page
 from app.claims.history_search import HistorySearch
 from app.claims.progress import progress_page
 from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import Corpus, render
+from app.contexts import Corpus, CorpusChoice, render
 from app.documents.corpus import corpus_item, is_wikipedia, searched_corpus
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.documents.files import file_links
@@ -46,6 +46,7 @@ from retrieval.errors import (
 )
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
 from retrieval.text.plain_questions import plain_statement
+from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health
 from worker.jobs import Job, Origin, QueueFull
@@ -175,7 +176,7 @@ def claim(job_id: str) -> str:
             problem,
             asked,
             before=store.standing(job.id)[1],
-            corpus=_corpus(),
+            corpora=_searched(job),
             follow=follow,
             may_cancel=may_change(store.owner(job.id)),
         )
@@ -285,11 +286,9 @@ def _recipe_of(job: Job) -> Recipe:
         return RECIPES[DEFAULT_RECIPE]
 
 
-def _corpus() -> Corpus | None:
-    try:
-        return corpus_item(searched_corpus(services()))
-    except IndexUnavailable:
-        return None
+def _searched(job: Job) -> tuple[CorpusChoice, ...]:
+    names = job.corpora or (DEFAULT_CORPUS,)
+    return tuple(one for one in corpora_to_choose(names) if one.name in names)
 
 
 def _see_claim(job_id: str) -> BaseResponse:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from app.claims.contexts import ProgressPage
-from app.contexts import Corpus
+from app.contexts import CorpusChoice
 from app.result.trail import Group, drawn, stances, steps_of, trail
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Recipe
@@ -33,14 +33,14 @@ def progress_page(
     asked: AskedModel | None,
     *,
     before: int,
-    corpus: Corpus | None,
+    corpora: tuple[CorpusChoice, ...],
     follow: bool,
     may_cancel: bool,
 ) -> ProgressPage:
     """Return the page of a pending job.
 
     ``problem``: why no worker takes claims, if none does. ``asked``: the language model, if any.
-    ``before``: how many claims wait before it.
+    ``before``: how many claims wait before it. ``corpora``: those that it is checked against.
     """
     running = job.state == "running"
     groups = trail(events, recipe, running=running and bool(events), asks=asked is not None)
@@ -50,7 +50,7 @@ def progress_page(
         id=job.id,
         claim=job.claim,
         recipe=job.recipe,
-        corpus=corpus,
+        corpora=corpora,
         drawn=drawn(job.claim, groups),
         now=_now(groups) if running else "Waiting",
         waiting=_waiting(problem, before) if job.state == "queued" else "",

@@ -20,7 +20,6 @@ from tests.app.browser import (
     resize,
     text_of,
     wait_for,
-    wait_for_element,
 )
 from tests.app.claim_documents import (
     LONG_CLAIM,
@@ -229,39 +228,6 @@ def test_the_evidence_can_be_narrowed_to_one_stance(
     assert [card.is_displayed() for card in cards] == [False, True]
     press(browser, Keys.ARROW_LEFT)
     assert [card.is_displayed() for card in cards] == [True, False]
-
-
-def test_everything_works_without_scripts(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    browser.get(web.address)
-    browser.find_element(By.ID, "claim").send_keys(CLAIM)
-    browser.find_element(By.CSS_SELECTOR, "button.primary").click()
-    job = wait_for_the_job(browser, store)
-    wait_for_element(browser, "#progress")
-    run = worker.start(job)
-    done = worker.record(run, FIRST_HOP[:3])
-    browser.find_element(By.LINK_TEXT, "Show the progress").click()
-    wait_for_element(browser, "tr[data-stage=titles].done")
-    browser.find_element(By.PARTIAL_LINK_TEXT, "every two seconds").click()
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: driver.find_elements(By.LINK_TEXT, "Stop reloading")
-    )
-    # From here on the page reloads itself.
-    worker.record(run, FIRST_HOP[3:5], done)
-    wait_for_element(browser, "tr[data-stage=questions].done")
-    assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
-    wait_for_element(browser, ".verdict")
-    assert "Supported" in text_of(browser, ".verdict h2")
-    delete = browser.find_element(By.CSS_SELECTOR, "form[action$='/delete'] button")
-    assert not delete.is_displayed()
-    browser.find_element(By.XPATH, "//summary[.='Delete this claim']").click()
-    delete.click()
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: "You have not checked a claim" in driver.page_source
-    )
-    assert store.recent(1) == []
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from cli.supervisor import SECONDS_TO_END
-from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port
+from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port, programs
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.server
@@ -121,7 +121,7 @@ def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_bac
         return {"code": ""}
 
     def told() -> bool:
-        for pid in programs("worker", up):
+        for pid in programs("worker", up.process.pid):
             os.kill(pid, signal.SIGKILL)
         return problem()["code"] == "worker_dies"
 
@@ -134,14 +134,6 @@ def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_bac
     with urllib.request.urlopen(f"{up.address}/claims", timeout=5) as history:
         assert history.status == 200
     up.wait_until_ready()
-
-
-def programs(module: str, up: Up) -> list[int]:
-    """Return the processes of `up` that run this module."""
-    listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, check=True)
-    rows = [line.split(maxsplit=1) for line in listed.stdout.decode().splitlines()]
-    ours = [int(pid) for pid, args in rows if args.endswith(f"cli.run_with_parent {module}")]
-    return [pid for pid in family(up.process.pid) if pid in ours]
 
 
 @pytest.mark.models

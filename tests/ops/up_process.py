@@ -55,6 +55,14 @@ def alive(pids: list[int]) -> list[int]:
     return [int(row[0]) for row in rows if int(row[0]) in pids and not row[1].startswith("Z")]
 
 
+def programs(module: str, pid: int) -> list[int]:
+    """Return the processes that run this module of those that ``esoteric up`` has started."""
+    listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, check=True)
+    rows = [line.split(maxsplit=1) for line in listed.stdout.decode().splitlines()]
+    ours = [int(one) for one, args in rows if args.endswith(f"cli.run_with_parent {module}")]
+    return [one for one in family(pid) if one in ours]
+
+
 class Up:
     """A running ``esoteric up``."""
 

@@ -15,8 +15,6 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from selenium.webdriver import Chrome
-from selenium.webdriver.common.by import By
 from sqlalchemy import select
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
@@ -24,10 +22,8 @@ from werkzeug.test import TestResponse, encode_multipart
 from app import create_app
 from app.services import services_of
 from settings import Settings
-from tests.app.browser import assert_no_complaints, text_of, wait_for
 from tests.app.claim_documents import claim_document
 from tests.app.test_escaping import HOSTILE, assert_harmless
-from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from tests.support.corpora import for_workers
 from tests.support.encoders import WordEncoder
@@ -329,32 +325,6 @@ def test_no_path_of_the_server_is_shown(
     for one in (name, folder):
         for path in (f"/documents/{one}", f"/api/v1/corpora/{one}"):
             assert str(tmp_path) not in client.get(path).text
-
-
-@pytest.mark.browser
-def test_a_page_follows_the_indexing_in_the_browser(
-    browser: Chrome, web: WebProcess, tmp_path: Path
-) -> None:
-    file = tmp_path / "pier.txt"
-    file.write_text("The pier cost 4 million.")
-    browser.get(f"{web.address}/documents")
-    browser.find_element(By.ID, "title").send_keys("Papers")
-    browser.find_element(By.ID, "files").send_keys(str(file))
-    browser.find_element(By.CSS_SELECTOR, "form.upload button.primary").click()
-    wait_for(browser, "document.querySelector('#corpus[data-works]')")
-    corpora = CorpusStore(web.settings.documents, {})
-    (name,) = corpora.names()
-    index_corpus(for_workers(corpora), name, WordEncoder)
-    wait_for(browser, "document.querySelector('#corpus:not([data-works])')")
-    assert "Ready" in text_of(browser, "#corpus")
-    assert "1 passage" in text_of(browser, ".files")
-    browser.get(web.address)
-    browser.find_element(By.CSS_SELECTOR, "details.corpora summary").click()
-    browser.find_element(By.ID, f"corpus-{name}").click()
-    assert text_of(browser, "#corpora-chosen") == "Wikipedia introductions, Papers"
-    browser.find_element(By.ID, "corpus-default").click()
-    assert text_of(browser, "#corpora-chosen") == "Papers"
-    assert_no_complaints(browser)
 
 
 def test_documents_that_a_worker_on_another_machine_does_not_have_are_refused(

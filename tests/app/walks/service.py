@@ -1,0 +1,66 @@
+"""The whole service, as users start it, over the library."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.app.walks.library import write_library
+from tests.ops.up_process import environment, esoteric, free_port, programs
+from tests.support.shared import one_at_a_time, start_server
+from tests.support.waiting import wait_until
+
+SECONDS_TO_START = 180.0  # at most, also where the worker has to convert the models first
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running ``esoteric up``; ``pid``: its process, which has started all others."""
+
+    home: Path
+    address: str
+    pid: int
+
+    @contextmanager
+    def held_worker(self) -> Iterator[None]:
+        """Let no claim be checked in this block, so that one sees how its page begins."""
+        with one_at_a_time("worker"):
+            worker = self._worker()
+            os.kill(worker, signal.SIGSTOP)
+            try:
+                yield
+            finally:
+                os.kill(worker, signal.SIGCONT)
+
+    def kill_worker(self) -> None:
+        """End the worker as a fault does, amid whatever it does."""
+        with one_at_a_time("worker"):
+            os.kill(self._worker(), signal.SIGKILL)
+
+    def _worker(self) -> int:
+        """Return the process that checks claims: the last one, below the one that watches it."""
+        return programs("worker", self.pid)[-1]
+
+
+def start(folder: Path, models: Path) -> Service:
+    """Build the index in this folder, and start the service."""
+    home = folder / "home"
+    home.mkdir()
+    (home / "models").symlink_to(models)
+    library = home / "library.jsonl"
+    write_library(library)
+    built = esoteric("index", "build", "--source", f"jsonl:{library}", home=home)
+    assert built.returncode == 0, built.stderr
+    port, log = free_port(), home / "up.log"
+    # Small files are too large for this service, so that nobody has to make large ones.
+    settings = environment(home) | {"ESOTERIC_MOST_UPLOAD_MB": "1"}
+    command = [sys.executable, "-m", "cli", "up", "--port", str(port)]
+    up = start_server(command, log, settings)
+    ready = "the line that it is ready"
+    wait_until(lambda: "is ready" in log.read_text(), ready, SECONDS_TO_START)
+    return Service(home, f"http://127.0.0.1:{port}", up.pid)
