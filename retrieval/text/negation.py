@@ -7,6 +7,7 @@ whale shark is a fish" for one of "A whale is not a fish".
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,14 +29,32 @@ class NotOfKind:
     thing: frozenset[str]
     kind: frozenset[str]
 
-    def is_denied_in(self, title: str, sentence: Doc) -> bool:
-        """Return whether a sentence may deny it: it is from the document about the thing, or has
-        the thing as a subject, or says something of all that the thing belongs to.
+    def is_denied_by(self, read: Sequence[tuple[str, Doc]]) -> bool:
+        """Return whether (title, sentence) pairs that are read together may deny it.
+
+        One of them is about the thing, and each other one that has a word of the kind is about
+        what such a sentence names: "Ada is a wright." and "A wright is a builder.", but not "Europe
+        is a continent." and "Spain is a country in Europe.".
+        """
+        about = [sentence for title, sentence in read if self._is_about(title, sentence)]
+        if not about or len(read) == 1:
+            return bool(about)
+        named = {stem(token.text) for sentence in about for token in sentence}
+        return all(
+            sentence in about
+            or not self.kind & {stem(token.lemma_) for token in sentence}
+            or named.issuperset(_titled(title))
+            for title, sentence in read
+        )
+
+    def _is_about(self, title: str, sentence: Doc) -> bool:
+        """Return whether a sentence is from the document about the thing, or has the thing as a
+        subject, or says something of all that the thing belongs to.
 
         The title may name the kind too ("Thai language"), and a person may have more names than in
         the claim.
         """
-        titled = frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
+        titled = _titled(title)
         if titled == self.thing or titled - self.kind == self.thing:
             return True
         return any(
@@ -59,6 +78,10 @@ def not_of_kind(claim: Doc) -> NotOfKind | None:
         if thing is not None and kind is not None and any(t.dep_ == "neg" for t in verb.children):
             return NotOfKind(_stems(thing), _stems(kind))
     return None
+
+
+def _titled(title: str) -> frozenset[str]:
+    return frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
 
 
 def _of_all(subject: Token) -> bool:

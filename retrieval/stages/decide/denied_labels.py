@@ -49,14 +49,14 @@ class DeniedLabels:
         alone = read[0] if len(read) == 1 and not read[0].has_context else None
         if alone is not None and self._is_of_another(alone):
             return _BOTH
-        if not any(map(self._may_deny, read)):
+        if not self._may_deny(read):
             return _REFUTES
         return _NONE
 
-    def _may_deny(self, item: Evidence) -> bool:
+    def _may_deny(self, read: Sequence[Evidence]) -> bool:
         claimed = self._not_of_kind
-        return claimed is None or claimed.is_denied_in(
-            item.title, self._parser.parse(item.sentence.text)
+        return claimed is None or claimed.is_denied_by(
+            [(item.title, self._parser.parse(item.sentence.text)) for item in read]
         )
 
     def _is_of_another(self, item: Evidence) -> bool:
