@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.quantities.owner import is_of_another
 from retrieval.text.beside_the_point import point_of
+from retrieval.text.compared_things import compared_things
 from retrieval.text.english import EnglishParser
 from retrieval.text.negation import not_of_kind
 from retrieval.text.notices import asks_for_a_thing
@@ -31,6 +32,7 @@ class DeniedLabels:
         self._subject = subject_of(claim)
         self._point = point_of(claim)
         self._not_of_kind = not_of_kind(claim)
+        self._compared = compared_things(claim)
         self._asks = asks_for_a_thing(claim.text)
 
     def denied(self, read: Sequence[Evidence]) -> frozenset[Label]:
@@ -42,6 +44,8 @@ class DeniedLabels:
         (``retrieval.text.negation``).
         """
         if self._asks or not self._subject.is_in([item.as_read for item in read]):
+            return _BOTH
+        if self._compared and not self._compared.may_be_settled_by([i.as_read for i in read]):
             return _BOTH
         texts = [text for item in read for text in item.as_read]
         if missed := self._point.missed_by(texts, self._parser.parse):
