@@ -9,6 +9,7 @@ from retrieval.quantities.owner import is_of_another
 from retrieval.text.beside_the_point import point_of
 from retrieval.text.compared_things import compared_things
 from retrieval.text.english import EnglishParser
+from retrieval.text.membership import of_kind
 from retrieval.text.negation import not_of_kind
 from retrieval.text.notices import asks_for_a_thing
 from retrieval.text.subject import subject_of
@@ -31,6 +32,7 @@ class DeniedLabels:
         self._parser = parser
         self._subject = subject_of(claim)
         self._point = point_of(claim)
+        self._of_kind = of_kind(claim)
         self._not_of_kind = not_of_kind(claim)
         self._compared = compared_things(claim)
         self._asks = asks_for_a_thing(claim.text)
@@ -53,6 +55,9 @@ class DeniedLabels:
         alone = read[0] if len(read) == 1 and not read[0].has_context else None
         if alone is not None and self._is_of_another(alone):
             return _BOTH
+        if alone is not None and self._of_kind is not None:
+            sentence = self._parser.parse(alone.sentence.text)
+            return self._of_kind.denied_by(alone.title, sentence)
         if not self._may_deny(read):
             return _REFUTES
         return _NONE

@@ -12,6 +12,7 @@ from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
+from retrieval.text.compared_things import compared_things
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import path_text
@@ -29,6 +30,15 @@ from retrieval.words import counted
 
 Denied: TypeAlias = Callable[[Sequence[Evidence]], frozenset[Label]]
 """Which labels sentences that are read together cannot give a claim."""
+
+
+Wording: TypeAlias = Callable[[str, str], str]
+"""The words in which a claim is read with a text: those of the text, where it has its own."""
+
+
+def as_claimed(claim: str, text: str) -> str:
+    """Return the claim in its own words, whatever the text."""
+    return claim
 
 
 def nothing_denied(read: Sequence[Evidence]) -> frozenset[Label]:
@@ -69,7 +79,11 @@ class EvidenceVerifier(Stage):
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
         denied = DeniedLabels(state.parsed, self._parser).denied
-        evidence, readings = self.verify(state.claim, state.evidence, state.readings, paths, denied)
+        compared = compared_things(state.parsed)
+        wording = compared.wording if compared is not None else as_claimed
+        evidence, readings = self.verify(
+            state.claim, state.evidence, state.readings, paths, denied, wording
+        )
         copied = _with_copies(evidence, state.documents)
         return replace(state, evidence=tuple(copied), readings=readings)
 
@@ -80,6 +94,7 @@ class EvidenceVerifier(Stage):
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
         denied: Denied = nothing_denied,
+        wording: Wording = as_claimed,
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
         """Return the sentences of the evidence that were read, best first, and all readings so far.
 
@@ -89,7 +104,8 @@ class EvidenceVerifier(Stage):
         Of the readings that end with a sentence, the one with the highest score is kept; a path
         only if its score is higher than that of each of its sentences alone (``path_gain``).
         A reading does not get a label that it is ``denied``: its stance is NOT ENOUGH INFO then,
-        but it keeps its rank among others of that kind (``other_subject_share``).
+        but it keeps its rank among others of that kind (``other_subject_share``). With each text
+        the claim is read in its ``wording``.
         The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
         the first sentence of a path is ranked next to the last one.
         """
@@ -97,7 +113,7 @@ class EvidenceVerifier(Stage):
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
-        readings = self._readings(claim, asked, known, before)
+        readings = self._readings(claim, asked, known, before, wording)
         about = self._about(denied, readings, known)
         read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
         worth = {item.key: item.score for item in read}
@@ -114,12 +130,12 @@ class EvidenceVerifier(Stage):
         asked: Sequence[Evidence],
         known: Mapping[SentenceKey, Evidence],
         before: Mapping[Reading, Opinion],
+        wording: Wording,
     ) -> dict[Reading, Opinion]:
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
-        probabilities = self._model.probabilities(
-            [(claim, _text(reading, known)) for reading in new]
-        )
+        texts = [_text(reading, known) for reading in new]
+        probabilities = self._model.probabilities([(wording(claim, text), text) for text in texts])
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
             for reading, row in zip(new, probabilities, strict=True)
