@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.quantities.relation import Ruling
 from retrieval.text.stems import stem
+from retrieval.text.titled import titled
 from retrieval.types import REFUTES
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ _LATER = re.compile(
     r"|\d*(?:2nd|3rd|\dth))",
     re.IGNORECASE,
 )
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _DEGREES = {"most", "least"}
 _NAMING = {"NOUN", "PROPN", "ADJ"}
 _UP = {"conj", "appos", "attr", "ccomp", "advcl", "oprd"}
@@ -46,7 +46,7 @@ class First:
 
     def ruling(self, title: str, sentence: Doc) -> Ruling | None:
         """Return the ruling of a sentence by which the thing comes later; None of any other."""
-        if _titled(title) != self.thing or not self._is_subject(sentence):
+        if titled(title) != self.thing or not self._is_subject(sentence):
             return None
         for adjective, kind in _superlatives(sentence):
             later = next((t for t in _before(adjective) if _LATER.fullmatch(t.text)), None)
@@ -121,10 +121,6 @@ def _is_said_of_subject(kind: Token) -> bool:
     while token.dep_ in _UP:
         token = token.head
     return token.dep_ == "ROOT" and token != kind
-
-
-def _titled(title: str) -> frozenset[str]:
-    return frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
 
 
 def _stems(kind: Token) -> set[str]:

@@ -6,10 +6,12 @@ edible." deny that it is a fruit. A verifier is drawn to the word.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from retrieval.text.stems import stem
+from retrieval.text.titled import titled
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ _BOTH: frozenset[Label] = frozenset((SUPPORTS, REFUTES))
 _SUPPORTS: frozenset[Label] = frozenset((SUPPORTS,))
 _REFUTES: frozenset[Label] = frozenset((REFUTES,))
 _NONE: frozenset[Label] = frozenset()
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _ITS_WORDS = {"det", "amod", "compound", "punct"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _IS = {"be", "become", "remain"}
@@ -38,6 +39,29 @@ class OfKind:
 
     thing: str
     kind: str
+
+    def denied_in(self, read: Sequence[tuple[str, Doc]]) -> frozenset[Label]:
+        """Return the labels that (title, sentence) pairs, read together, cannot give the claim.
+
+        Several say nothing if none that has the kind is about the thing, or about what a sentence
+        about the thing names: "Tin is a metal." and "Brass is an alloy." do not belong together.
+        """
+        if len(read) == 1:
+            return self.denied_by(*read[0])
+        about = [(title, sentence) for title, sentence in read if self._is_about(title, sentence)]
+        named = {stem(token.text) for _, sentence in about for token in sentence}
+        with_kind = [pair for pair in read if any(_base(token) == self.kind for token in pair[1])]
+        if not with_kind or any(
+            self.denied_by(*pair) != _BOTH if pair in about else named.issuperset(titled(pair[0]))
+            for pair in with_kind
+        ):
+            return _NONE
+        return _BOTH
+
+    def _is_about(self, title: str, sentence: Doc) -> bool:
+        return self._is_title(title) or any(
+            _says_what(token) for token in sentence if _base(token) == self.thing
+        )
 
     def denied_by(self, title: str, sentence: Doc) -> frozenset[Label]:
         """Return the labels that a sentence alone cannot give the claim."""
@@ -61,8 +85,7 @@ class OfKind:
         return _NONE
 
     def _is_title(self, title: str) -> bool:
-        words = re.findall(r"\w+", _BRACKETS.sub("", title).casefold())
-        return bool(words) and words[-1] in (self.thing, f"{self.thing}s", f"{self.thing}es")
+        return titled(title) == {stem(self.thing)}
 
 
 def of_kind(claim: Doc) -> OfKind | None:

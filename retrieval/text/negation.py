@@ -6,17 +6,16 @@ whale shark is a fish" for one of "A whale is not a fish".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval.text.stems import stem
+from retrieval.text.titled import titled
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _NAMING = {"NOUN", "PROPN", "ADJ", "NUM"}
 _ALL = {"all", "both", "each", "every"}
 _ASIDE = {"appos", "relcl", "acl"}
@@ -43,7 +42,7 @@ class NotOfKind:
         return all(
             sentence in about
             or not self.kind & {stem(token.lemma_) for token in sentence}
-            or named.issuperset(_titled(title))
+            or named.issuperset(titled(title))
             for title, sentence in read
         )
 
@@ -54,8 +53,8 @@ class NotOfKind:
         The title may name the kind too ("Thai language"), and a person may have more names than in
         the claim.
         """
-        titled = _titled(title)
-        if titled == self.thing or titled - self.kind == self.thing:
+        named = titled(title)
+        if self.thing in (named, named - self.kind):
             return True
         return any(
             self._is(token) or (_of_all(token) and self.thing <= _stems(token.head))
@@ -78,10 +77,6 @@ def not_of_kind(claim: Doc) -> NotOfKind | None:
         if thing is not None and kind is not None and any(t.dep_ == "neg" for t in verb.children):
             return NotOfKind(_stems(thing), _stems(kind))
     return None
-
-
-def _titled(title: str) -> frozenset[str]:
-    return frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
 
 
 def _of_all(subject: Token) -> bool:

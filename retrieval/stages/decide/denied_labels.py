@@ -41,9 +41,10 @@ class DeniedLabels:
         """Return the labels that these sentences, read together, cannot give.
 
         A question for a thing has no label. What is not about the claim's subject gives none, nor
+        what is not about both things that it compares (``retrieval.text.compared_things``), nor
         what only shares words with it (``retrieval.text.beside_the_point``), nor a number of
-        another thing. What another thing is does not refute what this one is not
-        (``retrieval.text.negation``).
+        another thing. What a thing has is not what it is (``retrieval.text.membership``), and what
+        another thing is does not refute what this one is not (``retrieval.text.negation``).
         """
         if self._asks or not self._subject.is_in([item.as_read for item in read]):
             return _BOTH
@@ -55,18 +56,18 @@ class DeniedLabels:
         alone = read[0] if len(read) == 1 and not read[0].has_context else None
         if alone is not None and self._is_of_another(alone):
             return _BOTH
-        if alone is not None and self._of_kind is not None:
-            sentence = self._parser.parse(alone.sentence.text)
-            return self._of_kind.denied_by(alone.title, sentence)
+        if self._of_kind is not None and (alone is not None or len(read) > 1):
+            return self._of_kind.denied_in(self._parsed(read))
         if not self._may_deny(read):
             return _REFUTES
         return _NONE
 
     def _may_deny(self, read: Sequence[Evidence]) -> bool:
         claimed = self._not_of_kind
-        return claimed is None or claimed.is_denied_by(
-            [(item.title, self._parser.parse(item.sentence.text)) for item in read]
-        )
+        return claimed is None or claimed.is_denied_by(self._parsed(read))
+
+    def _parsed(self, read: Sequence[Evidence]) -> list[tuple[str, Doc]]:
+        return [(item.title, self._parser.parse(item.sentence.text)) for item in read]
 
     def _is_of_another(self, item: Evidence) -> bool:
         return is_of_another(self._claim, item.title, item.sentence.text, self._parser)

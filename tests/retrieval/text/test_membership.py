@@ -48,6 +48,24 @@ def test_what_a_thing_has_makes_or_is_used_for_is_not_what_it_is(
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "lost"),
+    [
+        (("Tin", "Tin is a soft metal."), ("Brass", "Brass is an alloy."), NEITHER),
+        (("Tin", "Tin is a kind of brass."), ("Brass", "Brass is an alloy."), set()),
+        (("Tin", "Tin is an alloy."), ("Brass", "Brass is an alloy."), set()),
+        (("Tin", "Tin is a soft metal."), ("Metal", "Metals conduct heat."), set()),
+    ],
+)
+def test_sentences_together_say_it_only_if_one_leads_to_the_other(
+    parser: EnglishParser, first: tuple[str, str], second: tuple[str, str], lost: set[str]
+) -> None:
+    claimed = of_kind(parser.parse("Tin is an alloy."))
+    assert claimed is not None
+    read = [(title, parser.parse(sentence)) for title, sentence in (first, second)]
+    assert claimed.denied_in(read) == lost
+
+
+@pytest.mark.parametrize(
     "claim",
     [
         "Zinc is not an alloy.",
