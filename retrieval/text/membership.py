@@ -6,7 +6,7 @@ edible." deny that it is a fruit. A verifier is drawn to the word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ _SUPPORTS: frozenset[Label] = frozenset((SUPPORTS,))
 _REFUTES: frozenset[Label] = frozenset((REFUTES,))
 _NONE: frozenset[Label] = frozenset()
 _ITS_WORDS = {"det", "amod", "compound", "punct"}
+_CLAUSES = {"relcl", "acl"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _IS = {"be", "become", "remain"}
 _HAVE = {"have", "bear", "produce", "yield", "grow"}
@@ -43,20 +44,19 @@ class OfKind:
     def denied_in(self, read: Sequence[tuple[str, Doc]]) -> frozenset[Label]:
         """Return the labels that (title, sentence) pairs, read together, cannot give the claim.
 
-        Several say nothing if none that has the kind is about the thing, or about what a sentence
-        about the thing names: "Tin is a metal." and "Brass is an alloy." do not belong together.
+        Of several, each that has the kind must be about the thing, or about what another says that
+        the thing is: "Tin is a metal." and "Brass is an alloy." do not belong together.
         """
         if len(read) == 1:
             return self.denied_by(*read[0])
         about = [(title, sentence) for title, sentence in read if self._is_about(title, sentence)]
-        named = {stem(token.text) for _, sentence in about for token in sentence}
+        named = {word for _, sentence in about for word in _said(sentence)}
         with_kind = [pair for pair in read if any(_base(token) == self.kind for token in pair[1])]
-        if not with_kind or any(
+        belong = all(
             self.denied_by(*pair) != _BOTH if pair in about else named.issuperset(titled(pair[0]))
             for pair in with_kind
-        ):
-            return _NONE
-        return _BOTH
+        )
+        return _NONE if belong else _BOTH
 
     def _is_about(self, title: str, sentence: Doc) -> bool:
         return self._is_title(title) or any(
@@ -124,6 +124,13 @@ def _first(token: Token) -> Token:
     while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN", "ADJ"):
         token = token.head
     return token
+
+
+def _said(sentence: Doc) -> Iterator[str]:
+    """Yield the stems of what a sentence says that something is, without clauses about that."""
+    for said in (token for token in sentence if token.dep_ in ("attr", "appos")):
+        clauses = {t for child in said.subtree if child.dep_ in _CLAUSES for t in child.subtree}
+        yield from (stem(token.lemma_) for token in said.subtree if token not in clauses)
 
 
 def _says_what(thing: Token) -> bool:
