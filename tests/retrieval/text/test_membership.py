@@ -52,7 +52,7 @@ def test_what_a_thing_has_makes_or_is_used_for_is_not_what_it_is(
     [
         (("Tin", "Tin is a soft metal."), ("Brass", "Brass is an alloy."), NEITHER),
         (("Tin", "Tin is a kind of brass."), ("Brass", "Brass is an alloy."), set()),
-        (("Tin", "Tin is an alloy."), ("Brass", "Brass is an alloy."), set()),
+        (("Tin", "Tin is an alloy."), ("Brass", "Brass is an alloy."), NEITHER),
         (("Tin", "Tin is a soft metal."), ("Metal", "Metals conduct heat."), set()),
         (("Tin", "Tin is a metal that brass has."), ("Brass", "Brass is an alloy."), NEITHER),
     ],
