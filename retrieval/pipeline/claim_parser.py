@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.pipeline.spelling import Spelling
 from retrieval.text.english import EnglishParser
+from retrieval.text.held_once import as_held_once
 from retrieval.text.notices import NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
 from retrieval.text.statement_cutter import CutStatement, makes_several, statements
@@ -52,14 +53,15 @@ class ClaimParser:
 
     def parse(self, text: str) -> ParsedClaim:
         """Return the claim that is checked: with the names as the corpus spells them; of a question
-        for yes or no, its statement; of "No other planet is larger than Jupiter.", the superlative.
+        for yes or no, its statement; of "No other planet is larger than Jupiter.", the superlative;
+        of "Bonn was the capital of Germany.", that it was so once.
 
         Raises:
             InvalidClaim: the text cannot be checked.
         """
         read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
         parsed = self._english.parse(read.text)
-        if (plainer := as_superlative(parsed)) is not None:
+        if plainer := as_superlative(parsed) or as_held_once(parsed):
             read = replace(read, text=plainer, notices=(checked_as(plainer), *read.notices))
             parsed = self._english.parse(plainer)
         if _says_nothing(parsed):

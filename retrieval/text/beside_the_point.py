@@ -215,6 +215,8 @@ def _may_explain(thing: Token, kind: Token) -> bool:
     """Return whether one may say what the other is: "metals, copper and zinc", "zinc, a metal"."""
     doc, start = thing.doc, kind.left_edge.i
     if thing.i > kind.i:
+        if kind.head.lemma_ == "include":  # the kind is one of the things in the list
+            return False
         return kind.tag_ in ("NNS", "NNPS") and doc[kind.i + 1].text in _PAUSES
     article = doc[start].lower_ in ("a", "an")
     return article and start == thing.i + 2 and doc[start - 1].text in _PAUSES

@@ -7,7 +7,10 @@ bordered by", or two sides in another order, for different things.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from retrieval.text.model_texts import evidence_text, path_text
 
 _NAME = r"(?:[Tt]he )?[A-Z][\w.’'-]*(?: (?:(?:of|the|and) )*[A-Z][\w.’'-]*)*?"  # noqa: RUF001
 _BORDERS = (
@@ -53,15 +56,17 @@ class Borders:
     thing: str = ""
     in_part: bool = False
 
-    def restated(self, title: str, sentence: str) -> tuple[str, str] | None:
-        """Return the claim and the sentence in the same few words, if the sentence says so."""
+    def worded(self, claim: str, texts: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """Return the claim and (title, sentence) texts, the last in the same few words as the claim
+        if it says so."""
+        title, sentence = texts[-1]
         if _OTHERWISE.search(sentence) or not self._names_both(title, sentence):
-            return None
+            return claim, path_text(texts[-1], texts[:-1])
         if self.thing:
             said = f"{self.thing} is on the border of {self.one} and {self.other}."
         else:
             said = f"{self.one} is bordered by {self.other}."
-        return said, said
+        return said, evidence_text(title, said)
 
     def may_be_refuted_by(self, title: str, sentence: str) -> bool:
         """Return whether a sentence may tell all borders of one of the things."""

@@ -6,16 +6,16 @@ whale shark is a fish" for one of "A whale is not a fish".
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from retrieval.text.stems import stem
+from retrieval.text.titled import titled
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _NAMING = {"NOUN", "PROPN", "ADJ", "NUM"}
 _ALL = {"all", "both", "each", "every"}
 _ASIDE = {"appos", "relcl", "acl"}
@@ -28,15 +28,33 @@ class NotOfKind:
     thing: frozenset[str]
     kind: frozenset[str]
 
-    def is_denied_in(self, title: str, sentence: Doc) -> bool:
-        """Return whether a sentence may deny it: it is from the document about the thing, or has
-        the thing as a subject, or says something of all that the thing belongs to.
+    def is_denied_by(self, read: Sequence[tuple[str, Doc]]) -> bool:
+        """Return whether (title, sentence) pairs that are read together may deny it.
+
+        One of them is about the thing, and each other one that has a word of the kind is about
+        what such a sentence names: "Ada is a wright." and "A wright is a builder.", but not "Europe
+        is a continent." and "Spain is a country in Europe.".
+        """
+        about = [sentence for title, sentence in read if self._is_about(title, sentence)]
+        if not about or len(read) == 1:
+            return bool(about)
+        named = {stem(token.text) for sentence in about for token in sentence}
+        return all(
+            sentence in about
+            or not self.kind & {stem(token.lemma_) for token in sentence}
+            or named.issuperset(titled(title))
+            for title, sentence in read
+        )
+
+    def _is_about(self, title: str, sentence: Doc) -> bool:
+        """Return whether a sentence is from the document about the thing, or has the thing as a
+        subject, or says something of all that the thing belongs to.
 
         The title may name the kind too ("Thai language"), and a person may have more names than in
         the claim.
         """
-        titled = frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
-        if titled == self.thing or titled - self.kind == self.thing:
+        named = titled(title)
+        if self.thing in (named, named - self.kind):
             return True
         return any(
             self._is(token) or (_of_all(token) and self.thing <= _stems(token.head))

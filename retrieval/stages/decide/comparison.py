@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.alignment import words_of
 from retrieval.quantities.change import change, stated_change
+from retrieval.quantities.distance import nearer
 from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
 from retrieval.quantities.halves import Comparison, Half, Halves, comparison
 from retrieval.quantities.relation import Ruling, overruled
@@ -55,15 +56,26 @@ class ComparisonReader(Stage):
         read = [item for item in known.values() if not item.has_context]
         if stated := self._changes(state.claim, read):
             return Step(with_rulings(_without_guesses(state), stated), "The change found")
-        found = self.compared(claim, [(item.title, item.sentence.text) for item in read])
+        found = self._places(state.claim, claim, read)
         if found is None:
             return Step(state, "")
         decided, one, other = found
-        lead, last = read[one.place], read[other.place]
+        lead, last = read[one], read[other]
         path = () if lead.key == last.key else (lead.key,)
         item = replace(last, opinion=overruled(UNREAD, decided.label), path=path, alone=None)
         ruled = with_rulings(_without_guesses(state), [(item, decided)])
         return Step(ruled, "Both halves of the comparison found, and compared")
+
+    def _places(
+        self, text: str, claim: Comparison, read: Sequence[Evidence]
+    ) -> tuple[Ruling, int, int] | None:
+        """Return the ruling on a comparison and the places in ``read`` of what decides it."""
+        texts = [(item.title, item.sentence.text) for item in read]
+        distances = nearer(text)
+        if distances is not None and (stated := distances.ruling(texts, self._parser)):
+            return stated
+        found = self.compared(claim, texts)
+        return found and (found[0], found[1].place, found[2].place)
 
     def _changes(self, claim: str, read: Sequence[Evidence]) -> list[tuple[Evidence, Ruling]]:
         """Return the sentences that say whether there was more of something in another year."""

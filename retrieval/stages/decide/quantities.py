@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.filled_halves import Filling
+from retrieval.quantities.rank import claimed_first
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling, leaning, overruled
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
@@ -52,6 +53,7 @@ class QuantityRuler(Stage):
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
         measured = bool(dimensions(state.claim))
         found = (list(self._ruled(state)) or list(self._restated(state))) if measured else []
+        found = found or list(self._ranked(state))
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
@@ -71,6 +73,18 @@ class QuantityRuler(Stage):
             decided = stated(state.parsed, passages)
             if decided is not None:
                 yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
+
+    def _ranked(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
+        """Yield the sentences by which what is claimed to be first comes later."""
+        first = claimed_first(state.parsed)
+        if first is None:
+            return
+        for item in state.evidence:
+            if item.path or item.has_context:
+                continue
+            later = first.ruling(item.title, self._parser.parse(item.sentence.text))
+            if later is not None:
+                yield replace(item, opinion=overruled(item.opinion, later.label)), later
 
     def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the sentences whose measurement decides the claim, with their new opinions."""

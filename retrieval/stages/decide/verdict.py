@@ -14,6 +14,7 @@ from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
+from retrieval.text.compared_things import ComparedThings, compared_things
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
@@ -56,7 +57,8 @@ class CrossEncoderJudge(Stage):
         selected = state.selected
         # Arithmetic needs no proof; the prover cannot compare numbers.
         proof = None if _rulings(state) else state.proof
-        verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
+        compared = compared_things(state.parsed)
+        verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed), compared)
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
@@ -70,11 +72,13 @@ class CrossEncoderJudge(Stage):
         evidence: Sequence[Evidence],
         proof: Proof | None = None,
         subject: Subject = ANYTHING,
+        compared: ComparedThings | None = None,
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
         A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``; then
-        what no sentence says alone is less sure (``together_margin``).
+        what no sentence says alone is less sure (``together_margin``). What the claim ``compared``
+        is named if nothing settles it.
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -82,7 +86,8 @@ class CrossEncoderJudge(Stage):
             return Verdict(
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )
-        together = self.together(claim, evidence)
+        read = claim if compared is None else compared.wording(claim, _text(evidence))
+        together = self.together(read, evidence)
         weight = self._settings.together_weight
         opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
         confidence = max(opinion)
@@ -95,7 +100,13 @@ class CrossEncoderJudge(Stage):
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
         if proof is not None:
             verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        return less_sure(decided_or_leaning(verdict, evidence, cutoff, subject), margin, cutoff)
+        verdict = less_sure(decided_or_leaning(verdict, evidence, cutoff, subject), margin, cutoff)
+        if verdict.label != NOT_ENOUGH_INFO or verdict.leans is not None or compared is None:
+            return verdict
+        if any(compared.are_in([item.as_read]) for item in evidence):
+            return verdict
+        missing = f"No sentence that compares {compared.words} was found, nor figures for each."
+        return replace(verdict, rationale=f"{missing} {verdict.rationale}")
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.

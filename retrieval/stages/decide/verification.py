@@ -9,13 +9,12 @@ from typing import TypeAlias
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.denied_labels import DeniedLabels
+from retrieval.stages.decide.wording import Wording, as_written, wording_of
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.borders import Borders, borders_of
 from retrieval.text.copies import CopiedSentences
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import path_text
 from retrieval.types import (
     REFUTES,
     SUPPORTS,
@@ -70,7 +69,10 @@ class EvidenceVerifier(Stage):
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
         denied = DeniedLabels(state.parsed, self._parser).denied
-        evidence, readings = self.verify(state.claim, state.evidence, state.readings, paths, denied)
+        wording = wording_of(state.parsed)
+        evidence, readings = self.verify(
+            state.claim, state.evidence, state.readings, paths, denied, wording
+        )
         copied = _with_copies(evidence, state.documents)
         return replace(state, evidence=tuple(copied), readings=readings)
 
@@ -81,6 +83,7 @@ class EvidenceVerifier(Stage):
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
         denied: Denied = nothing_denied,
+        wording: Wording = as_written,
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
         """Return the sentences of the evidence that were read, best first, and all readings so far.
 
@@ -90,7 +93,8 @@ class EvidenceVerifier(Stage):
         Of the readings that end with a sentence, the one with the highest score is kept; a path
         only if its score is higher than that of each of its sentences alone (``path_gain``).
         A reading does not get a label that it is ``denied``: its stance is NOT ENOUGH INFO then,
-        but it keeps its rank among others of that kind (``other_subject_share``).
+        but it keeps its rank among others of that kind (``other_subject_share``). ``wording``: in
+        which words the model reads them.
         The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
         the first sentence of a path is ranked next to the last one.
         """
@@ -98,7 +102,7 @@ class EvidenceVerifier(Stage):
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
-        readings = self._readings(claim, asked, known, before)
+        readings = self._readings(claim, asked, known, before, wording)
         about = self._about(denied, readings, known)
         read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
         worth = {item.key: item.score for item in read}
@@ -115,13 +119,12 @@ class EvidenceVerifier(Stage):
         asked: Sequence[Evidence],
         known: Mapping[SentenceKey, Evidence],
         before: Mapping[Reading, Opinion],
+        wording: Wording,
     ) -> dict[Reading, Opinion]:
-        borders = borders_of(claim)
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
-        probabilities = self._model.probabilities(
-            [_pair(claim, borders, reading, known) for reading in new]
-        )
+        texts = ([known[key].as_read for key in (*path, last)] for path, last in new)
+        probabilities = self._model.probabilities([wording(claim, text) for text in texts])
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
             for reading, row in zip(new, probabilities, strict=True)
@@ -171,19 +174,6 @@ def _with_leads(
     yield from whole
     for item in whole:
         yield from (replace(known[key], path=()) for key in item.path)
-
-
-def _pair(
-    claim: str, borders: Borders | None, reading: Reading, known: Mapping[SentenceKey, Evidence]
-) -> tuple[str, str]:
-    """Return the claim and what it is read with; both in other words where they say the same."""
-    path, last = reading
-    texts = [known[key].as_read for key in (*path, last)]
-    restated = borders.restated(*texts[-1]) if borders else None
-    if restated is None:
-        return claim, path_text(texts[-1], texts[:-1])
-    title, _ = texts[-1]
-    return restated[0], path_text((title, restated[1]), ())
 
 
 def _labelled(

@@ -35,14 +35,18 @@ def test_a_claim_about_a_border_guard_says_nothing_of_the_kind() -> None:
     assert borders_of("Vale pays its border guards.") is None
 
 
+def read(borders: Borders, title: str, sentence: str) -> tuple[str, str]:
+    return borders.worded("The claim.", [(title, sentence)])
+
+
 @pytest.mark.parametrize("title", ["Vale", "Vale (country)"])
 def test_a_name_in_the_list_of_a_thing_is_read_in_few_words(title: str) -> None:
-    read = Borders("Vale", "Lund").restated(title, LIST)
-    assert read == ("Vale is bordered by Lund.", "Vale is bordered by Lund.")
+    said = "Vale is bordered by Lund."
+    assert read(Borders("Vale", "Lund"), title, LIST) == (said, f"{title} : {said}")
 
 
 def test_the_list_of_either_thing_says_so() -> None:
-    assert Borders("Lund", "Vale").restated("Vale", LIST) is not None
+    assert read(Borders("Lund", "Vale"), "Vale", LIST)[0] == "Lund is bordered by Vale."
 
 
 @pytest.mark.parametrize(
@@ -55,7 +59,7 @@ def test_the_list_of_either_thing_says_so() -> None:
     ],
 )
 def test_other_sentences_are_read_as_they_are(borders: Borders, sentence: str) -> None:
-    assert borders.restated("Vale", sentence) is None
+    assert read(borders, "Vale", sentence) == ("The claim.", f"Vale : {sentence}")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,8 @@ def test_other_sentences_are_read_as_they_are(borders: Borders, sentence: str) -
 )
 def test_the_sides_of_a_border_have_no_order(sentence: str) -> None:
     said = "Lake Ede is on the border of Vale and Lund."
-    assert Borders("Vale", "Lund", thing="Lake Ede").restated("Lake Ede", sentence) == (said, said)
+    borders = Borders("Vale", "Lund", thing="Lake Ede")
+    assert read(borders, "Lake Ede", sentence) == (said, f"Lake Ede : {said}")
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,24 @@ def test_what_is_said_of_the_thing_or_of_all_of_its_like_may_deny_it(
 ) -> None:
     claimed = not_of_kind(parser.parse(claim))
     assert claimed is not None
-    assert claimed.is_denied_in(title, parser.parse(sentence)) == denies
+    assert claimed.is_denied_by([(title, parser.parse(sentence))]) == denies
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence", "denies"),
+    [
+        ("Spain", "Spain is a country in Europe.", False),
+        ("Continent", "A continent is a country of its own.", True),
+        ("Africa", "Africa is its neighbour.", True),
+    ],
+)
+def test_another_sentence_denies_it_only_by_what_is_said_of_the_thing(
+    parser: EnglishParser, title: str, sentence: str, denies: bool
+) -> None:
+    claimed = not_of_kind(parser.parse("Europe is not a country."))
+    assert claimed is not None
+    about = ("Europe", parser.parse("Europe is a continent."))
+    assert claimed.is_denied_by([(title, parser.parse(sentence)), about]) == denies
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from retrieval.stages.decide.verdict import (
     pooled_opinion,
     rationale_of,
 )
+from retrieval.text.compared_things import compared_things
 from retrieval.text.english import EnglishParser
 from retrieval.text.subject import subject_of
 from retrieval.types import (
@@ -211,4 +212,15 @@ def test_where_no_sentence_is_about_the_subject_the_rationale_says_so() -> None:
     found = [evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO)]
     assert rationale_of(NOT_ENOUGH_INFO, True, found, subject) == (
         "No sentence about “Varnby” was found that decides it."
+    )
+
+
+def test_where_no_sentence_compares_both_things_the_rationale_says_what_is_missing() -> None:
+    parser = EnglishParser()
+    claim = "Harbour is larger than Lighthouse."
+    compared = compared_things(parser.parse(claim))
+    judge = CrossEncoderJudge(Says(lambda *_: (0, 0, 1)).model, "verifier 1", RetrievalConfig())
+    verdict = judge.judge(claim, [ROCK], None, subject_of(parser.parse(claim)), compared)
+    assert verdict.rationale.startswith(
+        "No sentence that compares “Harbour” with “Lighthouse” was found, nor figures for each. "
     )

@@ -311,6 +311,8 @@ def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
         ("Ada was the first to fly.", "Ada", "Ada flew in 1931.", "support"),
         ("Oxygen is a noble gas.", "Lamp", "The lamp held a noble gas or oxygen.", "both"),
         ("Who keeps bees?", "Bees", "Ida Holm keeps bees.", "both"),
+        ("Orn is larger than Selm.", "Selm", "Selm is a large town.", "both"),
+        ("Zinc is an alloy.", "Brass", "Brass is an alloy of copper and zinc.", "both"),
     ],
 )
 def test_a_sentence_beside_the_point_cannot_settle_the_claim(
@@ -327,6 +329,16 @@ def test_only_the_denied_label_is_lost() -> None:
     asked = DeniedLabels(PARSER.parse("Ada was the first to fly."), PARSER)
     (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), asked.denied)[0]
     assert found.opinion == pytest.approx((0.06, 0.3, 0.64))
+
+
+def test_a_comparison_is_read_in_the_words_of_the_sentence() -> None:
+    claim = "Hamburg is smaller than Berlin."
+    model = Says(lambda claim, text: (0.9, 0.0, 0.1))
+    said = "Hamburg is the second-largest city after Berlin."
+    one, pages = evidence("Hamburg", said), (ranked("Hamburg", said),)
+    state = ClaimState(claim, PARSER.parse(claim), documents=pages, evidence=(one,))
+    verifier(model).verified(state)
+    assert [asked for asked, _ in model.asked] == ["Berlin is larger than Hamburg."]
 
 
 def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:

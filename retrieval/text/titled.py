@@ -1,0 +1,14 @@
+"""What a document's title names."""
+
+from __future__ import annotations
+
+import re
+
+from retrieval.text.stems import stem
+
+_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
+
+
+def titled(title: str) -> frozenset[str]:
+    """Return the stems of the words of a title, without its words in brackets at the end."""
+    return frozenset(map(stem, re.findall(r"\w+", _BRACKETS.sub("", title))))
