@@ -62,6 +62,7 @@ class EntryItem:
     which opens in place. ``badge``: ``None`` where the row has not been handed on yet.
     ``problem``: why it has no verdict. ``quote`` and ``title``: the best sentence with the
     verdict's stance, "" where there is none. ``others``: her own columns that are filled.
+    ``same_as``: the number of the first row with the same claim, ``None`` if there is none.
     """
 
     number: int
@@ -74,6 +75,7 @@ class EntryItem:
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
+    same_as: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class ListPage:
     rows: tuple[EntryItem, ...]
     number: int
     pages: int
+    rows_per_page: int
     exports: Mapping[ListFormat, str]
     pieces: tuple[TextPiece, ...]
     page: SourcePage | None

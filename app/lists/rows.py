@@ -76,6 +76,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         rows=tuple(map(_entry_item, entries)),
         number=number,
         pages=pages,
+        rows_per_page=ROWS_PER_PAGE,
         exports={name: one.label for name, one in LIST_EXPORTS.items()},
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
@@ -146,6 +147,7 @@ def _entry_item(entry: Entry) -> EntryItem:
         quote=quote,
         title=title,
         others=_filled(entry.others),
+        same_as=entry.same_as,
     )
 
 

@@ -71,9 +71,9 @@ def separator_of_text(text: str, has_claims: Callable[[str], bool]) -> str | Non
         rows = [_cells(line, separator) for line in lines]
         names = rows[0] if rows else []
         named = len(names) > 1 and any(map(has_claims, names))
-        if named and not any(name.rstrip().endswith((".", "!", "?")) for name in names):
-            if any(len(row) == len(names) for row in rows[1:]):
-                return separator
+        said = any(name.rstrip().endswith((".", "!", "?")) for name in names)
+        if named and not said and any(len(row) == len(names) for row in rows[1:]):
+            return separator
     return None
 
 
