@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc
 
+from retrieval.checkable.references import owners_in
 from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.pipeline.spelling import Spelling
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
-from retrieval.text.statement_cutter import CutStatement, makes_several, statements
+from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
 from retrieval.text.superlative import as_superlative
 
 _VERBS = {"AUX", "VERB"}
@@ -64,13 +66,18 @@ class ClaimParser:
             parsed = self._english.parse(plainer)
         if _says_nothing(parsed):
             read = replace(read, notices=(*read.notices, NO_STATEMENT))
-        cut = statements(parsed, self._english)
+        owners = owners_in(parsed)
+        cut = statements(parsed, self._english, owners)
         if len(cut) == 1:
             if makes_several(parsed, self._english):
                 read = replace(read, notices=(*_without(read, SEVERAL).notices, SEVERAL))
             return ParsedClaim(read, (ParsedStatement(cut[0], parsed),))
+        replaced = tuple(_replaced(cut, owners, read.text))
+        read = replace(
+            _without(read, SEVERAL), notices=(*replaced, *_without(read, SEVERAL).notices)
+        )
         return ParsedClaim(
-            _without(read, SEVERAL),
+            read,
             tuple(ParsedStatement(one, self._english.parse(one.text)) for one in cut),
         )
 
@@ -107,6 +114,16 @@ def _says_nothing(parsed: Doc) -> bool:
     return ends_in_thing and not any(
         token.is_lower and token.text.endswith(("s", "ed")) for token in words[1:]
     )
+
+
+def _replaced(
+    cut: Sequence[CutStatement], owners: Mapping[int, Owner], claim: str
+) -> Iterator[str]:
+    """Yield the notices that name what words such as "its" were read as."""
+    for at, owner in sorted(owners.items()):
+        if not any(piece.start <= at < piece.end for one in cut for piece in one.pieces):
+            said = claim[at:].partition(" ")[0]
+            yield f"“{said}” was read as “{owner.words}”."
 
 
 def _without(read: ReadClaim, notice: str) -> ReadClaim:
