@@ -36,6 +36,8 @@ def as_text(result: ClaimResult) -> str:
     lines = [f"{verdict.words.upper()}{sure}: {result.claim}"]
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
+    if result.did_you_mean is not None:
+        lines += _wrapped(f"Did you mean “{result.did_you_mean}”?", "")
     lines += [f"Note: {notice}" for notice in result.notices]
     lines += _missing(result)
     lines += _statements(result)

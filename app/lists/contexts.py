@@ -82,7 +82,8 @@ class EntryItem:
 class EntryFragment:
     """What a row of a list shows when it is opened: its result in short.
 
-    ``best``: the best sentences for and against the claim. ``agreed`` and ``disagreed``: how many
+    ``best``: the best sentences for and against the claim. ``corpora``: the names of those that it
+    was checked against, none for the default one. ``agreed`` and ``disagreed``: how many
     people have said so.
     """
 
@@ -90,6 +91,7 @@ class EntryFragment:
     claim_id: str
     result: ClaimResult
     best: tuple[Sourced, ...]
+    corpora: tuple[str, ...]
     agreed: int
     disagreed: int
 

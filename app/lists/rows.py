@@ -103,7 +103,8 @@ def opened_entry(list_id: str, number: int) -> EntryFragment | None:
     about = FeedbackStore(services().database).about(entry.claim_id)
     agreed = sum(one.opinion.agrees for one in about)
     best = best_of_each_stance(entry.result, files)
-    return EntryFragment(entry.claim_id, entry.result, best, agreed, len(about) - agreed)
+    corpora = services().lists.get(list_id).corpora or ()
+    return EntryFragment(entry.claim_id, entry.result, best, corpora, agreed, len(about) - agreed)
 
 
 def seconds_left(claims: ClaimList, workers: int) -> float | None:

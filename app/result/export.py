@@ -100,6 +100,8 @@ def _markdown(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
+    if result.did_you_mean is not None:
+        lines += [f"Did you mean {_quoted(result.did_you_mean)}?", ""]
     if origin.text_sentence:
         lines += [f"In the text: {_quoted(origin.text_sentence)}", ""]
     for notice in result.notices:
