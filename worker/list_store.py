@@ -246,6 +246,14 @@ class ListStore:
         text, start, end = found
         return " ".join(text[start:end].split())
 
+    def unfinished_in(self, corpus: str) -> int:
+        """Return how many lists that have not ended are checked against a corpus."""
+        wanted = select(ListRow.corpora).where(
+            ListRow.state.in_(("running", "paused")), ListRow.corpora.is_not(None)
+        )
+        with self._database.reading() as session:
+            return sum(corpus in (names or ()) for names in session.scalars(wanted))
+
     def waiting_of(self, owner: str) -> int:
         """Return how many rows of an owner's lists wait for their turn."""
         with self._database.reading() as session:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from app.documents.corpus_choice import titles_of
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
@@ -65,8 +66,11 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
     health = worker_health(services().workers)
     source = services().lists.source_text(claims.id)
+    titles = titles_of(claims.corpora)
     return ListPage(
         claims=claims,
+        searched=tuple(filter(None, titles.values())),
+        gone=tuple(name for name, title in titles.items() if title is None),
         left=_left(claims, health),
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),

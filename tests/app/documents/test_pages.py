@@ -27,6 +27,7 @@ from settings import Settings
 from tests.app.browser import assert_no_complaints, text_of, wait_for
 from tests.app.claim_documents import claim_document
 from tests.app.test_escaping import HOSTILE, assert_harmless
+from tests.app.test_pages import words
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
 from tests.support.corpora import for_workers
@@ -298,6 +299,19 @@ def test_a_result_names_its_corpora_and_opens_the_files_of_each(
     corpora.remove(name)
     assert client.get(f"/claims/{job.id}/files/1").status_code == 404
     assert client.get(f"/claims/{job.id}").status_code == 200
+
+
+def test_a_corpus_that_a_list_needs_is_removed_only_after_a_warning_and_the_list_says_so(
+    client: FlaskClient, corpora: CorpusStore
+) -> None:
+    name = made(client, corpora, "Minutes")
+    assert "1 list that is not done" not in words(client.get(f"/documents/{name}").text)
+    form = {"claims": "Trains go.\nTea is hot.", "corpora": name}
+    address = client.post("/lists", data=form).headers["Location"]
+    assert "List · Minutes · recipe" in words(client.get(address).text)
+    assert "1 list that is not done" in words(client.get(f"/documents/{name}").text)
+    client.post(f"/documents/{name}/remove")
+    assert f"The corpus {name} was removed" in words(client.get(address).text)
 
 
 def test_hostile_titles_and_names_of_files_do_nothing(
