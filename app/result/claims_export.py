@@ -12,6 +12,7 @@ from flask import url_for
 
 from app.filters import safe_url
 from retrieval.claim_lists.verdicts import (
+    checked_as,
     part_by_part,
     sentences_in_lines,
     sources_in_lines,
@@ -89,7 +90,7 @@ def _row(job: Job) -> dict[str, object]:
         "evidence labels": "\n".join(map(stance_in_words, result.selected)),
         "part by part": part_by_part(result),
         "sources": sources_in_lines(result),
-        "checked_as": result.claim if result.claim != job.claim else None,
+        "checked_as": checked_as(result, job.claim),
         "esoteric_version": result.version,
     }
     if result.selected:

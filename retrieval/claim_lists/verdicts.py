@@ -137,7 +137,7 @@ def _verdict(row: CheckedRow) -> dict[str, object]:
         "in words": verdict.words,
         "evidence labels": "\n".join(map(stance_in_words, result.selected)),
         "part by part": part_by_part(result),
-        "checked_as": result.claim if result.claim != row.claim else None,
+        "checked_as": checked_as(result, row.claim),
         "corpus": result.corpus_title,
         "text_date": _text_date(result),
         "recipe": result.recipe,
@@ -159,6 +159,12 @@ def _text_date(result: ClaimResult) -> str:
     """Return the day of the newest text of the corpus; of several, that of each."""
     dates = [one.text_date for one in result.corpora]
     return " and ".join(day or "unknown" for day in dates) if any(dates) else ""
+
+
+def checked_as(result: ClaimResult, written: str) -> str | None:
+    """Return the claim as it was checked, or the statements that were made of it; else ``None``."""
+    checked = " ".join(one.text for one in result.statements) or result.claim
+    return None if checked == written else checked
 
 
 def sentences_in_lines(result: ClaimResult) -> str:
