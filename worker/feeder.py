@@ -113,7 +113,7 @@ _NEXT_ROWS = (
 )
 
 
-def _waiting_with(row: EntryRow) -> Select[tuple[EntryRow]]:
+def _waiting_with(row: EntryRow) -> Select[EntryRow]:
     """Select the rows of the same list with the same claim, which is checked once; also this."""
     same = (EntryRow.list_id == row.list_id, EntryRow.claim == row.claim)
     rows = select(EntryRow).where(*same, EntryRow.state == "waiting")

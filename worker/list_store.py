@@ -241,10 +241,10 @@ class ListStore:
         )
         with self._database.reading() as session:
             found = session.execute(wanted).first()
-        if found is None or found[0] is None:
+        if found is None:
             return ""
         text, start, end = found
-        return " ".join(text[start:end].split())
+        return " ".join((text or "")[start:end].split())
 
     def unfinished_in(self, corpus: str) -> int:
         """Return how many lists that have not ended are checked against a corpus."""
