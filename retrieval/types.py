@@ -457,8 +457,8 @@ class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
-    ``recipe_digest``: see ``Recipe.digest``. ``suggestion``: the claim with other words where it
-    may be misspelt.
+    ``suggestion``: the claim with other words where it may be misspelt.
+    ``recipe_digest``: see ``Recipe.digest``.
     ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
     verifier chose ``evidence`` from its passages.
     """

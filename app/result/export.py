@@ -81,29 +81,29 @@ class Export:
     write: Callable[[Job, ClaimResult, Origin, Feedback | None], str]
 
 
-def export(name: str, job: Job, origin: Origin, by: Feedback | None) -> str:
+def export(name: str, job: Job, kept: Origin, by: Feedback | None) -> str:
     """Return the content of the file.
 
     Raises:
         KeyError: there is no such format.
     """
     assert job.result is not None  # the view has checked this
-    return EXPORTS[name].write(job, job.result, origin, by)
+    return EXPORTS[name].write(job, job.result, kept, by)
 
 
-def _json(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None) -> str:
+def _json(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None) -> str:
+def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     verdict = result.verdict
     lines = [f"# {_escaped(result.claim)}", ""]
-    if result.claim_as_written is not None:
-        lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     if result.did_you_mean is not None:
         lines += [f"Did you mean {_quoted(result.did_you_mean)}?", ""]
-    if origin.text_sentence:
-        lines += [f"In the text: {_quoted(origin.text_sentence)}", ""]
+    if kept.text_sentence:
+        lines += [f"In the text: {_quoted(kept.text_sentence)}", ""]
+    if result.claim_as_written is not None:
+        lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [
@@ -125,10 +125,10 @@ def _markdown(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None
         together = _read_with(item, result)
         selected = ", selected" if item.selected else ""
         credit = result.credits.get(item.document)
-        credited = f", from {_escaped(credit)}" if credit else ""
+        origin = f", from {_escaped(credit)}" if credit else ""
         lines += [
             f"{rank}. {_in_context(item)}",
-            f"   {_source(item)}{credited}: {stance}{copies}{together}{selected}",
+            f"   {_source(item)}{origin}: {stance}{copies}{together}{selected}",
         ]
     if not result.evidence:
         lines.append("None was found.")
@@ -141,7 +141,7 @@ def _markdown(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None
     version = f"{result.version} " if result.version else ""
     lines += [
         "",
-        f"Checked by ESOTERIC {version}against {searched}: <{origin.page}>",
+        f"Checked by ESOTERIC {version}against {searched}: <{kept.page}>",
         "",
         f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
         "",
@@ -266,7 +266,7 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None) -> str:
+def _csv(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
@@ -288,8 +288,8 @@ def _csv(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None) -> 
         "recipe_digest": result.recipe_digest,
         "esoteric_version": result.version,
         "claim_as_written": result.claim_as_written,
-        "text_sentence": origin.text_sentence,
-        "link": origin.page,
+        "text_sentence": kept.text_sentence,
+        "link": kept.page,
     }
     rows = [
         {
@@ -318,7 +318,7 @@ def confirmation(given: Sequence[Feedback], asker: str | None) -> Feedback | Non
     return next(iter(own + named), None)
 
 
-def _claim_review(job: Job, result: ClaimResult, origin: Origin, by: Feedback | None) -> str:
+def _claim_review(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     assert by is not None  # the view has checked this
     opinion = by.opinion
     label = opinion.label
@@ -333,7 +333,7 @@ def _claim_review(job: Job, result: ClaimResult, origin: Origin, by: Feedback | 
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
-        "url": origin.page,
+        "url": kept.page,
         "datePublished": by.created_at.date().isoformat(),
         "author": {"@type": "Person", "name": opinion.name},
         "claimReviewed": result.claim,

@@ -13,7 +13,7 @@ from retrieval.errors import UnknownRecipe
 from retrieval.recipes.recipes import RECIPES, recipe_named
 from tests.app.claim_documents import claim_document, document_with_proof
 from tests.app.result.test_export import document_with_doubt
-from tests.app.test_pages import words
+from tests.app.test_pages import words as words_of
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
 
@@ -60,11 +60,11 @@ def test_what_the_evidence_contradicts_is_selected_before_what_it_leaves_open(
     result["proof"][2]["operator"] = "negation"
     result["proof_label"] = "REFUTES"
     result["hops"][-1] |= {"sufficient": False, "missing": [result["proof"][1]["claim_span"]]}
-    for selected in ("by Ida Holm", "was built"):
+    for words in ("by Ida Holm", "was built"):
         job = store.submit(result["claim"], "combined")[0]
         worker.finish(job, result)
         query = {"q": job.claim, "edited_from": job.id}
-        assert f'data-select="{selected}"' in client.get("/", query_string=query).text
+        assert f'data-select="{words}"' in client.get("/", query_string=query).text
         result["proof_label"] = "SUPPORTS"  # a proof that does not agree is not believed
 
 
@@ -99,7 +99,7 @@ def test_where_searching_on_changes_the_verdict_both_are_shown(
     result["verdict"] |= {"label": "NOT ENOUGH INFO", "confidence": 0.6, "leans": None}
     result["hops"][-1]["sentences"] += 12
     worker.finish(store.get(address.rpartition("/")[2]), result)
-    page = words(client.get(address).text)
+    page = words_of(client.get(address).text)
     assert "Before: Supported, 93%. With 12 more sentences: not settled." in page
     assert f'Before: <a href="/claims/{first}">' in client.get(address).text
 
