@@ -46,7 +46,7 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
     rows = len(found.rows)
     if found.kind == "list":
         too_many = _too_many(rows) if rows > MOST_CLAIMS else None
-        return BoxAnswer("list", text, rows, problem=too_many)
+        return BoxAnswer("list", text, rows, problem=too_many, table=found.table)
     if found.kind == "text":
         return BoxAnswer(
             "text",

@@ -92,6 +92,7 @@ class BoxAnswer:
     ``rows``: the lines of a list, or the sentences of a text; a ``page`` is the address of one.
     ``statement``: what a question is
     turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
+    ``table``: the list has columns.
     ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
     enough to be checked as one claim.
     """
@@ -103,6 +104,7 @@ class BoxAnswer:
     problem: Problem | None = None
     offers_anyway: bool = False
     offers_one: bool = False
+    table: bool = False
     seen: SeenClaim | None = None
 
 

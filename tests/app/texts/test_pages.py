@@ -62,7 +62,7 @@ def test_the_page_ticks_what_can_be_checked_and_says_what_was_replaced(
     assert 'Check <span id="count">2 claims</span>' in page
     # The first sentence makes two claims, and of the third the text does not say who is meant.
     assert "2 of 4 sentences can be checked: 3 claims." in page
-    assert "1 is not ticked" in page
+    assert "1 claim is not ticked" in page
     assert "<b>" not in page
 
 
