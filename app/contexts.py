@@ -32,11 +32,14 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class CorpusChoice:
-    """A corpus that a claim can be checked against; ``name`` is what a form sends."""
+    """A corpus that a claim can be checked against; ``name`` is what a form sends.
+
+    ``holds``: what is searched in it, and how much, in words.
+    """
 
     name: str
     title: str
-    documents: int
+    holds: str
     text_date: str
     chosen: bool
 

@@ -34,6 +34,8 @@ def as_text(result: ClaimResult) -> str:
     verdict, selected, corpus = result.verdict, result.selected, result.corpus
     sure = _in_brackets(result.certainty)
     lines = [f"{verdict.words.upper()}{sure}: {result.claim}"]
+    if result.did_you_mean is not None:
+        lines += _wrapped(f"Did you mean “{result.did_you_mean}”?", "")
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
     lines += [f"Note: {notice}" for notice in result.notices]

@@ -304,6 +304,9 @@ class ClaimResult(_Part):
     same. Empty in older results."""
     version: str = ""
     """Version of ESOTERIC that checked the claim. Empty in older results."""
+    did_you_mean: str | None = None
+    """The claim with other words where it may be misspelt: a word of it is in no text of the
+    corpus, and one letter away from one that many have, or that makes a title; else null."""
 
     @cached_property
     def credits(self) -> dict[str, str]:
@@ -488,6 +491,7 @@ def claim_result(report: types.Report) -> ClaimResult:
         statements=tuple(_statement(one) for one in report.statements),
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
+        did_you_mean=report.suggestion,
     )
 
 

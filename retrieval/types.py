@@ -457,6 +457,7 @@ class Report:
     """The result of a check; ``retrieval.result`` makes the claim document from it.
 
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
+    ``suggestion``: the claim with other words where it may be misspelt.
     ``recipe_digest``: see ``Recipe.digest``.
     ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
     verifier chose ``evidence`` from its passages.
@@ -478,6 +479,7 @@ class Report:
     statements: tuple[CheckedStatement, ...] = ()
     retrieved: Retrieved = Retrieved()
     recipe_digest: str = ""
+    suggestion: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

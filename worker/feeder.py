@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from threading import Event, Thread
 
-from sqlalchemy import and_, exists, func, select, update
+from sqlalchemy import Select, and_, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -83,13 +83,16 @@ class Feeder(Thread):
                 made = []
                 room = max(0, most - (session.scalar(_CLAIMS_OF_LISTS) or 0))
                 for row, of in session.execute(_NEXT_ROWS.limit(room)).all():
+                    if row.state != "waiting":
+                        continue  # an earlier row has the same claim
                     claim, new = pending_claim(
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
                     if new:
                         claim.dispatched_at = clock.shared(session)
                         made.append(claim.id)
-                    row.state, row.claim_id = "handed", claim.id
+                    for same in session.scalars(_waiting_with(row)):
+                        same.state, same.claim_id = "handed", claim.id
                 return made
         except IntegrityError:
             return []  # somebody submitted the same claim at this moment; the next look finds it
@@ -108,6 +111,13 @@ _NEXT_ROWS = (
     .order_by(EntryRow.number, ListRow.number)
     .with_for_update(skip_locked=True, of=EntryRow)
 )
+
+
+def _waiting_with(row: EntryRow) -> Select[EntryRow]:
+    """Select the rows of the same list with the same claim, which is checked once; also this."""
+    same = (EntryRow.list_id == row.list_id, EntryRow.claim == row.claim)
+    rows = select(EntryRow).where(*same, EntryRow.state == "waiting")
+    return rows.with_for_update(skip_locked=True)
 
 
 def _end_finished(session: Session) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from retrieval.errors import Problem
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
@@ -230,6 +230,30 @@ class ListStore:
             entries = tuple(_said(*found) for found in session.execute(said))
             return SourceText(row.source_text, entries, page)
 
+    def text_sentence_of(self, claim_id: str) -> str:
+        """Return the sentence of a text that says this claim, "" if it is from none."""
+        wanted = (
+            select(ListRow.source_text, EntryRow.said_from, EntryRow.said_to)
+            .join(EntryRow, EntryRow.list_id == ListRow.id)
+            .where(EntryRow.claim_id == claim_id, EntryRow.said_from.is_not(None))
+            .order_by(ListRow.number.desc(), EntryRow.number)
+            .limit(1)
+        )
+        with self._database.reading() as session:
+            found = session.execute(wanted).first()
+        if found is None:
+            return ""
+        text, start, end = found
+        return " ".join((text or "")[start:end].split())
+
+    def unfinished_in(self, corpus: str) -> int:
+        """Return how many lists that have not ended are checked against a corpus."""
+        wanted = select(ListRow.corpora).where(
+            ListRow.state.in_(("running", "paused")), ListRow.corpora.is_not(None)
+        )
+        with self._database.reading() as session:
+            return sum(corpus in (names or ()) for names in session.scalars(wanted))
+
     def waiting_of(self, owner: str) -> int:
         """Return how many rows of an owner's lists wait for their turn."""
         with self._database.reading() as session:
@@ -319,16 +343,25 @@ def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:
 
 
 def _entries(list_id: str, *, results: bool = True) -> Any:
-    of_claim = (ClaimRow.state, ClaimRow.error, ClaimRow.label, ClaimRow.confidence)
+    same = aliased(EntryRow)
+    first = (
+        select(func.min(same.number))
+        .where(same.claim_id == EntryRow.claim_id, same.list_id == EntryRow.list_id)
+        .scalar_subquery()
+    )
+    of_claim = (ClaimRow.state, ClaimRow.error, first, ClaimRow.finished_at)
+    verdict = (ClaimRow.label, ClaimRow.confidence, ClaimRow.leans)
     return (
-        select(EntryRow, *of_claim, ClaimRow.leans, ClaimRow.result if results else null())
+        select(EntryRow, *of_claim, *verdict, ClaimRow.result if results else null())
         .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
         .where(EntryRow.list_id == list_id)
         .order_by(EntryRow.number)
     )
 
 
-def _entry(row: EntryRow, state: str | None, error: Problem | None, *verdict: Any) -> Entry:
+def _entry(
+    row: EntryRow, state: str | None, error: Problem | None, first: int | None, *ended: Any
+) -> Entry:
     known = _state(row, state)
     problem = {"deleted": _DELETED, "cancelled": _CANCELLED}.get(known, row.problem or error)
     return Entry(
@@ -339,8 +372,16 @@ def _entry(row: EntryRow, state: str | None, error: Problem | None, *verdict: An
         known,
         problem,
         row.claim_id,
-        *verdict,
+        _place(row),
+        None if first == row.number else first,
+        *ended,
     )
+
+
+def _place(row: EntryRow) -> tuple[int, int] | None:
+    if row.said_from is None or row.said_to is None:
+        return None
+    return row.said_from, row.said_to
 
 
 def _said(row: EntryRow, state: str | None, *verdict: Any) -> SaidEntry:

@@ -123,7 +123,12 @@ class ClaimList:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of a list; ``problem``: why it has no verdict and gets none."""
+    """A row of a list; ``problem``: why it has no verdict and gets none.
+
+    ``said``: the characters of the list's text that say it. ``checked_at``: when its check ended.
+    ``same_as``: the number of the first row with the same claim, which was checked once for both;
+    ``None`` for that row, and where there is no other.
+    """
 
     number: int
     place: str
@@ -132,6 +137,9 @@ class Entry:
     state: EntryState
     problem: Problem | None
     claim_id: str | None
+    said: tuple[int, int] | None
+    same_as: int | None
+    checked_at: datetime | None
     label: Label | None
     confidence: float | None
     leans: Label | None

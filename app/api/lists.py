@@ -124,6 +124,9 @@ class ListEntry(Model):
     """The values of the other columns."""
     links: Links | None
     """Addresses of the claim; null where there is none."""
+    same_as: Whole | None
+    """The number of the first row with the same claim, which was checked once for both; null for
+    that row, and where there is no other."""
 
 
 class ListResults(Model):
@@ -360,4 +363,5 @@ def _entry(entry: Entry) -> ListEntry:
         error=problem,
         row=dict(entry.others),
         links=None if entry.claim_id is None else Links.of(entry.claim_id),
+        same_as=entry.same_as,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import url_for
 
-from app.claims.contexts import Actions, Editing
+from app.claims.contexts import Actions, Before, Editing
 from app.people.visitor import may_change, visitor
 from app.result.export import confirmation
 from app.services import services
@@ -25,6 +25,7 @@ def actions_of(job: Job) -> Actions:
     asker = visitor()
     about = FeedbackStore(services().database).about(job.id)
     confirmed = confirmation(about, asker)
+    continued_from = _job(job.continued_from)
     return Actions(
         id=job.id,
         permalink=url_for("pages.claim", job_id=job.id, _external=True),
@@ -37,7 +38,8 @@ def actions_of(job: Job) -> Actions:
         compare=url_for("compare.compare", claim=job.claim, corpora=job.corpora),
         search_on=more_hops(job.recipe),
         edited_from=_job(job.edited_from),
-        continued_from=_job(job.continued_from),
+        continued_from=continued_from,
+        before=_before(job, continued_from) if continued_from else None,
     )
 
 
@@ -72,6 +74,16 @@ def _doubtful(result: ClaimResult) -> str:
         if result.proof_agrees and part.operator in (NEGATION, ALTERNATION)
     ]
     return next((words for words in (*contradicted, *result.missing) if words), "")
+
+
+def _before(job: Job, earlier: Job) -> Before | None:
+    """Return what the check said that this one goes on from; ``None`` unless both have ended."""
+    if job.result is None or earlier.result is None:
+        return None
+    said, now = earlier.result.verdict, job.result.verdict
+    read = [sum(hop.sentences for hop in one.hops) for one in (earlier.result, job.result)]
+    percent = None if earlier.result.decider == "model" else said.percent
+    return Before(said.words, percent, said.words != now.words, max(0, read[1] - read[0]))
 
 
 def _job(job_id: str | None) -> Job | None:

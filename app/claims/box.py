@@ -46,7 +46,7 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
     rows = len(found.rows)
     if found.kind == "list":
         too_many = _too_many(rows) if rows > MOST_CLAIMS else None
-        return BoxAnswer("list", text, rows, problem=too_many)
+        return BoxAnswer("list", text, rows, problem=too_many, table=found.table)
     if found.kind == "text":
         return BoxAnswer(
             "text",
@@ -55,7 +55,7 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
             offers_one=len(" ".join(found.rows)) <= LONGEST,
         )
     try:
-        read = read_claim(text)
+        read = read_claim(found.rows[0] if found.rows else text)
     except InvalidClaim as error:
         if error.code not in _SAID_AT_ONCE:
             return BoxAnswer("claim", text)

@@ -37,13 +37,28 @@ class Editing:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """What an earlier check of the same claim said, which this one goes on from.
+
+    ``percent``: how sure its verdict was, ``None`` where it has no such figure. ``changed``: the
+    verdict is another one now, or as sure in other words. ``sentences``: how many more were read.
+    """
+
+    words: str
+    percent: int | None
+    changed: bool
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
 class Actions:
     """What can be done with the result of the claim ``id``.
 
     ``given``: what the visitor has said about it; ``agreed`` and ``disagreed``: how many visitors
     have said so. ``confirmed_by``: the author that a ClaimReview would have, "" if it has none.
     ``search_on``: for how many more hops, 0 if it cannot go on. ``edited_from`` and
-    ``continued_from``: the claim that this one was made from, if it is still there.
+    ``continued_from``: the claim that this one was made from, if it is still there; ``before``:
+    what the search that goes on had found, ``None`` without one.
     """
 
     id: str
@@ -58,6 +73,7 @@ class Actions:
     search_on: int
     edited_from: Job | None
     continued_from: Job | None
+    before: Before | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,7 @@ class BoxAnswer:
     ``rows``: the lines of a list, or the sentences of a text; a ``page`` is the address of one.
     ``statement``: what a question is
     turned into. ``problem``: why it would not be checked; if it was sent, the kind is ``refused``.
+    ``table``: the list has columns.
     ``offers_anyway``: it can be checked in spite of the problem. ``offers_one``: a text is short
     enough to be checked as one claim.
     """
@@ -87,6 +104,7 @@ class BoxAnswer:
     problem: Problem | None = None
     offers_anyway: bool = False
     offers_one: bool = False
+    table: bool = False
     seen: SeenClaim | None = None
 
 

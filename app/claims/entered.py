@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from retrieval.claim_lists.files import is_heading, is_table
 from retrieval.text.notices import sentences_in
 
 Kind: TypeAlias = Literal["claim", "list", "text"]
@@ -16,18 +17,27 @@ _ENDS = (".", "!", "?", ":", ";", '."', ".)")
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """``rows``: the claim, the lines of the list, or the sentences of the text."""
+    """``rows``: the claim, the lines of the list, or the sentences of the text.
+
+    ``table``: it is a list whose first line names its columns, which is none of the rows.
+    """
 
     kind: Kind
     rows: tuple[str, ...]
+    table: bool = False
 
 
 def entered(text: str) -> Entered:
     """Return what the text is: two lines make a list, two sentences in a line a text.
 
     Lines that go on in the next one are those of one paragraph: a mail or a PDF breaks them so.
+    A first line that only names what follows ("Claim") is left out.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if is_table(text):
+        return Entered("list", tuple(lines[1:]), table=True)
+    if len(lines) > 1 and is_heading(lines[0]):
+        lines = lines[1:]
     paragraphs = [" ".join(lines)] if _is_broken(lines) else lines
     sentences = tuple(one for paragraph in paragraphs for one in sentences_in(paragraph))
     if len(sentences) > len(paragraphs):

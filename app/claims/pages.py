@@ -128,10 +128,12 @@ def submit() -> BaseResponse:
         corpora = corpora_to_search(request.form.getlist("corpora"))
         if (found.kind != "claim" or opens(text)) and not anyway and chosen != "claim":
             if found.kind == "list" or chosen == "list":
-                return submitted_list(ListFile("list.txt", "\n".join(found.rows).encode()))
+                lines = text if found.table else "\n".join(found.rows)
+                return submitted_list(ListFile("pasted.txt", lines.encode("utf-8", "replace")))
             page = _home(box_answer(text, asked), asked=asked)
             return Response(page, HTTPStatus.UNPROCESSABLE_ENTITY, mimetype="text/html")
-        claim = (plain_statement(text) if chosen == "statement" else None) or text
+        one = found.rows[0] if found.kind == "claim" and found.rows else text
+        claim = (plain_statement(one) if chosen == "statement" else None) or one
         services().limits.claim()
         recipe = recipe_to_run(asked)
         edited = editing(edited_from)

@@ -64,7 +64,8 @@ class CorpusPage:
 
     ``progress``: how far its indexing is, in words; ``done`` of ``total``, ``None`` where that is
     not known. ``waiting``: why no worker indexes it. ``failed``: why its indexing failed.
-    ``left_out``: files of the last upload that were not taken. ``problem``: why a change was
+    ``left_out``: files of the last upload that were not taken. ``lists``: how many lists that have
+    not ended are checked against it. ``problem``: why a change was
     refused. The others are as in ``DocumentsPage``.
     """
 
@@ -80,6 +81,7 @@ class CorpusPage:
     waiting: Problem | None
     failed: Problem | None
     left_out: tuple[str, ...]
+    lists: int
     problem: Problem | None
     most_bytes: int
     longest_title: int

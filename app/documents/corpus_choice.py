@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.contexts import CorpusChoice
+from app.contexts import Corpus, CorpusChoice
 from app.documents.corpus import corpus_item, searched_corpus
 from app.documents.uploading import refuse_unless_shared
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
+from retrieval.words import VITAL, counted
 from worker.corpora.chosen import chosen_corpora
+from worker.corpora.errors import UnknownCorpus
 
 
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
@@ -30,13 +32,20 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
             CorpusChoice(
                 DEFAULT_CORPUS,
                 default.title,
-                default.documents,
+                _held(default),
                 default.text_date,
                 DEFAULT_CORPUS in selected,
             )
         )
     choices += [
-        CorpusChoice(one.name, one.title, one.documents, one.text_date, one.name in selected)
+        # Long files are searched by their passages.
+        CorpusChoice(
+            one.name,
+            one.title,
+            f"files, {counted(one.documents, 'passage')}",
+            one.text_date,
+            one.name in selected,
+        )
         for one in own
     ]
     return tuple(choices)
@@ -56,6 +65,31 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
     if found is not None:
         refuse_unless_shared()
     return found
+
+
+def titles_of(names: Sequence[str] | None) -> dict[str, str | None]:
+    """Return what people call these corpora, ``None`` for one that was removed.
+
+    ``names``: ``None`` for the default one, which is left out where it cannot be used.
+    """
+    titles: dict[str, str | None] = {}
+    for name in names or (DEFAULT_CORPUS,):
+        try:
+            if _is_default(name):
+                titles[name] = corpus_item(searched_corpus(services())).title
+            else:
+                titles[name] = services().corpora.corpus(name).title
+        except IndexUnavailable:
+            pass  # the workers say why
+        except UnknownCorpus:
+            titles[name] = None
+    return titles
+
+
+def _held(corpus: Corpus) -> str:
+    if corpus.title == VITAL:
+        return f"only the first paragraphs of {corpus.documents:,} articles"
+    return counted(corpus.documents, "document")
 
 
 def _is_default(name: str) -> bool:

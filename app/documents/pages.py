@@ -217,6 +217,7 @@ def _corpus_page(name: str, problem: Problem | None) -> str:
             waiting=_why_waiting(found),
             failed=failed and services().paths.hidden_in_problem(failed),
             left_out=tuple(map(services().paths.hidden_in, found.left_out)),
+            lists=services().lists.unfinished_in(name),
             problem=problem,
             most_bytes=settings.most_upload,
             longest_title=LONGEST_TITLE,

@@ -62,6 +62,7 @@ class EntryItem:
     which opens in place. ``badge``: ``None`` where the row has not been handed on yet.
     ``problem``: why it has no verdict. ``quote`` and ``title``: the best sentence with the
     verdict's stance, "" where there is none. ``others``: her own columns that are filled.
+    ``same_as``: the number of the first row with the same claim, ``None`` if there is none.
     """
 
     number: int
@@ -74,13 +75,15 @@ class EntryItem:
     quote: str
     title: str
     others: tuple[tuple[str, str], ...]
+    same_as: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class EntryFragment:
     """What a row of a list shows when it is opened: its result in short.
 
-    ``best``: the best sentences for and against the claim. ``agreed`` and ``disagreed``: how many
+    ``best``: the best sentences for and against the claim. ``corpora``: the names of those that it
+    was checked against, none for the default one. ``agreed`` and ``disagreed``: how many
     people have said so.
     """
 
@@ -88,6 +91,7 @@ class EntryFragment:
     claim_id: str
     result: ClaimResult
     best: tuple[Sourced, ...]
+    corpora: tuple[str, ...]
     agreed: int
     disagreed: int
 
@@ -106,6 +110,8 @@ class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
     ``filters``: by how rows ended; ``look_again``: those that overlap with these.
+    ``searched``: what people call the corpora that it is checked against; ``gone``: names of those
+    of them that were removed.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the labels
     of the formats, by their names.
@@ -115,6 +121,8 @@ class ListPage:
 
     template: ClassVar[str] = "list.html"
     claims: ClaimList
+    searched: tuple[str, ...]
+    gone: tuple[str, ...]
     left: str
     waiting: Problem | None
     may_change: bool
@@ -124,6 +132,7 @@ class ListPage:
     rows: tuple[EntryItem, ...]
     number: int
     pages: int
+    rows_per_page: int
     exports: Mapping[ListFormat, str]
     pieces: tuple[TextPiece, ...]
     page: SourcePage | None

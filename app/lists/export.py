@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeAlias
 
+from flask import url_for
+
 from app.http.server_paths import ServerPaths
 from app.services import services
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
@@ -24,6 +26,8 @@ _PIECE = 64 * 1024  # bytes
 # What some system does not take in the name of a file.
 _NO_NAME = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\ud800-\udfff]+')
 _LONGEST_STEM = 100  # characters
+_ID = "0" * 32
+_OF_ROW = ("finished_at", "link", "text_sentence", "same_as_row")
 _UNFINISHED = Problem("not_checked", "Not checked yet.", "Export the list again when it is done.")
 
 
@@ -39,8 +43,11 @@ class ListExport:
 
 def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
     """Yield the pieces of the file, while the rows are read from the database."""
-    rows = map(partial(_checked_row, services().paths), services().lists.all_entries(claims.id))
-    return LIST_EXPORTS[name].write(rows, claims)
+    source = services().lists.source_text(claims.id)
+    # With an id that is replaced: a row needs no request to know its address.
+    page = url_for("pages.claim", job_id=_ID, _external=True)
+    made = partial(_checked_row, services().paths, source.text if source else "", page)
+    return LIST_EXPORTS[name].write(map(made, services().lists.all_entries(claims.id)), claims)
 
 
 def file_names(claims: ClaimList, suffix: str) -> tuple[str, str]:
@@ -58,11 +65,20 @@ def file_names(claims: ClaimList, suffix: str) -> tuple[str, str]:
     )
 
 
-def _checked_row(paths: ServerPaths, entry: Entry) -> CheckedRow:
+def _checked_row(paths: ServerPaths, text: str, page: str, entry: Entry) -> CheckedRow:
     problem = entry.problem or (None if entry.result else _UNFINISHED)
     if problem is not None and entry.state == "failed":
         problem = paths.hidden_in_problem(problem)
-    return CheckedRow(entry.claim, dict(entry.others), entry.result, problem)
+    return CheckedRow(
+        entry.claim,
+        dict(entry.others),
+        entry.result,
+        problem,
+        finished_at=entry.checked_at.isoformat(timespec="seconds") if entry.checked_at else "",
+        link=page.replace(_ID, entry.claim_id) if entry.claim_id else "",
+        text_sentence=" ".join(text[slice(*entry.said)].split()) if entry.said else "",
+        same_as_row=entry.same_as,
+    )
 
 
 def _table(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[list[object]]:
@@ -83,7 +99,7 @@ def _xlsx(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
 
 
 def _json_lines(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
-    """Yield a line for each row, as `esoteric batch` writes them."""
+    """Yield a line for each row, as `esoteric batch` writes them, with what is known of the row."""
     for row in rows:
         line: dict[str, Any] = {"claim": row.claim}
         if row.result is not None:
@@ -92,6 +108,8 @@ def _json_lines(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes
             line["error"] = asdict(row.problem)
         if row.others:
             line["row"] = row.others
+        known = {name: getattr(row, name) for name in _OF_ROW}
+        line |= {name: value for name, value in known.items() if value}
         yield encoded_line(line)
 
 

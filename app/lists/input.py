@@ -33,7 +33,10 @@ def uploaded_file() -> ListFile | None:
 
 
 def pasted(text: str) -> ListFile:
-    """Return a text with one claim a line as a file; cells of a spreadsheet come with tabs."""
+    """Return a text with one claim a line as a file; cells of a spreadsheet come with tabs.
+
+    Where its first line names columns, it is read as a table in any case.
+    """
     first_line = text.lstrip().partition("\n")[0]
     content = text.encode("utf-8", "replace")  # halves of characters
     return ListFile("pasted.tsv" if "\t" in first_line else "pasted.txt", content)

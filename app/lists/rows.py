@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from app.documents.corpus_choice import titles_of
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
@@ -65,8 +66,11 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
     health = worker_health(services().workers)
     source = services().lists.source_text(claims.id)
+    titles = titles_of(claims.corpora)
     return ListPage(
         claims=claims,
+        searched=tuple(filter(None, titles.values())),
+        gone=tuple(name for name, title in titles.items() if title is None),
         left=_left(claims, health),
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),
@@ -76,6 +80,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
         rows=tuple(map(_entry_item, entries)),
         number=number,
         pages=pages,
+        rows_per_page=ROWS_PER_PAGE,
         exports={name: one.label for name, one in LIST_EXPORTS.items()},
         pieces=coloured(source, _badge_in_text) if source is not None else (),
         page=source.page if source is not None else None,
@@ -102,7 +107,8 @@ def opened_entry(list_id: str, number: int) -> EntryFragment | None:
     about = FeedbackStore(services().database).about(entry.claim_id)
     agreed = sum(one.opinion.agrees for one in about)
     best = best_of_each_stance(entry.result, files)
-    return EntryFragment(entry.claim_id, entry.result, best, agreed, len(about) - agreed)
+    corpora = services().lists.get(list_id).corpora or ()
+    return EntryFragment(entry.claim_id, entry.result, best, corpora, agreed, len(about) - agreed)
 
 
 def seconds_left(claims: ClaimList, workers: int) -> float | None:
@@ -146,6 +152,7 @@ def _entry_item(entry: Entry) -> EntryItem:
         quote=quote,
         title=title,
         others=_filled(entry.others),
+        same_as=entry.same_as,
     )
 
 

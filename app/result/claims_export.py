@@ -8,8 +8,16 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from flask import url_for
+
 from app.filters import safe_url
-from retrieval.claim_lists.verdicts import part_by_part, stance_in_words
+from retrieval.claim_lists.verdicts import (
+    checked_as,
+    part_by_part,
+    sentences_in_lines,
+    sources_in_lines,
+    stance_in_words,
+)
 from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
 from worker.jobs import Job
@@ -20,6 +28,7 @@ _COLUMNS = (
     *("stance", "sentence", "title", "url", "state", "error", "id"),
     # New columns come last: programs may count them.
     *("in words", "evidence", "evidence labels", "part by part"),
+    *("sources", "checked_as", "esoteric_version", "link"),
 )
 
 
@@ -52,6 +61,7 @@ def _json(job: Job) -> str:
 def _row(job: Job) -> dict[str, object]:
     row: dict[str, object] = {
         "id": job.id,
+        "link": url_for("pages.claim", job_id=job.id, _external=True),
         "claim": job.claim,
         "recipe": job.recipe,
         "state": job.state,
@@ -76,9 +86,12 @@ def _row(job: Job) -> dict[str, object]:
         "indexed_at": result.corpus.built_at,
         "seconds": result.seconds.get("total"),
         "in words": verdict.words,
-        "evidence": "\n".join(one.sentence for one in result.selected),
+        "evidence": sentences_in_lines(result),
         "evidence labels": "\n".join(map(stance_in_words, result.selected)),
         "part by part": part_by_part(result),
+        "sources": sources_in_lines(result),
+        "checked_as": checked_as(result, job.claim),
+        "esoteric_version": result.version,
     }
     if result.selected:
         best = result.selected[0]

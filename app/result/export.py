@@ -56,40 +56,52 @@ _CSV_COLUMNS = (
     *("copies", "leans", "disagrees", "source", "level"),
     # New columns come last: programs may count them.
     *("recipe", "judge", "corpus", "text_date", "indexed_at", "finished_at", "part by part"),
-    *("recipe_digest", "esoteric_version"),
+    *("recipe_digest", "esoteric_version", "claim_as_written", "text_sentence", "link"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The address of a claim's ``page``, and the sentence of a text that says it, "" for none."""
+
+    page: str
+    text_sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
     """A file format.
 
-    ``write`` takes the job, its result, the address of its page, and who has confirmed the verdict;
-    only a ClaimReview needs this.
+    ``write`` takes the job, its result, where it is from, and who has confirmed the verdict; only a
+    ClaimReview needs this.
     """
 
     suffix: str
     media_type: str
-    write: Callable[[Job, ClaimResult, str, Feedback | None], str]
+    write: Callable[[Job, ClaimResult, Origin, Feedback | None], str]
 
 
-def export(name: str, job: Job, page: str, by: Feedback | None) -> str:
+def export(name: str, job: Job, kept: Origin, by: Feedback | None) -> str:
     """Return the content of the file.
 
     Raises:
         KeyError: there is no such format.
     """
     assert job.result is not None  # the view has checked this
-    return EXPORTS[name].write(job, job.result, page, by)
+    return EXPORTS[name].write(job, job.result, kept, by)
 
 
-def _json(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
+def _json(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
+def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     verdict = result.verdict
     lines = [f"# {_escaped(result.claim)}", ""]
+    if result.did_you_mean is not None:
+        lines += [f"Did you mean {_quoted(result.did_you_mean)}?", ""]
+    if kept.text_sentence:
+        lines += [f"In the text: {_quoted(kept.text_sentence)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices:
@@ -129,7 +141,7 @@ def _markdown(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> 
     version = f"{result.version} " if result.version else ""
     lines += [
         "",
-        f"Checked by ESOTERIC {version}against {searched}: <{page}>",
+        f"Checked by ESOTERIC {version}against {searched}: <{kept.page}>",
         "",
         f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
         "",
@@ -254,7 +266,7 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
+def _csv(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
@@ -275,6 +287,9 @@ def _csv(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
         "part by part": part_by_part(result),
         "recipe_digest": result.recipe_digest,
         "esoteric_version": result.version,
+        "claim_as_written": result.claim_as_written,
+        "text_sentence": kept.text_sentence,
+        "link": kept.page,
     }
     rows = [
         {
@@ -303,7 +318,7 @@ def confirmation(given: Sequence[Feedback], asker: str | None) -> Feedback | Non
     return next(iter(own + named), None)
 
 
-def _claim_review(job: Job, result: ClaimResult, page: str, by: Feedback | None) -> str:
+def _claim_review(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
     assert by is not None  # the view has checked this
     opinion = by.opinion
     label = opinion.label
@@ -318,7 +333,7 @@ def _claim_review(job: Job, result: ClaimResult, page: str, by: Feedback | None)
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
-        "url": page,
+        "url": kept.page,
         "datePublished": by.created_at.date().isoformat(),
         "author": {"@type": "Person", "name": opinion.name},
         "claimReviewed": result.claim,

@@ -65,6 +65,8 @@ class TextPage:
     ``page_signature``: that it was read there, "" without a page.
     ``opens_links``: an address may be given instead of a text. ``problem`` is set if it was
     refused, or if nothing was ticked. ``busy``: why the sentences have no notes, if they have none.
+    ``checkable``: how many of the sentences are facts; ``claims``: how many claims these make, of
+    which it is not clear what ``unclear_claims`` are about. ``chosen_claims``: how many are ticked.
     ``may_be_list``: every line has one sentence.
     """
 
@@ -78,6 +80,9 @@ class TextPage:
     busy: Problem | None
     most_characters: int
     sentences: tuple[SentenceItem, ...]
+    checkable: int
+    claims: int
+    unclear_claims: int
     chosen_claims: int
     may_be_list: bool
     choice: RecipeChoice

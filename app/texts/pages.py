@@ -251,6 +251,7 @@ def _page(
     about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
     text = given.text
     items = tuple(_items(text, sentences, sent))
+    facts = [item for item in items if not item.named]
     return render(
         TextPage(
             text=text,
@@ -262,6 +263,9 @@ def _page(
             problem=error.problem if error and not about_recipe else None,
             most_characters=LONGEST_TEXT,
             sentences=items,
+            checkable=len(facts),
+            claims=sum(len(item.claims) for item in facts),
+            unclear_claims=sum(bool(claim.unclear) for item in facts for claim in item.claims),
             chosen_claims=sum(claim.taken for item in items for claim in item.claims),
             may_be_list=bool(sentences) and is_list(text),
             choice=recipe_choice(

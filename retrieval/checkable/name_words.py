@@ -98,6 +98,8 @@ LANDS = LANDS_BEFORE | LANDS_BEHIND | _words("coast forest gulf island isle moun
 # Nouns that only some things have: a reef has no captain, and a town no parliament.
 ON_BOARD = _words("captain crew passenger skipper")
 OF_STATES = _words("army capital constitution currency king monarch monarchy navy parliament queen")
+# A city has no capital, no other city and no president: these are of its country.
+OF_NO_SETTLEMENT = (SETTLEMENTS - {"borough"}) | _words("chancellor president")
 OF_COMPANIES = _words("ceo customer dividend profit shareholder subsidiary turnover")
 # The parser takes many cities for people.
 CITIES = _words(

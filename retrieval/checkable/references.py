@@ -20,7 +20,16 @@ from retrieval.checkable.mentions import (
     sort_of,
     weight_of,
 )
-from retrieval.checkable.name_words import CITIES, OF_COMPANIES, OF_STATES, OFFICES, ON_BOARD
+from retrieval.checkable.name_words import (
+    CITIES,
+    OF_COMPANIES,
+    OF_NO_SETTLEMENT,
+    OF_STATES,
+    OFFICES,
+    ON_BOARD,
+    SETTLEMENTS,
+)
+from retrieval.text.statement_cutter import Owner
 
 _SEXES = {
     **dict.fromkeys(("he", "him", "his"), "he"),
@@ -60,7 +69,8 @@ class Reference:
     """Words of a sentence, ``[start:end]`` of it, that stand for something.
 
     ``meant``: for what, ``None`` where that is unclear. ``owns``: whether they say whose something
-    is. ``said_in``: the number of the sentence that names it, and the token there.
+    is. ``said_in``: the number of the sentence that names it, and the token there. ``certain``:
+    nothing else that is named before can be meant.
     """
 
     start: int
@@ -69,6 +79,34 @@ class Reference:
     meant: str | None
     owns: bool = False
     said_in: tuple[int, int] | None = None
+    certain: bool = False
+
+    @property
+    def words(self) -> str:
+        """What can stand in the place of these words: "Germany's"; "" where that is unclear."""
+        words = self.meant or ""
+        if self.owns and words:
+            words += "'" if words.endswith("s") else "'s"
+        return words[:1].upper() + words[1:] if self.start == 0 else words
+
+
+def owners_in(claim: Doc) -> dict[int, Owner]:
+    """Return what the words such as "its" of a parsed claim stand for, by where they begin.
+
+    These are only those that can stand for nothing else which the claim names before them.
+    """
+    if not any(map(owner, claim)):
+        return {}
+    spans = list(claim.sents)
+    sentences = [span.as_doc() for span in spans]
+    found = {}
+    for span, references in zip(spans, references_in(sentences), strict=True):
+        for one in references:
+            if one.owns and one.certain and one.said_in is not None:
+                named_in, place = one.said_in
+                said_at = spans[named_in].start_char + sentences[named_in][place].idx
+                found[span.start_char + one.start] = Owner(one.words, said_at)
+    return found
 
 
 def references_in(sentences: Sequence[Doc]) -> list[list[Reference]]:
@@ -136,10 +174,17 @@ def _means_nothing(token: Token) -> bool:
     )
 
 
-def _of(token: Token, meant: Referent | None, said_in: tuple[int, int] | None = None) -> Reference:
+def _of(
+    token: Token,
+    meant: Referent | None,
+    said_in: tuple[int, int] | None = None,
+    certain: bool = False,
+) -> Reference:
     end = token.idx + len(token)
     text = meant.text if meant is not None and meant.text else None
-    return Reference(token.idx, end, token.text, text, owner(token), said_in)
+    return Reference(
+        token.idx, end, token.text, text, owner(token), said_in, certain and bool(text)
+    )
 
 
 def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
@@ -156,12 +201,13 @@ def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
     if not scored or (len(scored) > 1 and _as_likely(*scored[0], *scored[1])):
         return _of(token, None)
     meant = scored[0][1]
+    alone = len(scored) == 1 and not (token.lower_ in _IT and meant.sort in {"", "name"})
     last = meant.places[-1][:2]
     meant.places.append((number, token.i, weight_of(token)))
     meant.sex = meant.sex or _SEXES.get(token.lower_, "")
     if meant.sex and meant.sort == "name":
         meant.sort = "person"
-    return _of(token, meant, last)
+    return _of(token, meant, last, alone)
 
 
 def _as_likely(score: float, referent: Referent, next_score: float, other: Referent) -> bool:
@@ -207,6 +253,10 @@ def _agreement(referent: Referent, word: str) -> float | None:
 def _may_have(referent: Referent, owned: Token) -> bool:
     """Return whether a thing can have what follows "its": a reef has no captain."""
     noun = owned.lemma_.casefold()
+    if noun in OF_NO_SETTLEMENT and (
+        referent.roles & SETTLEMENTS or referent.text.casefold() in CITIES
+    ):
+        return False
     if noun in ON_BOARD:
         return referent.sort not in _NO_SHIPS
     if noun in OF_STATES:

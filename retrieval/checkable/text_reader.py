@@ -166,16 +166,9 @@ def _rewritten(text: str, references: Sequence[Reference]) -> tuple[str, list[_P
     for one in sorted(references, key=lambda reference: reference.start):
         written += text[done : one.start]
         placed.append(_Placed(one, len(written)))
-        written += _words_for(one) if one.meant is not None else text[one.start : one.end]
+        written += one.words if one.meant is not None else text[one.start : one.end]
         done = one.end
     return written + text[done:], placed
-
-
-def _words_for(reference: Reference) -> str:
-    words = reference.meant or ""
-    if reference.owns:
-        words += "'" if words.endswith("s") else "'s"
-    return words[:1].upper() + words[1:] if reference.start == 0 else words
 
 
 def _claim(text: str, references: Sequence[Reference]) -> TextClaim:

@@ -9,7 +9,13 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
-from retrieval.claim_lists.tables import Record, csv_records, table_separator, xlsx_records
+from retrieval.claim_lists.tables import (
+    Record,
+    csv_records,
+    separator_of_text,
+    table_separator,
+    xlsx_records,
+)
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.records.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
@@ -20,6 +26,8 @@ _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
 MOST = 200_000  # claims; they take days
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
 _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
+# What alone in the first line of a text is above its claims, and none of them.
+_HEADINGS = frozenset({"claim", "claims", "statement", "statements", "text"})
 _DEEPEST = 50  # levels of lists and objects in a row
 _SHOWN = 500  # characters of the names of columns in a message
 
@@ -78,6 +86,8 @@ def list_file(path: Path) -> ListFile:
 def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> list[Row]:
     """Return the claims of a table (.csv, .tsv, .xlsx), of .jsonl or .json, or one a line.
 
+    A text whose first line names columns is a table too; a first line "Claim" alone is left out.
+
     ``column``: the column or key that has the claims; if it is ``None``, it must have one of the
     usual names. The case of names and the spaces around them are ignored. ``.ndjson`` is read as
     ``.jsonl``. Blank lines and rows are left out. Only a line feed ends a line of text or of JSON
@@ -99,14 +109,34 @@ def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> 
         return _rows(file, _at_most(file, records, most), column)
     if file.kind in _JSON:
         return _rows(file, _at_most(file, _JSON[file.kind](file), most), column)
+    if (separator := separator_of_text(_text(file), _may_have_claims(column))) is not None:
+        records = csv_records(file.name, _text(file), _may_have_claims(column), separator)
+        return _rows(file, _at_most(file, records, most), column)
     if column is not None:
         raise BadSource(
             "bad_claims",
             f"{file.name} has no columns: a {file.kind or 'text'} file has one claim a line.",
             "Name no column, or save the list as .csv.",
         )
-    lines = (Row(f"Line {number}", line) for number, line in _lines(file))
+    lines = (Row(f"Line {number}", line) for number, line in _without_heading(_lines(file)))
     return _at_most(file, lines, most)
+
+
+def _without_heading(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    first = next(lines, None)
+    if first is not None and not is_heading(first[1]):
+        yield first
+    yield from lines
+
+
+def is_heading(line: str) -> bool:
+    """Return whether a line only says that claims follow: "Claim", "Statements:"."""
+    return _folded(line).rstrip(" :") in _HEADINGS
+
+
+def is_table(text: str) -> bool:
+    """Return whether the first line of a text names columns, one of them for claims."""
+    return separator_of_text(text, _may_have_claims(None)) is not None
 
 
 def separator_of(file: ListFile, column: str | None = None) -> str:

@@ -22,6 +22,7 @@ from retrieval.corpora.records.separated import SEPARATORS, separated_rows, sepa
 from retrieval.errors import BadSource, Problem
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
+_LOOKED_AT = 50  # lines of a text that may be a table
 _TITLES = 10  # rows above the names of the columns, blank ones too
 _MOST_CELLS = 20_000_000  # of an .xlsx
 
@@ -57,6 +58,23 @@ def table_separator(text: str, has_claims: Callable[[str], bool]) -> str:
 
     best = max(SEPARATORS, key=titles)
     return best if titles(best) else separator_of(text)
+
+
+def separator_of_text(text: str, has_claims: Callable[[str], bool]) -> str | None:
+    """Return what parts the cells of a text that is a table; ``None`` if its lines are claims.
+
+    Its first line with words then names the columns: it has a name for claims, no cell of it ends
+    like a sentence, and another line has as many cells.
+    """
+    lines = [line for line in islice(io.StringIO(text, newline=None), _LOOKED_AT) if line.strip()]
+    for separator in SEPARATORS:
+        rows = [_cells(line, separator) for line in lines]
+        names = rows[0] if rows else []
+        named = len(names) > 1 and any(map(has_claims, names))
+        said = any(name.rstrip().endswith((".", "!", "?")) for name in names)
+        if named and not said and any(len(row) == len(names) for row in rows[1:]):
+            return separator
+    return None
 
 
 def _cells(line: str, separator: str) -> list[str]:

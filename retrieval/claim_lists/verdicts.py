@@ -21,8 +21,10 @@ from retrieval.words import STANCES
 _COLUMNS = (
     *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
     *("in words", "evidence labels", "part by part"),
+    *("checked_as", "corpus", "text_date", "recipe", "judge", "esoteric_version"),
+    *("finished_at", "link", "text_sentence", "same_as_row"),
 )
-_LONG = ("claim", "rationale", "evidence", "sources", "error")
+_LONG = ("claim", "rationale", "evidence", "sources", "error", "checked_as", "text_sentence")
 _WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
 _DIGITS = 15  # of a number that spreadsheets keep
 _BYTE_ORDER_MARK = "\ufeff"  # Excel reads UTF-8 only after it
@@ -32,13 +34,20 @@ _BYTE_ORDER_MARK = "\ufeff"  # Excel reads UTF-8 only after it
 class CheckedRow:
     """A claim of a list with its verdict, or with the reason why there is none.
 
-    ``claim``: as it was written. ``others``: the values of the other columns.
+    ``claim``: as it was written. ``others``: the values of the other columns. ``finished_at``: when
+    its check ended, ISO 8601, and ``link``: the address of its page, each "" where that is not
+    known. ``text_sentence``: the sentence of a text that says it, "" if it is from none.
+    ``same_as_row``: the number of the first row with the same claim, ``None`` if there is none.
     """
 
     claim: str
     others: dict[str, Any] = field(default_factory=dict)
     result: ClaimResult | None = None
     problem: Problem | None = None
+    finished_at: str = ""
+    link: str = ""
+    text_sentence: str = ""
+    same_as_row: int | None = None
 
 
 def verdict_table(
@@ -110,14 +119,12 @@ def write_xlsx(file: Path | IO[bytes], rows: Iterable[list[object]]) -> None:
 def _verdict(row: CheckedRow) -> dict[str, object]:
     if row.result is None:
         problem = row.problem
-        return {"error": f"{problem.message} {problem.hint}".rstrip() if problem else None}
+        error = f"{problem.message} {problem.hint}".rstrip() if problem else None
+        return {"error": error, **_of_row(row)}
     result = row.result
     verdict = result.verdict
-    sources = [
-        f"{one.reference} {one.url or _in_brackets(result.credits.get(one.document, ''))}".rstrip()
-        for one in result.selected
-    ]
     return {
+        **_of_row(row),
         "verdict": verdict.label,
         "level": verdict.level,
         # A cell without the page around it would read as a certainty.
@@ -125,12 +132,57 @@ def _verdict(row: CheckedRow) -> dict[str, object]:
         "confidence": None if verdict.label == NOT_ENOUGH_INFO else round(verdict.confidence, 2),
         "leans": verdict.leans,
         "rationale": verdict.rationale,
-        "evidence": "\n".join(one.sentence for one in result.selected),
-        "sources": "\n".join(dict.fromkeys(sources)),
+        "evidence": sentences_in_lines(result),
+        "sources": sources_in_lines(result),
         "in words": verdict.words,
         "evidence labels": "\n".join(map(stance_in_words, result.selected)),
         "part by part": part_by_part(result),
+        "checked_as": checked_as(result, row.claim),
+        "corpus": result.corpus_title,
+        "text_date": _text_date(result),
+        "recipe": result.recipe,
+        "judge": verdict.judge,
+        "esoteric_version": result.version,
     }
+
+
+def _of_row(row: CheckedRow) -> dict[str, object]:
+    return {
+        "finished_at": row.finished_at,
+        "link": row.link,
+        "text_sentence": row.text_sentence,
+        "same_as_row": row.same_as_row,
+    }
+
+
+def _text_date(result: ClaimResult) -> str:
+    """Return the day of the newest text of the corpus; of several, that of each."""
+    dates = [one.text_date for one in result.corpora]
+    return " and ".join(day or "unknown" for day in dates) if any(dates) else ""
+
+
+def checked_as(result: ClaimResult, written: str) -> str | None:
+    """Return the claim as it was checked, or the statements that were made of it; else ``None``."""
+    checked = " ".join(one.text for one in result.statements) or result.claim
+    return None if checked == written else checked
+
+
+def sentences_in_lines(result: ClaimResult) -> str:
+    """Return the selected sentences, one a line."""
+    return "\n".join(_on_one_line(one.sentence) for one in result.selected)
+
+
+def sources_in_lines(result: ClaimResult) -> str:
+    """Return where each selected sentence stands, one a line, in their order."""
+    places = (
+        one.url or _in_brackets(result.credits.get(one.document, "")) for one in result.selected
+    )
+    named = (f"{one.reference} {place}" for one, place in zip(result.selected, places, strict=True))
+    return "\n".join(map(_on_one_line, named))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def stance_in_words(item: Evidence) -> str:

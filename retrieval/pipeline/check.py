@@ -129,6 +129,7 @@ class Pipeline:
         return replace(
             report,
             original=claim.read.rewritten,
+            suggestion=claim.suggestion or None,
             notices=(*claim.read.notices, *found_by_words, *report.notices),
             seconds=clock.seconds(),
         )

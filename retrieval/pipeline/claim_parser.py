@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spacy.tokens import Doc
 
+from retrieval.checkable.references import owners_in
 from retrieval.claim import ReadClaim, checked_as, read_claim
-from retrieval.pipeline.spelling import Spelling
+from retrieval.pipeline.spelling import Misspelt, Spelling
 from retrieval.text.english import EnglishParser
 from retrieval.text.held_once import as_held_once
 from retrieval.text.notices import NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
-from retrieval.text.statement_cutter import CutStatement, makes_several, statements
+from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
 from retrieval.text.superlative import as_superlative
 
 _VERBS = {"AUX", "VERB"}
@@ -28,10 +30,14 @@ class ParsedStatement:
 
 @dataclass(frozen=True, slots=True)
 class ParsedClaim:
-    """A claim and its statements, at least one, in their order."""
+    """A claim and its statements, at least one, in their order.
+
+    ``suggestion``: the claim with other words where it may be misspelt, "" where it is not.
+    """
 
     read: ReadClaim
     statements: tuple[ParsedStatement, ...]
+    suggestion: str = ""
 
 
 class ClaimParser:
@@ -64,29 +70,38 @@ class ClaimParser:
         if plainer := as_superlative(parsed) or as_held_once(parsed):
             read = replace(read, text=plainer, notices=(checked_as(plainer), *read.notices))
             parsed = self._english.parse(plainer)
+        suggestion = self._suggestion(parsed)
         if _says_nothing(parsed):
             read = replace(read, notices=(*read.notices, NO_STATEMENT))
-        cut = statements(parsed, self._english)
+        owners = owners_in(parsed)
+        cut = statements(parsed, self._english, owners)
         if len(cut) == 1:
             if makes_several(parsed, self._english):
                 read = replace(read, notices=(*_without(read, SEVERAL).notices, SEVERAL))
-            return ParsedClaim(read, (ParsedStatement(cut[0], parsed),))
+            return ParsedClaim(read, (ParsedStatement(cut[0], parsed),), suggestion)
+        replaced = tuple(_replaced(cut, owners, read.text))
+        read = replace(
+            _without(read, SEVERAL), notices=(*replaced, *_without(read, SEVERAL).notices)
+        )
         return ParsedClaim(
-            _without(read, SEVERAL),
+            read,
             tuple(ParsedStatement(one, self._english.parse(one.text)) for one in cut),
+            suggestion,
         )
 
     def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
         if self._spelling is None:
             return read
         misspelt = self._spelling.misspelt(self._english.parse(read.text))
-        text = read.text
-        for one in reversed(misspelt):
-            text = text[: one.start] + one.meant + text[one.start + len(one.word) :]
+        text = _spelt(read.text, misspelt)
         notices = dict.fromkeys(
             f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
         )
         return replace(read, text=text, notices=(*notices, *read.notices))
+
+    def _suggestion(self, parsed: Doc) -> str:
+        found = self._spelling.suggested(parsed) if self._spelling is not None else ()
+        return _spelt(parsed.text, found) if found else ""
 
     def _as_statement(self, read: ReadClaim) -> ReadClaim:
         statement = as_statement(read.text, self._english) if QUESTION in read.notices else None
@@ -94,6 +109,13 @@ class ClaimParser:
             return read
         others = _without(read, QUESTION).notices
         return replace(read, text=statement, notices=(checked_as(statement), *others))
+
+
+def _spelt(claim: str, misspelt: Sequence[Misspelt]) -> str:
+    """Return the claim with the words that its misspelt ones stand for."""
+    for one in reversed(misspelt):
+        claim = claim[: one.start] + one.meant + claim[one.start + len(one.word) :]
+    return claim
 
 
 def _says_nothing(parsed: Doc) -> bool:
@@ -109,6 +131,16 @@ def _says_nothing(parsed: Doc) -> bool:
     return ends_in_thing and not any(
         token.is_lower and token.text.endswith(("s", "ed")) for token in words[1:]
     )
+
+
+def _replaced(
+    cut: Sequence[CutStatement], owners: Mapping[int, Owner], claim: str
+) -> Iterator[str]:
+    """Yield the notices that name what words such as "its" were read as."""
+    for at, owner in sorted(owners.items()):
+        if not any(piece.start <= at < piece.end for one in cut for piece in one.pieces):
+            said = claim[at:].partition(" ")[0]
+            yield f"“{said}” was read as “{owner.words}”."
 
 
 def _without(read: ReadClaim, notice: str) -> ReadClaim:

@@ -1,12 +1,13 @@
-"""Names of a claim that the corpus spells in another way.
+"""Words of a claim that the corpus spells in another way.
 
-A misspelt name finds nothing, and what is found about others may seem to refute the claim.
+A misspelt name finds nothing, and what is found about others may seem to refute the claim. Where a
+name is meant for certain, it is read so; other words are only suggested.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,6 +25,10 @@ _SHORTEST = 5  # letters; among shorter words too many are near each other (Elba
 _MEDIUM = 6
 _LONG = 8  # letters from which on a word may have two mistakes
 _COMPARED, _READ = 5, 5  # words of the corpus, and documents with each
+_OFTEN = 20  # texts of the corpus that have a word which is suggested for another
+_MOST_SUGGESTED = 3  # words of a claim that the corpus is asked about; each takes milliseconds
+_TITLE_WORDS = 4  # of a title that a word may be part of
+_ENDINGS = frozenset("sdrnyl")  # letters in which forms of one word may differ at its end
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_NAMES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME", ""}
 
@@ -64,6 +69,34 @@ class Spelling:
                 found.append(Misspelt(word, start, _in_the_case_of(word, meant)))
         return tuple(found)
 
+    def suggested(self, claim: Doc) -> tuple[Misspelt, ...]:
+        """Return words of a claim that may be meant for others, with these, in its order.
+
+        No text contains them, and one edit leads to a word that many texts have, or that makes a
+        title with the words beside it. Names that ``misspelt`` returns are not among them.
+        """
+        found: list[Misspelt] = []
+        asked = 0
+        for token in claim:
+            if asked == _MOST_SUGGESTED:
+                break
+            if not token.is_alpha or len(token) < _SHORTEST or token.is_stop:
+                continue
+            near = self._store.near_words(token.text, 1)
+            asked += bool(near)
+            meant = self._in_a_title(token, near) or _often_meant(token, near)
+            if meant is not None:
+                found.append(Misspelt(token.text, token.idx, _in_the_case_of(token.text, meant)))
+        return tuple(found)
+
+    def _in_a_title(self, token: Token, near: Mapping[str, int]) -> str | None:
+        """Return the one word that makes a title of several words with those beside it."""
+        if not near or not (token.text[:1].isupper() or _is_in_a_name(token)):
+            return None
+        meant = {_with(words, token, one): one for one in near for words in _phrases_with(token)}
+        words = {meant[match.name] for match in self._store.title_matches([*meant])}
+        return words.pop() if len(words) == 1 else None
+
     def _meant(self, word: str, names: list[str]) -> str | None:
         written = title_key(word)
         near = {
@@ -86,6 +119,45 @@ class Spelling:
         texts = " ".join(document.text for document in self._store.documents([*ids]))
         small = {title_key(one) for one in _LETTERS.findall(texts) if one[0].islower()}
         return [word for word in words if word not in small]
+
+
+def _often_meant(token: Token, near: Mapping[str, int]) -> str | None:
+    """Return the most frequent word near one that is no name and no form of such a word."""
+    word = title_key(token.text)
+    if token.text[:1].isupper() or _is_in_a_name(token):
+        return None
+    if (
+        _is_common(word)
+        or _is_common(token.lemma_)
+        or any(_may_be_forms_of_one(word, one) for one in near)
+    ):
+        return None
+    often = [one for one, count in near.items() if count >= _OFTEN and _is_common(one)]
+    return max(often, key=lambda one: (near[one], one), default=None)
+
+
+def _may_be_forms_of_one(word: str, other: str) -> bool:
+    """Return whether two words differ only at the end, as "moves" and "moved" do."""
+    shorter, longer = sorted((word, other), key=len)
+    if longer[: len(shorter)] == shorter:
+        return longer[-1] in _ENDINGS
+    return word[:-1] == other[:-1] and {word[-1], other[-1]} <= _ENDINGS
+
+
+def _phrases_with(token: Token) -> Iterator[Span]:
+    """Yield the words around one that may be a title with it, at least two."""
+    doc = token.doc
+    for size in range(2, _TITLE_WORDS + 1):
+        for first in range(token.i - size + 1, token.i + 1):
+            if first >= 0 and first + size <= len(doc):
+                span = doc[first : first + size]
+                if all(one.is_alpha for one in span) and not (span[0].is_stop or span[-1].is_stop):
+                    yield span
+
+
+def _with(words: Span, token: Token, other: str) -> str:
+    """Return a phrase with another word in the place of one of its words."""
+    return " ".join(other if one == token else one.text for one in words)
 
 
 def _words_of_names(claim: Doc) -> Iterator[tuple[str, int, list[str]]]:

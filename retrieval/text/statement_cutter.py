@@ -2,15 +2,17 @@
 
 A claim is cut between its sentences, at semicolons, and before "and" or "but" where both halves
 have a finite verb of their own. A half without a subject takes that of the half before it, and a
-pronoun as subject is replaced by the subject that it stands for. Where any of this is not plain,
+pronoun as subject is replaced by the subject that it stands for. "Its" and the like within a half
+are replaced where the caller knows whose something is. Where any of this is not plain,
 the claim stays whole: that is checked as one, but a wrong statement is not what the claim says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from spacy.tokens import Doc, Token
@@ -47,6 +49,17 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """What a word such as "its" stands for.
+
+    ``words``: what can stand in its place ("Australia's"). ``said_at``: where the claim names it.
+    """
+
+    words: str
+    said_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class CutStatement:
     """A statement of the claim; ``claim[start:end]`` makes it.
 
@@ -70,14 +83,20 @@ class CutStatement:
         return None
 
 
-def statements(claim: Doc, parser: EnglishParser) -> tuple[CutStatement, ...]:
+_NO_OWNERS: Mapping[int, Owner] = MappingProxyType({})
+
+
+def statements(
+    claim: Doc, parser: EnglishParser, owners: Mapping[int, Owner] = _NO_OWNERS
+) -> tuple[CutStatement, ...]:
     """Return the statements of a parsed claim, at most ``MOST_STATEMENTS``, in its order.
 
-    A claim that is not cut is its only statement.
+    ``owners``: what the words such as "its" that begin at these offsets stand for, where it is
+    certain. A claim that is not cut is its only statement.
     """
     text = claim.text
     try:
-        parts = list(_parts(claim, parser))
+        parts = list(_parts(claim, parser, owners))
     except _NotPlain:
         parts = []
     if len(parts) < 2:
@@ -103,13 +122,14 @@ class _NotPlain(Exception):
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A part of the claim. ``before``: its subject, if that is elsewhere in the claim; it stands
-    for what is before ``rest``.
+    for what is before ``rest``. ``owned``: words after it, each with what stands for them.
     """
 
     before: tuple[Slice | str, ...]
     start: int
     rest: int
     end: int
+    owned: tuple[tuple[Slice, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +202,20 @@ class _Known:
 
 def _statement(part: _Part, claim: str) -> CutStatement:
     text, pieces = "", []
-    for piece in part.before:
+    after = part.rest
+    rest: list[Slice | str] = []
+    for (start, end), words in part.owned:
+        rest += [(after, start), words]
+        after = end
+    for piece in (*part.before, *rest, (after, part.end)):
         if not isinstance(piece, str):
             pieces.append(Piece(len(text), *piece))
             piece = claim[slice(*piece)]
         text += piece
-    pieces.append(Piece(len(text), part.rest, part.end))
-    text += claim[part.rest : part.end]
     return CutStatement(f"{text[:1].upper()}{text[1:]}.", part.start, part.end, tuple(pieces))
 
 
-def _parts(claim: Doc, parser: EnglishParser) -> Iterator[_Part]:
+def _parts(claim: Doc, parser: EnglishParser, owners: Mapping[int, Owner]) -> Iterator[_Part]:
     """Yield the parts of the claim.
 
     Raises:
@@ -207,34 +230,54 @@ def _parts(claim: Doc, parser: EnglishParser) -> Iterator[_Part]:
             yield _whole(clause)
             known = _Known(clause.place(subject), subject, (clause,))
         else:
-            yield _part(clause, known)
+            yield _part(clause, known, owners)
             known = known.after(clause)
 
 
-def _part(clause: _Clause, known: _Known) -> _Part:
+def _part(clause: _Clause, known: _Known, owners: Mapping[int, Owner]) -> _Part:
     """Return the part of the claim that says what the clause says without those before it."""
     subject = clause.subject
+    owned = dict(_named_before(clause, owners))
     pronoun = subject and next((t for t in (subject, subject.left_edge) if _is_pronoun(t)), None)
     words = [token for token in clause.words if token != pronoun]
     if any(token.tag_ == "PRP" or token.lower_ in _COMPARES for token in words):
         raise _NotPlain  # it may stand for anything
     if any(map(_compares, words)) and not any(token.lower_ == "than" for token in words):
         raise _NotPlain  # "more people" than what was named before
-    if any(token.tag_ == "PRP$" and not known.may_be(token) for token in words):
+    unclear = [t for t in words if t.tag_ == "PRP$" and t not in owned]
+    if any(not known.may_be(token) for token in unclear):
         raise _NotPlain
+    whole = replace(_whole(clause), owned=tuple(_placed(clause, words, owned)))
     if (subject is None or pronoun is not None) and not known.is_one_thing:
         raise _NotPlain
     if subject is None:
-        return replace(_whole(clause), before=(known.place, " "))
+        return replace(whole, before=(known.place, " "))
     if pronoun is None:
-        if _is_the_thing_before(subject) or any(token.tag_ == "PRP$" for token in words):
+        if _is_the_thing_before(subject) or unclear:
             raise _NotPlain
-        return _whole(clause)
+        return whole
     if clause.offset + pronoun.idx != clause.start or not known.may_be(pronoun):
         raise _NotPlain
     owns = "'s" if pronoun.tag_ == "PRP$" else ""
     rest = clause.start + len(pronoun)
-    return replace(_whole(clause), before=(known.place, owns), rest=rest)
+    return replace(whole, before=(known.place, owns), rest=rest)
+
+
+def _named_before(clause: _Clause, owners: Mapping[int, Owner]) -> Iterator[tuple[Token, str]]:
+    """Yield the words of the clause that stand for something which only those before it name."""
+    for token in clause.words:
+        owner = owners.get(clause.offset + token.idx)
+        if owner is not None and owner.said_at < clause.start:
+            yield token, owner.words
+
+
+def _placed(
+    clause: _Clause, words: Sequence[Token], owned: Mapping[Token, str]
+) -> Iterator[tuple[Slice, str]]:
+    for token in words:
+        if token in owned:
+            start = clause.offset + token.idx
+            yield (start, start + len(token)), owned[token]
 
 
 def _whole(clause: _Clause) -> _Part:

@@ -62,6 +62,7 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
         "verdict",
         "version",
         "evidence",
+        "did_you_mean",
         "documents",
         "questions",
         "proof",

@@ -125,7 +125,8 @@ DOCUMENT = (
     ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
     ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
     ' "disagreement": [], "opinions": []}}],'
-    f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}"}}'
+    f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}",'
+    ' "did_you_mean": null}'
 )
 
 

@@ -71,6 +71,23 @@ def desk(tmp_path: Path, url: str) -> Iterator[Desk]:
     desk.database.close()
 
 
+def test_a_claim_that_a_list_has_twice_is_checked_once_and_both_rows_have_its_verdict(
+    desk: Desk,
+) -> None:
+    speech = desk.submit("Tea is hot.", "Tea is hot.", "Ice is cold.", "Tea is hot.")
+    other = desk.submit("Tea is hot.", "Snow is white.")
+    desk.feeder.look()
+    # Two claims are pending, and the rows that repeat the first take nobody's place.
+    assert desk.states(speech) == ["queued", "queued", "waiting", "queued"]
+    assert desk.queue.waiting() == 1  # the other list waits for the same one
+    desk.finish("Tea is hot.")
+    desk.feeder.look()
+    assert desk.states(speech) == ["done", "done", "queued", "done"]
+    assert [entry.same_as for entry in desk.entries(speech)] == [None, 1, None, 1]
+    assert [entry.same_as for entry in desk.entries(other)] == [None, None]
+    assert desk.lists.get(speech).counts["supported"] == 3
+
+
 def test_a_worker_gets_two_rows_at_a_time_and_the_list_ends_with_the_last(desk: Desk) -> None:
     speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
     desk.feeder.look()

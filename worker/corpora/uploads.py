@@ -71,9 +71,10 @@ class _Unpacked:
         if self.files > _MOST_FILES or self.size > self.most:
             raise CorpusRefused(
                 "zip_too_large",
-                f"The upload unpacks to {counted(self.files, 'file')} of {_megabytes(self.size)} or"
-                f" more; at most {_MOST_FILES:,} files of {_megabytes(self.most)} are taken.",
-                "Upload it in parts.",
+                f"Unpacked, the upload has at least {counted(self.files, 'file')} and"
+                f" {_megabytes(self.size)} in all; at most {_MOST_FILES:,} files and"
+                f" {_megabytes(self.most)} are taken. Nothing was kept.",
+                "Upload it in parts, and leave out a file that unpacks to very much.",
             )
 
 

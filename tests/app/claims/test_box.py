@@ -26,6 +26,7 @@ def said(client: FlaskClient, text: str, **more: str) -> str:
         ("Tea is hot.", "Check", "", ""),
         ("Tea", "Check", "", ""),  # half a claim is no mistake yet
         ("Tea is hot.\nIce is cold.", "Check 2 claims", "list", "A list, one claim a line"),
+        ("claim;who\nTea is hot.;A\nIce is cold.;B", "Check 2 claims", "", "A table, whose first"),
         (TEXT, "Choose claims", "list", "Check it as one claim"),
         ("Is tea hot?", "Check “Tea is hot.”", "statement", "Check the question as it is"),
         ("Who made tea?", "Check", "", "yes or no does not answer"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,6 +13,7 @@ from retrieval.errors import UnknownRecipe
 from retrieval.recipes.recipes import RECIPES, recipe_named
 from tests.app.claim_documents import claim_document, document_with_proof
 from tests.app.result.test_export import document_with_doubt
+from tests.app.test_pages import words as words_of
 from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
 
@@ -76,7 +79,7 @@ def test_a_search_goes_on_in_a_new_check_that_names_the_first(
         assert (job.claim, job.continued_from) == (CLAIM, previous)
         assert client.get(address).status_code == 200  # its progress
         worker.finish(job, claim_document(CLAIM))
-        assert f'goes on from <a href="/claims/{previous}">' in client.get(address).text
+        assert f'<a href="/claims/{previous}">an earlier check' in client.get(address).text
         recipes.append(job.recipe)
         previous = job.id
     assert recipes == ["combined+3", "combined+6", "combined+9"]
@@ -85,6 +88,36 @@ def test_a_search_goes_on_in_a_new_check_that_names_the_first(
     assert client.post("/claims/none/search-on").status_code == 404
     fer = done(store, worker, "fer")  # has one hop, and nothing that finds documents for a next
     assert client.post(f"/claims/{fer}/search-on").status_code == 409
+
+
+def test_where_searching_on_changes_the_verdict_both_are_shown(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    first = done(store, worker)
+    address = client.post(f"/claims/{first}/search-on").headers["Location"]
+    result = claim_document(CLAIM)
+    result["verdict"] |= {"label": "NOT ENOUGH INFO", "confidence": 0.6, "leans": None}
+    result["hops"][-1]["sentences"] += 12
+    worker.finish(store.get(address.rpartition("/")[2]), result)
+    page = words_of(client.get(address).text)
+    assert "Before: Supported, 93%. With 12 more sentences: not settled." in page
+    assert f'Before: <a href="/claims/{first}">' in client.get(address).text
+
+
+def test_a_claim_that_may_be_misspelt_is_offered_as_it_may_be_meant(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit(CLAIM, "combined")[0]
+    worker.finish(job, claim_document(CLAIM) | {"did_you_mean": "The <b>Lighthouse</b> is old."})
+    page = client.get(f"/claims/{job.id}").text
+    offered = re.search(r'Did you mean <button type="submit" name="claim" value="([^"]*)">', page)
+    assert offered is not None
+    claim = html.unescape(offered[1])
+    assert claim == "The <b>Lighthouse</b> is old."
+    assert "<b>Lighthouse" not in page
+    form = {"claim": claim, "as": "claim", "edited_from": job.id}
+    meant = client.post("/claims", data=form).headers["Location"]
+    assert store.get(meant.rpartition("/")[2]).edited_from == job.id
 
 
 def test_a_recipe_that_goes_on_begins_like_the_first_and_then_reads_more() -> None:

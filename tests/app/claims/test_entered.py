@@ -20,6 +20,10 @@ from app.claims.entered import entered
         ("Tea is hot. Ice is cold.", "text", ["Tea is hot.", "Ice is cold."]),
         ("Tea is hot. Ice is cold.\nSnow is white.", "text", 3),
         ("paris is the capital of france\nberlin is that of germany", "list", 2),
+        # What only names the lines below it is none of them.
+        ("Claims:\nTea is hot.\nIce is cold.", "list", ["Tea is hot.", "Ice is cold."]),
+        ("claim\nTea is hot.", "claim", ["Tea is hot."]),
+        ("statement;speaker\nTea is hot. It is.;Ann\nIce is cold;Bo", "list", 2),
         # As a mail or a PDF breaks lines.
         ("Tea that was poured into a cup of china by\nthe queen is hot.", "claim", 1),
         ("Tea is hot. Ice that was taken out of the sea\nby a whaler is cold.", "text", 2),

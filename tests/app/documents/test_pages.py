@@ -296,6 +296,19 @@ def test_a_result_names_its_corpora_and_opens_the_files_of_each(
     assert client.get(f"/claims/{job.id}").status_code == 200
 
 
+def test_a_corpus_that_a_list_needs_is_removed_only_after_a_warning_and_the_list_says_so(
+    client: FlaskClient, corpora: CorpusStore
+) -> None:
+    name = made(client, corpora, "Minutes")
+    assert "1 list that is not done" not in client.get(f"/documents/{name}").text
+    form = {"claims": "Trains go.\nTea is hot.", "corpora": name}
+    address = client.post("/lists", data=form).headers["Location"]
+    assert "Searched: <bdi>Minutes</bdi>" in client.get(address).text
+    assert "1 list that is not done" in client.get(f"/documents/{name}").text
+    client.post(f"/documents/{name}/remove")
+    assert f"The corpus {name} was removed" in client.get(address).text
+
+
 def test_hostile_titles_and_names_of_files_do_nothing(
     client: FlaskClient, corpora: CorpusStore
 ) -> None:

@@ -58,6 +58,17 @@ def test_pasted_claims_become_a_list_and_its_page_shows_them(client: FlaskClient
     assert "Tea is hot." in client.get("/lists").text  # the first claim is its name
 
 
+@pytest.mark.parametrize(("address", "field"), [("/lists", "claims"), ("/claims", "claim")])
+def test_a_pasted_table_keeps_its_columns_and_its_header_is_no_claim(
+    client: FlaskClient, address: str, field: str
+) -> None:
+    table = "statement;speaker\nTea is hot.;Ann\nIce is cold. It is.;Bo\n"
+    page = client.get(client.post(address, data={field: table}).location).text
+    assert "0 of 2 claims" in page
+    assert "<dt><bdi>speaker</bdi></dt> <dd><bdi>Ann</bdi></dd>" in page
+    assert "Ice is cold. It is." in page
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
 def test_a_file_keeps_its_columns_and_the_reasons_of_what_is_no_claim(
     client: FlaskClient, encoding: str

@@ -124,7 +124,8 @@ def test_unfinished_claims_and_unknown_formats_are_refused(
 
 
 def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
-    rows = done(claim_document(CLAIM)).rows()
+    job = done(claim_document(CLAIM))
+    rows = job.rows()
     assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
     assert rows[1].pop("finished_at").startswith("20")
     assert rows[1] == {
@@ -162,6 +163,9 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
         "part by part": "",
         "recipe_digest": "",
         "esoteric_version": "",
+        "claim_as_written": "",
+        "text_sentence": "",
+        "link": f"http://localhost/claims/{job.id}",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import subprocess
 import sys
@@ -59,6 +60,9 @@ def test_the_page_ticks_what_can_be_checked_and_says_what_was_replaced(
     assert '<span class="tag">Opinion</span>' in page
     assert "who is “he”?" in page
     assert 'Check <span id="count">2 claims</span>' in page
+    # The first sentence makes two claims, and of the third the text does not say who is meant.
+    assert "2 of 4 sentences can be checked: 3 claims." in page
+    assert "1 claim is not ticked" in page
     assert "<b>" not in page
 
 
@@ -139,6 +143,14 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
     assert said is not None
     assert "Germany is old, and Berlin is its capital." in said[1]
     assert "<i>" not in page
+    rows = client.get(f"/api/v1{answer.location}/export?format=jsonl").text.splitlines()
+    sentence = "Germany is old, and Berlin is its capital."
+    assert [json.loads(row)["text_sentence"] for row in rows] == [sentence] * 2
+    link = json.loads(rows[0])["link"]
+    assert (
+        f"In the text: “{sentence[:-1]}"
+        in client.get(f"/api/v1{link.removeprefix('http://localhost')}/export?format=md").text
+    )
 
 
 @pytest.mark.models

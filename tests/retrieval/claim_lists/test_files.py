@@ -31,6 +31,35 @@ def test_a_line_ends_at_a_line_feed_and_nowhere_else(tmp_path: Path) -> None:
     assert claims(path) == ["Tea is\u2028a drink.", "Ice\x85is\x0ccold."]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Claim\nTea is hot.\nIce, which is water, is cold.",
+            ["Tea is hot.", "Ice, which is water, is cold."],
+        ),
+        ("\nStatements:\nTea is hot.", ["Tea is hot."]),
+        (
+            "statement;speaker\nTea is hot.;Ann\nIce, too, is cold.;Bo",
+            ["Tea is hot.", "Ice, too, is cold."],
+        ),
+        (
+            'Speaker,Claim\nAnn,Tea is hot.\nBo,"Ice, too, is cold."',
+            ["Tea is hot.", "Ice, too, is cold."],
+        ),
+        # Claims, though they begin with the name of a column.
+        ("Text, says Ann, is read.\nIce, says Bo, is cold.", 2),
+        ("The claim, he said, is old.\nIce is cold.", 2),
+        ("Claim\tspeaker", 1),
+    ],
+)
+def test_a_first_line_that_names_what_is_below_it_is_no_claim(
+    tmp_path: Path, text: str, expected: int | list[str]
+) -> None:
+    found = claims(written(tmp_path, "claims.txt", text))
+    assert found == expected if isinstance(expected, list) else len(found) == expected
+
+
 def test_json_lines_end_at_a_line_feed_too(tmp_path: Path) -> None:
     lines = '{"claim": "Tea is\u2028a drink."}\n{"claim": "Ice is cold."}'
     path = written(tmp_path, "claims.JSONL", lines)

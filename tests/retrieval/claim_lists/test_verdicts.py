@@ -62,14 +62,17 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
         *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
         *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
         *("in words", "evidence labels", "part by part"),
+        *("checked_as", "corpus", "text_date", "recipe", "judge", "esoteric_version"),
+        *("finished_at", "link", "text_sentence", "same_as_row"),
     ]
     assert (first["claim"], first["verdict (input)"]) == (CLAIM, "open")
     assert (first["verdict"], first["level"]) == ("SUPPORTS", "settled")
     assert float(first["confidence"]) == 0.93  # of 0.9321
     assert (str(first["No"]), first["tags"]) == ("7", '["a", "b"]')
-    *_, file, address = first["sources"].splitlines()
-    assert file == "Lighthouse of Varn (varn.pdf, page 3, modified on 2024-03-05)"
-    assert "https://en.wikipedia.org/wiki/Ida_Holm" in address
+    lines = [first[name].splitlines() for name in ("evidence", "evidence labels", "sources")]
+    assert len({len(one) for one in lines}) == 1  # a source for each sentence
+    assert "Lighthouse of Varn (varn.pdf, page 3, modified on 2024-03-05)" in lines[-1]
+    assert "Ida Holm https://en.wikipedia.org/wiki/Ida_Holm" in lines[-1]
     assert (second["verdict"], second["desk"]) == ("NOT ENOUGH INFO", "food")
     assert not second["confidence"]
     assert third["error"] == "Line 4: There is no claim. Write one."

@@ -17,6 +17,8 @@ TEXTS = {
     "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
     "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
     "Brodick Bay": "It lies in the north, where people call it Brodric.",
+    "Mona Lisa": "Mona Lisa is a painting.",
+    **{f"President {n}": "A president is elected and honest." for n in range(20)},
 }
 
 
@@ -63,6 +65,25 @@ def test_a_misspelt_name_is_read_as_the_nearest_name(
 def test_other_words_stay_as_they_are(claims: ClaimParser, claim: str) -> None:
     parsed = claims.parse(claim).read
     assert (parsed.text, parsed.notices) == (claim, ())
+
+
+@pytest.mark.parametrize(
+    ("claim", "suggestion"),
+    [
+        ("The presidant is old.", "The president is old."),  # no name, and near a frequent word
+        ("Mona Lissa is old.", "Mona Lisa is old."),  # "Lissa" is a name too, but this is a title
+        ("Lissa is old.", ""),
+        ("The presidents are old.", ""),  # a form of a word that the corpus has
+        ("A mall is old.", ""),
+        ("The painter is honast.", "The painter is honest."),
+        ("The panter is old.", ""),  # "painter" is in no text
+    ],
+)
+def test_a_word_that_may_be_misspelt_is_suggested_and_stays(
+    claims: ClaimParser, claim: str, suggestion: str
+) -> None:
+    parsed = claims.parse(claim)
+    assert (parsed.suggestion, parsed.read.text) == (suggestion, claim)
 
 
 def test_the_notice_names_both_spellings(claims: ClaimParser) -> None:

@@ -184,3 +184,43 @@ def test_a_notice_says_that_several_statements_are_checked_together(
 )
 def test_what_is_denied_or_reported_is_not_cut(parser: EnglishParser, claim: str) -> None:
     assert cut(parser, claim) == [claim]
+
+
+@pytest.mark.parametrize(
+    ("claim", "last", "read_as"),
+    [
+        # A city has no largest city, so only Australia is left.
+        (
+            "Canberra is the capital of Australia and Sydney is its largest city.",
+            "Sydney is Australia's largest city.",
+            "Australia's",
+        ),
+        (
+            "Marie Curie was born in Warsaw. Albert Einstein was her student.",
+            "Albert Einstein was Marie Curie's student.",
+            "Marie Curie's",
+        ),
+        # Whose neighbour, and whose wife: the claim names two that may be meant.
+        ("Madrid is the capital of Spain and Lisbon is its neighbour's capital.", "", ""),
+        ("Harry Truman succeeded Franklin Roosevelt and Eleanor was his wife.", "", ""),
+    ],
+)
+def test_whose_something_is_gets_its_name_only_where_nothing_else_can_be_meant(
+    parser: EnglishParser, claim: str, last: str, read_as: str
+) -> None:
+    found = ClaimParser(parser).parse(claim)
+    if not last:
+        assert len(found.statements) == 1
+        assert found.read.notices == (SEVERAL,)
+        return
+    first, second = (one.statement for one in found.statements)
+    assert claim[first.start : first.end] == first.text.removesuffix(".")
+    assert second.text == last
+    # The words that the claim does not have there are in no place of it.
+    at = second.text.index(read_as)
+    assert second.in_claim(at, at + len(read_as)) is None
+    noun = second.text.split()[-1].removesuffix(".")
+    place = second.in_claim(second.text.index(noun), second.text.index(noun) + len(noun))
+    assert place is not None
+    assert claim[slice(*place)] == noun
+    assert any(read_as in notice for notice in found.read.notices)
