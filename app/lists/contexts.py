@@ -20,7 +20,10 @@ from worker.reports import AskedModel
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list among others: how many of its rows have ended, and its state unless it is done."""
+    """A list among others: how many of its rows have ended, and its state unless it is done.
+
+    ``by_program``: it was sent by the API, so it is nobody's.
+    """
 
     id: str
     name: str
@@ -28,6 +31,7 @@ class ListItem:
     finished: int
     total: int
     created_at: datetime
+    by_program: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,15 @@ _LISTS = {
 
 def list_item(claims: ClaimList) -> ListItem:
     """Return a list among others."""
-    badge = _LISTS[claims.state]
-    return ListItem(claims.id, claims.name, badge, claims.finished, claims.total, claims.created_at)
+    return ListItem(
+        id=claims.id,
+        name=claims.name,
+        badge=_LISTS[claims.state],
+        finished=claims.finished,
+        total=claims.total,
+        created_at=claims.created_at,
+        by_program=claims.owner is None,
+    )
 
 
 def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
@@ -136,7 +143,9 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
 
 
 def _entry_item(entry: Entry) -> EntryItem:
-    found = quoted(entry.result) if entry.result else None
+    # Under what is not settled, the closest sentence would look like evidence.
+    says = entry.result is not None and entry.result.verdict.level != "unsettled"
+    found = quoted(entry.result) if entry.result and says else None
     quote, title = (found.sentence, found.reference) if found else ("", "")
     problem = entry.problem
     if problem is not None and entry.state == "failed":

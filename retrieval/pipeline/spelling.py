@@ -30,6 +30,8 @@ _MOST_SUGGESTED = 3  # words of a claim that the corpus is asked about; each tak
 _TITLE_WORDS = 4  # of a title that a word may be part of
 _ENDINGS = frozenset("sdrnyl")  # letters in which forms of one word may differ at its end
 _LETTERS = re.compile(r"[^\W\d_]+")
+_NUMERALS = {"First": "I", "Second": "II", "Third": "III", "Fourth": "IV", "Fifth": "V"}
+_NUMBERED = re.compile(rf"\b(?:[Tt]he )?({'|'.join(_NUMERALS)}) ([A-Z]\w+(?: [A-Z]\w+)*)")
 _NO_NAMES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME", ""}
 
 
@@ -62,12 +64,24 @@ class Spelling:
 
         These are words that no text contains, that are not frequent in English and that one name of
         the corpus is nearer to than all others. Of equally near ones the most frequent is meant.
+        Names are among them whose number the titles put behind: "the Second World War".
         """
-        found = []
+        found = [*self._numbered(claim.text)]
         for word, start, names in _words_of_names(claim):
             if not _is_common(word) and (meant := self._meant(word, names)) is not None:
                 found.append(Misspelt(word, start, _in_the_case_of(word, meant)))
-        return tuple(found)
+        return tuple(sorted(found, key=lambda one: one.start))
+
+    def _numbered(self, claim: str) -> Iterator[Misspelt]:
+        for found in _NUMBERED.finditer(claim):
+            written, meant = f"{found[1]} {found[2]}", f"{found[2]} {_NUMERALS[found[1]]}"
+            titles = {
+                match.name
+                for match in self._store.title_matches([written, meant])
+                if match.disambiguation is None
+            }
+            if titles == {meant}:
+                yield Misspelt(found[0], found.start(), meant)
 
     def suggested(self, claim: Doc) -> tuple[Misspelt, ...]:
         """Return words of a claim that may be meant for others, with these, in its order.
