@@ -22,6 +22,7 @@ _SUPPORTS: frozenset[Label] = frozenset((SUPPORTS,))
 _REFUTES: frozenset[Label] = frozenset((REFUTES,))
 _NONE: frozenset[Label] = frozenset()
 _ITS_WORDS = {"det", "amod", "compound", "punct"}
+_AUXILIARIES = {"aux", "auxpass"}
 _CLAUSES = {"relcl", "acl"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _IS = {"be", "become", "remain"}
@@ -72,7 +73,7 @@ class OfKind:
         if not kinds:
             if not about and not any(t.dep_ in _SUBJECTS for t in things):
                 return _BOTH
-            return _NONE if any(t.dep_ in ("attr", "appos") for t in sentence) else _REFUTES
+            return _NONE if any(map(_is_what_it_is, sentence)) else _REFUTES
         listed = {label for t in things for k in kinds if (label := _listed(t, k))}
         if len(listed) == 1:
             return _REFUTES if SUPPORTS in listed else _SUPPORTS
@@ -131,6 +132,11 @@ def _said(sentence: Doc) -> Iterator[str]:
     for said in (token for token in sentence if token.dep_ in ("attr", "appos")):
         clauses = {t for child in said.subtree if child.dep_ in _CLAUSES for t in child.subtree}
         yield from (stem(token.lemma_) for token in said.subtree if token not in clauses)
+
+
+def _is_what_it_is(token: Token) -> bool:
+    """Return whether a word says what something is: "is brittle, a nonmetal", "tin, a metal"."""
+    return token.dep_ == "appos" or (token.lemma_ in _IS and token.dep_ not in _AUXILIARIES)
 
 
 def _says_what(thing: Token) -> bool:

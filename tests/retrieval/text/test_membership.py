@@ -37,6 +37,7 @@ LIST = "Berries include currants, quinces (or bels) and grapes, but exclude figs
         ("Figs are berries.", "Berry", LIST, {SUPPORTS}),
         ("Figs are berries.", "Fig", "They go by names such as fig and fico.", {REFUTES}),
         ("Bats are birds.", "Bat", "Bats are mammals that fly.", set()),
+        ("Bats are birds.", "Bat", "It is furry, a creature of the night.", set()),
     ],
 )
 def test_what_a_thing_has_makes_or_is_used_for_is_not_what_it_is(
