@@ -59,7 +59,7 @@ def facts(passage: ParsedSentence) -> Iterator[Fact]:
             continue
         yield Fact(passage, item, lemma, subject)
         if item.ends is not None and lemma in _GOES_ON:
-            yield Fact(passage, _duration(item), "last", subject, derived=True)
+            yield Fact(passage, duration(item), "last", subject, derived=True)
 
 
 def above_sea_level(alike: Sequence[Fact]) -> list[Fact]:
@@ -102,7 +102,8 @@ def _life(passage: ParsedSentence, item: Quantity, name: Token) -> Iterator[Fact
     yield Fact(passage, age, "die", name, derived=True)
 
 
-def _duration(item: Quantity) -> Quantity:
+def duration(item: Quantity) -> Quantity:
+    """Return how long a span of time with a first and a last date is."""
     assert item.ends is not None
     first, last = item.ends
     lasts = Interval((last.low - first.high + 1) * 86400, (last.high - first.low) * 86400)

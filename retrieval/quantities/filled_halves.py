@@ -71,12 +71,18 @@ def _apart(found: re.Match[str]) -> str:
 
 def filled(half: Half, filling: Filling) -> str:
     """Return a half as a claim, with the words of a quantity in its gap."""
-    words = filling.words
-    if half.dimension == DATE:
-        day = filling.quantity.core.high - filling.quantity.core.low == 1
-        the = "" if words.lower().startswith("the ") else "the "
-        words = f"{'on' if day else 'in'} {the if re.search('century|s$', words) else ''}{words}"
+    words = at_date(filling) if half.dimension == DATE else filling.words
     return f"{half.text.format(words)}."
+
+
+def at_date(filling: Filling) -> str:
+    """Return a date with its preposition: "in May 1901", "from 1901 to 1904"."""
+    words = filling.words
+    if filling.quantity.ends is not None:
+        return f"from {words}"
+    day = filling.quantity.core.high - filling.quantity.core.low == 1
+    the = "" if words.lower().startswith("the ") else "the "
+    return f"{'on' if day else 'in'} {the if re.search('century|s$', words) else ''}{words}"
 
 
 def compared(

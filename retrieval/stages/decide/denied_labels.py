@@ -46,8 +46,7 @@ class DeniedLabels:
         texts = [text for item in read for text in item.as_read]
         if missed := self._point.missed_by(texts, self._parser.parse):
             return missed
-        alone = read[0] if len(read) == 1 and not read[0].has_context else None
-        if alone is not None and self._is_of_another(alone):
+        if not any(item.has_context for item in read) and self._is_of_another(read):
             return _BOTH
         if not any(map(self._may_deny, read)):
             return _REFUTES
@@ -59,5 +58,6 @@ class DeniedLabels:
             item.title, self._parser.parse(item.sentence.text)
         )
 
-    def _is_of_another(self, item: Evidence) -> bool:
-        return is_of_another(self._claim, item.title, item.sentence.text, self._parser)
+    def _is_of_another(self, read: Sequence[Evidence]) -> bool:
+        texts = [(item.title, item.sentence.text) for item in read]
+        return is_of_another(self._claim, texts, self._parser)
