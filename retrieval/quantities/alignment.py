@@ -128,9 +128,18 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
         form in RISKS and form not in allowed
         for token in doc
         if token.is_sent_start or (token.pos_ != "PROPN" and token.ent_type_ != "DATE")
+        if not _adds_a_word(token)
         for form in (token.lower_, token.lemma_.lower())
         if not any(start <= token.idx < end for start, end in places)
     )
+
+
+def _adds_a_word(token: Token) -> bool:
+    """Return whether "but" adds what is no statement and no number: "heavy but slow"."""
+    if token.lower_ != "but" or token.head.pos_ in ("VERB", "AUX"):
+        return False
+    added = [one for one in token.head.conjuncts if one.i > token.i]
+    return bool(added) and not any(t.like_num for one in added for t in one.subtree)
 
 
 def is_risky_title(title: str) -> bool:

@@ -53,15 +53,22 @@ class Filled:
         return self.probability / (1.001 - self.probability)
 
 
-def fillings(doc: Doc) -> Iterator[Filling]:
-    """Yield the quantities of a sentence; a span of time as its first and its last date."""
+def fillings(doc: Doc, whole: bool = False) -> Iterator[Filling]:
+    """Yield the quantities of a sentence; a span of time as its first and its last date.
+
+    With ``whole``, a span of time as it is, and no other dates.
+    """
     for item in quantities(doc):
         dates = _TO.split(item.said, maxsplit=1) if item.ends else []
-        if item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
+        if whole and item.dimension == DATE:
+            if item.ends:
+                yield Filling(item, _TO.sub(" to ", item.said, count=1))
+        elif item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
             for end, words in zip(item.ends, dates, strict=True):
                 yield Filling(replace(item, core=end, kind="exact", ends=None), words)
         else:
-            yield Filling(item, _HYPHENED.sub(_apart, item.said))
+            words = item.said.replace(" and ", " to ") if item.kind == "range" else item.said
+            yield Filling(item, _HYPHENED.sub(_apart, words))
 
 
 def _apart(found: re.Match[str]) -> str:

@@ -66,6 +66,8 @@ def _is_of_another(
     titled = words_of(title)
     if any(own & titled for _, own in owned):
         return False
+    if any(own == _PEOPLE and not own & words_of(sentence) for _, own in owned):
+        return True
     if subject.text and subject.is_in([(title, "")]):
         return False
     passage = ParsedSentence(title, parser.parse(sentence))
@@ -81,12 +83,14 @@ def _owner(claim: Doc, item: Quantity) -> set[str]:
     subject = subject_of(verb) if verb is not None else None
     if verb is None or subject is None or not _states(verb, item):
         return set()
+    if subject.lemma_.lower() in _ANYONE:
+        return _PEOPLE
     # "The population of Tarsk" is what is measured of it.
     if subject.pos_ == "PROPN" or subject.lemma_.lower() in ATTRIBUTE_OF:
         return _names(subject)
     if subject.pos_ != "NOUN" or _names(subject):
         return set()
-    return _PEOPLE if subject.lemma_.lower() in _ANYONE else _kinds(subject)
+    return _kinds(subject)
 
 
 def _states(verb: Token, item: Quantity) -> bool:
@@ -110,7 +114,7 @@ def _has_other_owner(fact: Fact, own: set[str], subject: Subject) -> bool:
         return False
     above = [token.text for token in head_of(fact.passage.doc, fact.quantity).ancestors]
     said = " ".join(token.text for token in fact.subject.subtree)
-    known = any(subject.is_in([("", words)]) for words in (said, *above))
+    known = bool(subject.text) and any(subject.is_in([("", words)]) for words in (said, *above))
     return not known and not own & (named | {stem(word) for word in above})
 
 

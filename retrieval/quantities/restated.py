@@ -40,7 +40,8 @@ _LEAST = 0.6  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others
 _NEAR = 0.01  # share by which measurements of the same may differ from source to source
 _ROUNDED = 0.1  # share of a number that rounding to two digits may change
-_FOR = re.compile(r"\b(?:for|over) $")
+_FOR = re.compile(r"\b(?:for|lasted|over) $")
+_FROM = "from "
 _TOGETHER = re.compile(r" and ")
 
 
@@ -66,7 +67,7 @@ def _is_measured(claim: Doc, item: Quantity) -> bool:
     if not item.dimension.startswith(COUNT) or item.dimension == f"{COUNT}people":
         return True
     verb = verb_of(head_of(claim, item))
-    return verb is not None and verb.lemma_.lower() in STATES and verb.lemma_ != "be"
+    return verb is not None and verb.lemma_ != "be"
 
 
 def _tells_when(item: Quantity) -> bool:
@@ -77,11 +78,12 @@ def _tells_when(item: Quantity) -> bool:
 def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Iterator[Filling]:
     """Yield the quantities of a sentence that may be in the place of the claimed one.
 
-    For the time that something takes, its first and last date may be.
+    In that of "for five years", a first and a last date may be.
     """
     doc = sentence.doc
-    found = [one for one in fillings(doc) if one.quantity.dimension == claimed.dimension]
-    if claimed.dimension == "time":
+    whole = claimed.ends is not None
+    found = [one for one in fillings(doc, whole) if one.quantity.dimension == claimed.dimension]
+    if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
         found += _spans(doc)
     own = frozenset(form for token in claim for form in (token.lower_, token.lemma_.lower()))
     risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(sentence.title)
@@ -92,7 +94,7 @@ def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Itera
 def _spans(doc: Doc) -> Iterator[Filling]:
     for item in quantities(doc):
         if item.dimension == DATE and item.ends is not None:
-            yield Filling(duration(item), f"from {_TOGETHER.sub(' to ', item.said)}")
+            yield Filling(duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
 
 
 def restated(claim: Doc, claimed: Quantity, filling: Filling) -> str:
@@ -100,7 +102,7 @@ def restated(claim: Doc, claimed: Quantity, filling: Filling) -> str:
     before, words = claim.text[: claimed.start], filling.words
     if claimed.dimension == DATE:
         words = at_date(filling)
-    elif words.startswith("from "):
+    elif words.startswith(_FROM) and not before.endswith("lasted "):
         before = _FOR.sub("", before)
     return f"{before}{words}{claim.text[claimed.end :]}"
 
@@ -115,7 +117,7 @@ def ruling(
     """
     best, most = max(read, key=lambda one: one[1])
     near = [one for one, probability in read if probability >= max(_LEAST, most - _CLEARLY)]
-    labels = {_label(claim, claimed, one.quantity, sentence) for one in near}
+    labels = {_label(claim, claimed, one, sentence, len(near) == 1) for one in near}
     label = labels.pop() if len(labels) == 1 else None
     if label is None:
         return None
@@ -124,18 +126,21 @@ def ruling(
 
 
 def _label(
-    claim: Doc, claimed: Quantity, found: Quantity, sentence: ParsedSentence
+    claim: Doc, claimed: Quantity, filling: Filling, sentence: ParsedSentence, alone: bool
 ) -> Label | None:
     """Return what a measurement says about another; None if they are too close to say.
 
+    ``alone``: no other one of the sentence may be meant.
     "2,300 km" is a rounded 2,304 km, and what people say of "over 2,300 km".
     """
-    verb = verb_of(head_of(claim, claimed))
+    found, verb = filling.quantity, verb_of(head_of(claim, claimed))
     label = relation(claimed, found, possible=verb is not None and _can(verb))
     if claimed.dimension == DATE:
         once = verb is not None and happens_once(verb)
-        return label if label == SUPPORTS or once else None
-    if label == REFUTES and _may_be_of_a_part(verb, claimed, found, sentence):
+        whole = claimed.ends is not None and found.ends is not None
+        return label if label == SUPPORTS or once or whole else None
+    whole = alone and filling.words.startswith(_FROM)
+    if label == REFUTES and not whole and _may_be_of_a_part(verb, claimed, found, sentence):
         return None
     if claimed.kind not in ("exact", "about"):
         return label
