@@ -136,10 +136,10 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
 
 def _adds_a_word(token: Token) -> bool:
     """Return whether "but" adds what is no statement and no number: "heavy but slow"."""
-    if token.lower_ != "but" or token.head.pos_ in ("VERB", "AUX"):
-        return False
-    added = [one for one in token.head.conjuncts if one.i > token.i]
-    return bool(added) and not any(t.like_num for one in added for t in one.subtree)
+    after = token.doc[token.i + 1 : token.sent.end]
+    return token.lower_ == "but" and not any(
+        one.like_num or one.pos_ in ("VERB", "AUX") for one in after
+    )
 
 
 def is_risky_title(title: str) -> bool:

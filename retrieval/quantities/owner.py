@@ -7,10 +7,16 @@ claims are (``text.subject``), so that "the UK" is "the United Kingdom".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import head_of, subject_of, verb_of, words_of
+from retrieval.quantities.alignment import (
+    happens_once,
+    head_of,
+    subject_of,
+    verb_of,
+    words_of,
+)
 from retrieval.quantities.facts import Fact, ParsedSentence, facts
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
@@ -30,26 +36,28 @@ _SHARED = {"also", "as", "both", "each", "equally", "like", "same"}  # "Like Tar
 
 
 def is_of_another(claim: Doc, texts: Sequence[tuple[str, str]], parser: EnglishParser) -> bool:
-    """Return whether all that sentences have for a quantity of the claim is of other things.
+    """Return whether what sentences have for a quantity of the claim is of other things.
 
-    Only for what a subject has or measures. Dates are of events, so they are left out. ``texts``:
-    (title, sentence) pairs that are read together. A page that another one of them names goes with
-    it.
+    Only for what a subject has or measures. Dates are of events, so a single sentence with one is
+    left to the verifier. ``texts``: (title, sentence) pairs that are read together; none of them
+    may have such a quantity of another thing whose page the others do not name.
     """
-    owned = [(item, own) for item in quantities(claim) if (own := _owner(claim, item))]
+    alone = len(texts) == 1
+    owned = [(item, own) for item in quantities(claim) if (own := _owner(claim, item, alone))]
     wanted = {COUNT if item.dimension.startswith(COUNT) else item.dimension for item, _ in owned}
-    measured = [n for n, (_, text) in enumerate(texts) if wanted & _measured(text)]
-    if not measured:
-        return False
     subject = claim_subject(claim)
-    for place in measured:
-        title, sentence = texts[place]
-        beside = [*texts[:place], *texts[place + 1 :]]
-        if any(words_of(title) & words_of(f"{name} {text}") for name, text in beside):
-            return False
-        if not _is_of_another(owned, subject, title, sentence, parser):
-            return False
-    return True
+    return any(
+        not _is_named(title, (one for n, one in enumerate(texts) if n != place))
+        and _is_of_another(owned, subject, title, sentence, parser)
+        for place, (title, sentence) in enumerate(texts)
+        if wanted & _measured(sentence)
+    )
+
+
+def _is_named(title: str, others: Iterable[tuple[str, str]]) -> bool:
+    """Return whether one of the others has every word of a title."""
+    titled = words_of(title)
+    return any(titled <= words_of(f"{name} {text}") for name, text in others)
 
 
 def _measured(text: str) -> set[str]:
@@ -77,11 +85,11 @@ def _is_of_another(
     return any(_is_others(item, own, subject, found) for item, own in owned)
 
 
-def _owner(claim: Doc, item: Quantity) -> set[str]:
+def _owner(claim: Doc, item: Quantity, alone: bool) -> set[str]:
     """Return the stems of the name, or of the kind of thing, that has a quantity; empty if none."""
     verb = verb_of(head_of(claim, item))
     subject = subject_of(verb) if verb is not None else None
-    if verb is None or subject is None or not _states(verb, item):
+    if verb is None or subject is None or not _states(verb, item, alone):
         return set()
     if subject.lemma_.lower() in _ANYONE:
         return _PEOPLE
@@ -93,8 +101,10 @@ def _owner(claim: Doc, item: Quantity) -> set[str]:
     return _kinds(subject)
 
 
-def _states(verb: Token, item: Quantity) -> bool:
+def _states(verb: Token, item: Quantity, alone: bool) -> bool:
     """Return whether a verb says that its subject has a quantity; not "is one of three"."""
+    if item.dimension == DATE:
+        return not alone and happens_once(verb)
     measured = item.dimension not in ("", DATE)
     counted = item.dimension.startswith(COUNT)
     return measured and verb.lemma_.lower() in STATES and not (counted and verb.lemma_ == "be")

@@ -36,7 +36,7 @@ from retrieval.types import REFUTES, SUPPORTS, Label
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_LEAST = 0.6  # probability that a sentence supports the restated claim
+_LEAST = 0.5  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others
 _NEAR = 0.01  # share by which measurements of the same may differ from source to source
 _ROUNDED = 0.1  # share of a number that rounding to two digits may change
@@ -173,7 +173,9 @@ def _may_be_of_a_part(
         return False
     if verb is None or claimed.dimension == "time" or verb.lemma_.lower() not in STATES:
         return True
-    return claimed.dimension.startswith(COUNT) and not any(
+    if claimed.dimension == f"{COUNT}people" or not claimed.dimension.startswith(COUNT):
+        return False
+    return not any(
         same_subject(subject_of(verb), fact.subject, sentence.title)
         for fact in facts(sentence)
         if fact.quantity == found
