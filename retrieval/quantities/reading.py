@@ -246,8 +246,18 @@ def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
         if amount.dimension == DATE:
             return amount.core, about_then(amount.core, amount.vague), "about"
         share = _CLOSE * size
-        return amount.core.widened(share), amount.core.widened(_FAR * size), "about"
+        most = min(_FAR * size, max(share, 2 * _roundness(amount)))
+        return amount.core.widened(share), amount.core.widened(most), "about"
     return amount.core, amount.core.widened(amount.step / 2), "exact"
+
+
+def _roundness(amount: _Amount) -> float:
+    """Return the unit that an amount is rounded to if zeros at its end are: 10 for "40"."""
+    unit = amount.step or 1.0
+    count = round(abs(amount.core.high) / unit)
+    while count and count % 10 == 0:
+        unit, count = unit * 10, count // 10
+    return unit
 
 
 def _without_restated(text: str, found: Iterable[Quantity]) -> Iterator[Quantity]:

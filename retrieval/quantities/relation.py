@@ -43,9 +43,11 @@ def relation(claimed: Quantity, found: Quantity, possible: bool = False) -> Labe
     if claimed.dimension == DATE:
         named = claimed.reach if claimed.kind == "about" else named
     elif found.kind == "about":
-        known = found.reach
+        known = found.core if claimed.kind == "about" else found.reach
     same = claimed.core == found.core and claimed.kind == found.kind
     if same or (claimed.kind != "range" and known.within(named)):
+        return SUPPORTS
+    if claimed.kind == found.kind == "about" and not claimed.core.apart(found.core):
         return SUPPORTS
     if claimed.kind == "range" and found.kind in ("exact", "about") and known.within(named):
         return SUPPORTS
