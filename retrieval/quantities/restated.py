@@ -144,6 +144,8 @@ def _label(
         return None
     if claimed.kind not in ("exact", "about"):
         return label
+    if filling.words.startswith(_FROM) and _is_difference(claimed, found):
+        return SUPPORTS
     value = max(abs(claimed.core.low), abs(claimed.core.high))
     near = claimed.core.widened(_NEAR * value)
     if label == REFUTES:
@@ -153,6 +155,13 @@ def _label(
     at_least = found.kind == "bound" and math.isfinite(found.core.low)
     limits = at_least and point(found.core.low).within(near)
     return SUPPORTS if rounded or limits else label
+
+
+def _is_difference(claimed: Quantity, found: Quantity) -> bool:
+    """Return whether a duration is the difference of two years: 4 from 1911 to 1915."""
+    middle = (found.core.low + found.core.high) / 2
+    unit = claimed.unit.factor if claimed.unit else 0.0
+    return claimed.core.widened(unit / 2).low < middle < claimed.core.widened(unit / 2).high
 
 
 def _can(verb: Token) -> bool:

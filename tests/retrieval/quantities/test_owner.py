@@ -57,6 +57,30 @@ def test_initials_are_the_name_that_they_are_of(
     assert not is_of_another(parser.parse(claim), [(title, sentence)], parser)
 
 
+@pytest.mark.parametrize("sentence", ["The figure is 979 m.", "They are 979 m apart."])
+def test_a_length_of_something_is_not_that_of_people(
+    parser: EnglishParser, sentence: str
+) -> None:
+    claim = parser.parse("Humans are more than 3 metres tall.")
+    assert is_of_another(claim, [("Orn", sentence)], parser)
+    assert not is_of_another(claim, [("Orn", "A man is 979 m tall.")], parser)
+
+
+@pytest.mark.parametrize(
+    ("of_it", "another"),
+    [
+        ("Ibexes live near Orn.", True),
+        ("Ibexes are smaller than skyscrapers.", False),  # it names the other page
+    ],
+)
+def test_sentences_read_together_have_no_number_of_a_thing_that_none_of_them_names(
+    parser: EnglishParser, of_it: str, another: bool
+) -> None:
+    claim = parser.parse("An ibex is more than 10 metres tall.")
+    texts = [("Ibex", of_it), ("Skyscraper", "A skyscraper is at least 100 metres tall.")]
+    assert is_of_another(claim, texts, parser) is another
+
+
 def test_a_date_is_of_an_event_and_not_of_a_thing(parser: EnglishParser) -> None:
     claim = parser.parse("Tarsk was founded in 1874.")
     assert not is_of_another(
