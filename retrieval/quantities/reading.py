@@ -51,6 +51,7 @@ _DATE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"(?<!\w)(?:between|from|anywhere from) (?:the )?$", re.IGNORECASE)
+_RATE = re.compile(r"(?: per |/)[a-z]+(?: k?m| kilomet\w+| met\w+| mile)?", re.IGNORECASE)
 _UNIT_NEEDED = {"a", "an", "half a", "half an"}  # "more than a loaf"
 _LONGEST_WORDS = 24  # characters of the words before a number
 _COMPOSED = {"time": {"", "and", ",", ", and"}, "length": {"", "and"}, "mass": {"", "and"}}
@@ -110,6 +111,8 @@ def _amounts(text: str) -> Iterator[_Amount]:
         value = unit.in_base(numeral.value) if unit else numeral.value
         step = numeral.step * (unit.factor if unit else 1)
         dimension = unit.dimension if unit else ""
+        if dimension and (rate := _RATE.match(text, end)):
+            dimension = f"{dimension} {rate[0].strip().lower()}"
         found.append(_Amount(start, numeral.start, end, point(value), step, unit, dimension))
     yield from sorted(found, key=lambda amount: amount.start)
 
@@ -246,7 +249,7 @@ def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
         if amount.dimension == DATE:
             return amount.core, about_then(amount.core, amount.vague), "about"
         share = _CLOSE * size
-        most = min(_FAR * size, max(share, 2 * _roundness(amount)))
+        most = min(_FAR * size, max(share, _roundness(amount)))
         return amount.core.widened(share), amount.core.widened(most), "about"
     return amount.core, amount.core.widened(amount.step / 2), "exact"
 
@@ -285,12 +288,14 @@ def _restates(text: str, before: Quantity, item: Quantity) -> bool:
 
 def _counted(doc: Doc, item: Quantity) -> Quantity:
     """Return a number without a unit as a count of its noun, if it has one."""
-    if item.dimension:
+    if item.dimension or _RATE.match(doc.text, item.end):
         return item
     noun = _noun(doc, item)
     if noun is None:
         return item
-    return replace(item, dimension=COUNT + counted_name(noun))
+    rate = _RATE.match(doc.text, noun.idx + len(noun))
+    per = f" {rate[0].strip().lower()}" if rate else ""
+    return replace(item, dimension=f"{COUNT}{counted_name(noun)}{per}")
 
 
 _PEOPLE = {"person", "people", "inhabitant", "resident", "population"}

@@ -58,9 +58,7 @@ def test_initials_are_the_name_that_they_are_of(
 
 
 @pytest.mark.parametrize("sentence", ["The figure is 979 m.", "They are 979 m apart."])
-def test_a_length_of_something_is_not_that_of_people(
-    parser: EnglishParser, sentence: str
-) -> None:
+def test_a_length_of_something_is_not_that_of_people(parser: EnglishParser, sentence: str) -> None:
     claim = parser.parse("Humans are more than 3 metres tall.")
     assert is_of_another(claim, [("Orn", sentence)], parser)
     assert not is_of_another(claim, [("Orn", "A man is 979 m tall.")], parser)
@@ -83,6 +81,4 @@ def test_sentences_read_together_have_no_number_of_a_thing_that_none_of_them_nam
 
 def test_a_date_is_of_an_event_and_not_of_a_thing(parser: EnglishParser) -> None:
     claim = parser.parse("Tarsk was founded in 1874.")
-    assert not is_of_another(
-        claim, [("Norl", "Norl was founded in 1874, after Tarsk.")], parser
-    )
+    assert not is_of_another(claim, [("Norl", "Norl was founded in 1874, after Tarsk.")], parser)

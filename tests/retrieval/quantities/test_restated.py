@@ -11,7 +11,7 @@ from retrieval.types import REFUTES, SUPPORTS, Label
 
 _DEAD, _WAR = "The storm killed 120 people.", "The war lasted two years."
 _RANGE, _WEIGHS, _MOST = "Ober can weigh 2 to 5 kg.", " weighs 2 to 5 kg.", "Ober can weigh 5 kg."
-_TO, _PAIRS = "Ober can weigh 4–5 kg.", "Ober has three pairs of inns."
+_TO, _PAIRS = "Ober can weigh 4 to 5 kg.", "Ober has three pairs of inns."
 _FOUNDED, _VISITED = "Ober was founded in 1874.", "Ober was visited in 1874."
 _TERM = "Ober was mayor from 1911 to 1915."
 
@@ -54,7 +54,7 @@ def read(
         ("Ober can weigh more than 4 kg.", "It weighs 2 to 5 kg.", [_RANGE], SUPPORTS),
         ("Ober weighs more than 4 kg.", "It weighs 2 to 5 kg.", [_RANGE[:4] + _WEIGHS], None),
         ("Ober can weigh more than 4 kg.", "It weighs up to 5 kg.", [_MOST], SUPPORTS),
-        ("Ober can weigh more than 6 kg.", "It weighs up to 4–5 kg.", [_TO], REFUTES),
+        ("Ober can weigh more than 6 kg.", "It weighs up to 4 to 5 kg.", [_TO], REFUTES),
         ("Ober weighs less than 6 kg.", "It weighs up to 5 kg.", ["Ober weighs 5 kg."], SUPPORTS),
         ("Ober weighs up to 2 kg.", "It weighs up to 5 kg.", ["Ober weighs 5 kg."], REFUTES),
         # Of what a thing has, the number is whole if the sentence is about the thing.
