@@ -128,8 +128,17 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
         form in RISKS and form not in allowed
         for token in doc
         if token.is_sent_start or (token.pos_ != "PROPN" and token.ent_type_ != "DATE")
+        if not _adds_a_word(token)
         for form in (token.lower_, token.lemma_.lower())
         if not any(start <= token.idx < end for start, end in places)
+    )
+
+
+def _adds_a_word(token: Token) -> bool:
+    """Return whether "but" adds what is no statement and no number: "heavy but slow"."""
+    after = token.doc[token.i + 1 : token.sent.end]
+    return token.lower_ == "but" and not any(
+        one.like_num or one.pos_ in ("VERB", "AUX") for one in after
     )
 
 

@@ -23,6 +23,8 @@ _NAMES = """
 _ORDINALS = _NAMES.split()
 _YEAR = r"(?:1[0-9]|20)\d\d"
 _ERA = r"(?P<era> ?(?:BCE?|B\.C\.))"
+_AD = r"(?-i:AD|A\.D\.)"
+_SLICES = {"decade": 10, "quarter": 25, "half": 50}  # years
 _DATE = re.compile(
     r"(?<![\w.,/$€£-])(?:"
     rf"(?P<first>[0-3]?\d)(?: (?P<of>{_MONTH}))? ?(?:to|until|\u2013|-) ?(?P<last>[0-3]?\d)"
@@ -30,16 +32,21 @@ _DATE = re.compile(
     rf"|(?P<iso>{_YEAR}-[01]\d-[0-3]\d)"
     rf"|(?:(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?: of)? )?(?P<month>{_MONTH})\.?,? (?P<year>{_YEAR})"
     rf"|(?P<month2>{_MONTH})\.? (?P<day2>[0-3]?\d)(?:st|nd|rd|th)?,? (?P<year2>{_YEAR})"
-    r"|(?P<part>early |late |mid-?)?(?:the )?"
+    rf"|(?:(?P<nth>{'|'.join(_ORDINALS[:10])}|last) (?P<slice>{'|'.join(_SLICES)}) of )?"
+    r"(?P<part>early |late |mid-?)?(?:the )?"
     rf"(?P<century>(?:\d\d?(?:st|nd|rd|th))|{'|'.join(_ORDINALS[::-1])})"
     rf"[ -]century{_ERA.replace('era', 'era1')}?"
     rf"|(?P<part2>early |late |mid-?)?(?P<decade>(?:1[0-9]|20)\d0)['\u2019]?s"
     rf"|(?P<bc>\d{{1,4}})(?:{_ERA}|(?= ?(?:to|and|\u2013|-) ?\d{{1,4}} ?(?:BC|B\.C\.)))"
+    rf"|{_AD} ?(?P<ad>\d{{1,4}})|(?P<ad2>\d{{1,4}}) ?(?:{_AD}|(?-i:CE))\b"
     rf"|(?P<part3>early |late |mid-?)?(?P<only>{_YEAR})"
-    r")(?![\w/]|[.,]\d|-\d)",
+    # A raised digit is the sign of a footnote.
+    r")(?!(?![⁰¹²³⁴-⁹])[\w/]|[.,]\d|-\d)",
     re.IGNORECASE,
 )
 _DAYS_A_YEAR = 365.2425
+_BESIDE = 0.1  # of the length of a span, by which "late" in it may be wrong
+_MOST_YEARS = 200  # about the year 2000 BC
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,8 @@ def _span(found: re.Match[str]) -> Interval | None:
         first = date(year, month, 1).toordinal()
         return _half_open(first, first + calendar.monthrange(year, month)[1])
     if found["century"]:
-        return _century(found["century"].lower(), before_christ=bool(found["era1"]))
+        century = _century(found["century"].lower(), before_christ=bool(found["era1"]))
+        return _slice(found, century) if found["slice"] else century
     if found["decade"]:
         first = int(found["decade"])
         # "The 1800s" may mean the century.
@@ -111,7 +119,7 @@ def _span(found: re.Match[str]) -> Interval | None:
     if found["bc"]:
         year = 1 - int(found["bc"])
         return _half_open(_new_year(year), _new_year(year + 1))
-    year = int(found["only"])
+    year = int(found["ad"] or found["ad2"] or found["only"])
     return _half_open(_new_year(year), _new_year(year + 1))
 
 
@@ -121,6 +129,33 @@ def _century(name: str, before_christ: bool) -> Interval:
     if before_christ:
         return _half_open(_new_year(1 - 100 * number), _new_year(101 - 100 * number))
     return _half_open(_new_year(100 * number - 100), _new_year(100 * number + 1))
+
+
+def _slice(found: re.Match[str], century: Interval) -> Interval | None:
+    """Return a part of a century; before Christ it is seldom clear which one is meant."""
+    length = _SLICES[found["slice"].lower()]
+    name = found["nth"].lower()
+    number = 100 // length if name == "last" else _ORDINALS.index(name) + 1
+    first = round(century.low / _DAYS_A_YEAR) + 1 + (number - 1) * length
+    if found["era1"] or number * length > 100:
+        return None
+    return _half_open(_new_year(first), _new_year(first + length + 1))
+
+
+def about_then(span: Interval, vague: bool) -> Interval:
+    """Return the time that "about" a date may mean; ``vague``: it is a part of the span.
+
+    A year is the more vague the rounder it is.
+    """
+    length = span.high - span.low
+    if vague:
+        return span.widened(length * _BESIDE)
+    if length > 2 * _DAYS_A_YEAR:
+        return span.widened(length / 2)
+    year = round(span.low / _DAYS_A_YEAR) + 1
+    year = year if year > 0 else 1 - year
+    years = next((step for step in (1000, 100, 10) if year % step == 0), 5)
+    return span.widened(_DAYS_A_YEAR * min(years, _MOST_YEARS))
 
 
 def _month(name: str) -> int:

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _IN_BRACKETS = re.compile(r"\((?:born )?[^()]{0,40}$")
 _SEA_LEVEL = re.compile(r"(?: ?\([^)]*\))? above (?:mean )?sea level")
 _DAYS_A_YEAR = 365.2425
+_EVENTS = {
+    "assassination": "assassinate", "beginning": "begin", "birth": "bear", "collapse": "collapse",
+    "completion": "complete", "death": "die", "discovery": "discover", "end": "end",
+    "foundation": "found", "founding": "found", "invention": "invent", "publication": "publish",
+    "start": "start",
+}  # fmt: skip
 _GOES_ON = {"last", "run", "take", "fight", "continue", "span", "wage"}
 
 
@@ -57,9 +63,30 @@ def facts(passage: ParsedSentence) -> Iterator[Fact]:
         lemma, subject = verb.lemma_.lower(), subject_of(verb)
         if item.kind == "range" and item.dimension != DATE and is_change(lemma):
             continue
+        if (event := _event(passage, item)) is not None:
+            yield Fact(passage, item, *event, derived=True)
+            continue
         yield Fact(passage, item, lemma, subject)
         if item.ends is not None and lemma in _GOES_ON:
-            yield Fact(passage, _duration(item), "last", subject, derived=True)
+            yield Fact(passage, duration(item), "last", subject, derived=True)
+
+
+def _event(passage: ParsedSentence, item: Quantity) -> tuple[str, Token] | None:
+    """Return verb and subject of "the end of the war in 1945" and of "his death in 1945"."""
+    before = passage.doc.char_span(0, item.start, alignment_mode="contract")
+    if item.dimension != DATE or before is None or not before:
+        return None
+    last = next((t for t in reversed(before) if t.text != "("), None)
+    noun = next((t for t in (last, *last.ancestors) if t.lemma_ in _EVENTS), None) if last else None
+    if last is None or noun is None or not (noun == last or noun.i < last.i):
+        return None
+    of = next((t for t in noun.children if t.lower_ == "of" and t.i < item.start), None)
+    subject = next((t for t in noun.children if t.dep_ == "poss"), None) if noun == last else None
+    if of is not None and noun != last:
+        subject = next((t for t in of.children if t.dep_ == "pobj"), None)
+        if subject is not None and last not in subject.subtree:
+            return None
+    return (_EVENTS[noun.lemma_], subject) if subject is not None else None
 
 
 def above_sea_level(alike: Sequence[Fact]) -> list[Fact]:
@@ -102,7 +129,8 @@ def _life(passage: ParsedSentence, item: Quantity, name: Token) -> Iterator[Fact
     yield Fact(passage, age, "die", name, derived=True)
 
 
-def _duration(item: Quantity) -> Quantity:
+def duration(item: Quantity) -> Quantity:
+    """Return how long a span of time with a first and a last date is."""
     assert item.ends is not None
     first, last = item.ends
     lasts = Interval((last.low - first.high + 1) * 86400, (last.high - first.low) * 86400)

@@ -53,15 +53,22 @@ class Filled:
         return self.probability / (1.001 - self.probability)
 
 
-def fillings(doc: Doc) -> Iterator[Filling]:
-    """Yield the quantities of a sentence; a span of time as its first and its last date."""
+def fillings(doc: Doc, whole: bool = False) -> Iterator[Filling]:
+    """Yield the quantities of a sentence; a span of time as its first and its last date.
+
+    With ``whole``, a span of time as it is, and no other dates.
+    """
     for item in quantities(doc):
         dates = _TO.split(item.said, maxsplit=1) if item.ends else []
-        if item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
+        if whole and item.dimension == DATE:
+            if item.ends:
+                yield Filling(item, _TO.sub(" to ", item.said, count=1))
+        elif item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
             for end, words in zip(item.ends, dates, strict=True):
                 yield Filling(replace(item, core=end, kind="exact", ends=None), words)
         else:
-            yield Filling(item, _HYPHENED.sub(_apart, item.said))
+            words = item.said.replace(" and ", " to ") if item.kind == "range" else item.said
+            yield Filling(item, _HYPHENED.sub(_apart, words))
 
 
 def _apart(found: re.Match[str]) -> str:
@@ -71,12 +78,18 @@ def _apart(found: re.Match[str]) -> str:
 
 def filled(half: Half, filling: Filling) -> str:
     """Return a half as a claim, with the words of a quantity in its gap."""
-    words = filling.words
-    if half.dimension == DATE:
-        day = filling.quantity.core.high - filling.quantity.core.low == 1
-        the = "" if words.lower().startswith("the ") else "the "
-        words = f"{'on' if day else 'in'} {the if re.search('century|s$', words) else ''}{words}"
+    words = at_date(filling) if half.dimension == DATE else filling.words
     return f"{half.text.format(words)}."
+
+
+def at_date(filling: Filling) -> str:
+    """Return a date with its preposition: "in May 1901", "from 1901 to 1904"."""
+    words = filling.words
+    if filling.quantity.ends is not None:
+        return f"from {words}"
+    day = filling.quantity.core.high - filling.quantity.core.low == 1
+    the = "" if words.lower().startswith("the ") else "the "
+    return f"{'on' if day else 'in'} {the if re.search('century|s$', words) else ''}{words}"
 
 
 def compared(

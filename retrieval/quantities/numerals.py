@@ -28,8 +28,9 @@ _MINUS = r"(?<![^\s(\[\"\u201c])(?<!\d\s)(?P<minus>[-\u2212])(?=\d)"
 _NUMBER = re.compile(
     rf"(?:{_MINUS}|(?<![\w.,/\u2019'-]))(?:(?:(?P<factor>\d+(?:\.\d+)?)[ \u00a0]?[×x][ \u00a0]?)?"  # noqa: RUF001
     rf"10(?P<power>⁻?[{_RAISED[:-1]}]{{1,2}})(?!\w)"
+    rf"|(?P<pairs>an?|(?:a )?single|one|{_ANY_SMALL}|\d{{1,2}}) pairs? of\b"
     rf"|(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
-    r"(?!\w|[.,/-]\d)"
+    rf"(?P<note>[{_RAISED[:-1]}]{{1,2}})?(?!\w|[.,/-]\d)"
     r"|(?P<dozens>a|two|three|four|five|six) dozen\b"
     r"|(?P<one>(?<=than )an?|(?<=over )an?|(?<=least )an?|(?<=about )an?)(?= )"
     r"|(?P<part>half an?)(?: (?P<whole>million|billion|dozen))?\b"
@@ -42,6 +43,9 @@ _FRACTION = re.compile(
     r"[ -](?:half|halves|thirds?|quarters?|fifths?|sixths?|tenths?)\b"
     rf"|(?: out of| in) (?:{_ANY_SMALL}|\d{{1,3}})\b"
 )
+_CURRENCY = re.compile(r"[$€£¥] ?$")
+_LEAST_NOTED = 3  # digits of a number before a footnote's sign; "12²" is 144
+_NAMED = re.compile(r"(?:[ -]+[A-Z]\w+)")  # "the Thirty Years' War"
 _TOO_LARGE = Decimal("1e250")  # so that it is still finite in any unit
 _EXACT_BELOW = 100  # an integer below it is hardly ever rounded
 
@@ -59,16 +63,34 @@ class Numeral:
 def numerals(text: str) -> Iterator[Numeral]:
     """Yield the numbers of a text in their order.
 
-    The word "one" alone is left out, since it is mostly a pronoun, and so are ordinals, fractions
-    and "several hundred".
+    The word "one" alone is left out, since it is mostly a pronoun, and so are ordinals, fractions,
+    "several hundred" and number words in a name. A raised digit after a price or a longer number is
+    the sign of a footnote. "Three pairs of" is 6.
     """
     for found in _NUMBER.finditer(text):
         if _VAGUE.search(text, 0, found.start()) or _FRACTION.match(text, found.end()):
             continue
+        if _is_power(text, found) or _is_in_name(text, found):
+            continue
         value = _value(found)
         if value is not None and value < _TOO_LARGE:
             value = -value if found["minus"] else value
-            yield Numeral(found.start(), found.end(), float(value), _step(value))
+            end = found.start("note") if found["note"] else found.end()
+            yield Numeral(found.start(), end, float(value), _step(value))
+
+
+def _is_power(text: str, found: re.Match[str]) -> bool:
+    """Return whether a raised digit after a number may be its power, not a footnote's sign."""
+    return bool(found["note"]) and not (
+        sum(map(str.isdecimal, found["digits"])) >= _LEAST_NOTED
+        or _CURRENCY.search(text, max(0, found.start() - 2), found.start())
+    )
+
+
+def _is_in_name(text: str, found: re.Match[str]) -> bool:
+    """Return whether a number in words belongs to a name."""
+    words = found["words"]
+    return bool(words) and words.istitle() and _NAMED.match(text, found.end()) is not None
 
 
 def _value(found: re.Match[str]) -> Decimal | None:
@@ -79,6 +101,10 @@ def _value(found: re.Match[str]) -> Decimal | None:
         return Decimal(found["digits"].replace(",", "")) * _SCALES.get(
             (found["scale"] or "").lower(), 1
         )
+    if found["pairs"]:
+        word = found["pairs"].lower()
+        alone = word.endswith(("a", "an", "one", "single"))
+        return Decimal(2 * (1 if alone else int(word) if word.isdecimal() else _in_words(word)))
     if found["dozens"]:
         return Decimal(12 * (1 if found["dozens"].lower() == "a" else _in_words(found["dozens"])))
     if found["one"]:

@@ -7,9 +7,16 @@ claims are (``text.subject``), so that "the UK" is "the United Kingdom".
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import head_of, subject_of, verb_of, words_of
+from retrieval.quantities.alignment import (
+    happens_once,
+    head_of,
+    subject_of,
+    verb_of,
+    words_of,
+)
 from retrieval.quantities.facts import Fact, ParsedSentence, facts
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
@@ -23,21 +30,53 @@ if TYPE_CHECKING:
 
     from retrieval.text.english import EnglishParser
 
+_ANYONE = {"adult", "child", "human", "man", "people", "person", "woman"}
+_PEOPLE = {stem(word) for word in (*_ANYONE, "men", "women", "children", "humans", "individual")}
 _SHARED = {"also", "as", "both", "each", "equally", "like", "same"}  # "Like Tarsk, Norl has …"
 
 
-def is_of_another(claim: Doc, title: str, sentence: str, parser: EnglishParser) -> bool:
-    """Return whether all that a sentence has for a quantity of the claim is of other things.
+def is_of_another(claim: Doc, texts: Sequence[tuple[str, str]], parser: EnglishParser) -> bool:
+    """Return whether what sentences have for a quantity of the claim is of other things.
 
-    Only for what a subject with a name has or measures. Dates are of events, so they are left out.
-    ``title``: that of the sentence's document.
+    Only for what a subject has or measures. Dates are of events, so a single sentence with one is
+    left to the verifier. ``texts``: (title, sentence) pairs that are read together; none of them
+    may have such a quantity of another thing whose page the others do not name.
     """
-    owned = [(item, own) for item in quantities(claim) if (own := _owner(claim, item))]
-    titled = words_of(title)
-    if not owned or any(own & titled for _, own in owned) or not dimensions(sentence):
-        return False
+    alone = len(texts) == 1
+    owned = [(item, own) for item in quantities(claim) if (own := _owner(claim, item, alone))]
+    wanted = {COUNT if item.dimension.startswith(COUNT) else item.dimension for item, _ in owned}
     subject = claim_subject(claim)
-    if subject.is_in([(title, "")]):
+    return any(
+        not _is_named(title, (one for n, one in enumerate(texts) if n != place))
+        and _is_of_another(owned, subject, title, sentence, parser)
+        for place, (title, sentence) in enumerate(texts)
+        if wanted & _measured(sentence)
+    )
+
+
+def _is_named(title: str, others: Iterable[tuple[str, str]]) -> bool:
+    """Return whether one of the others has every word of a title."""
+    titled = words_of(title)
+    return any(titled <= words_of(f"{name} {text}") for name, text in others)
+
+
+def _measured(text: str) -> set[str]:
+    return {name or COUNT for name in dimensions(text)}
+
+
+def _is_of_another(
+    owned: Sequence[tuple[Quantity, set[str]]],
+    subject: Subject,
+    title: str,
+    sentence: str,
+    parser: EnglishParser,
+) -> bool:
+    titled = words_of(title)
+    if any(own & titled for _, own in owned):
+        return False
+    if any(own == _PEOPLE and not own & words_of(sentence) for _, own in owned):
+        return True
+    if subject.text and subject.is_in([(title, "")]):
         return False
     passage = ParsedSentence(title, parser.parse(sentence))
     if any(token.lower_ in _SHARED for token in passage.doc):
@@ -46,19 +85,26 @@ def is_of_another(claim: Doc, title: str, sentence: str, parser: EnglishParser) 
     return any(_is_others(item, own, subject, found) for item, own in owned)
 
 
-def _owner(claim: Doc, item: Quantity) -> set[str]:
-    """Return the stems of the name that has a quantity, empty if no name has it."""
+def _owner(claim: Doc, item: Quantity, alone: bool) -> set[str]:
+    """Return the stems of the name, or of the kind of thing, that has a quantity; empty if none."""
     verb = verb_of(head_of(claim, item))
     subject = subject_of(verb) if verb is not None else None
-    if verb is None or subject is None or not _states(verb, item):
+    if verb is None or subject is None or not _states(verb, item, alone):
         return set()
+    if subject.lemma_.lower() in _ANYONE:
+        return _PEOPLE
     # "The population of Tarsk" is what is measured of it.
-    named = subject.pos_ == "PROPN" or subject.lemma_.lower() in ATTRIBUTE_OF
-    return _names(subject) if named else set()
+    if subject.pos_ == "PROPN" or subject.lemma_.lower() in ATTRIBUTE_OF:
+        return _names(subject)
+    if subject.pos_ != "NOUN" or _names(subject):
+        return set()
+    return _kinds(subject)
 
 
-def _states(verb: Token, item: Quantity) -> bool:
+def _states(verb: Token, item: Quantity, alone: bool) -> bool:
     """Return whether a verb says that its subject has a quantity; not "is one of three"."""
+    if item.dimension == DATE:
+        return not alone and happens_once(verb)
     measured = item.dimension not in ("", DATE)
     counted = item.dimension.startswith(COUNT)
     return measured and verb.lemma_.lower() in STATES and not (counted and verb.lemma_ == "be")
@@ -71,12 +117,25 @@ def _is_others(item: Quantity, own: set[str], subject: Subject, found: list[Fact
 
 def _has_other_owner(fact: Fact, own: set[str], subject: Subject) -> bool:
     """Return whether a fact is about something with a name, and that is none of these."""
-    if fact.subject is None or not (named := _names(fact.subject)):
+    if fact.subject is None:
+        return False
+    named = _names(fact.subject) | _kinds(fact.subject)
+    if not named:
         return False
     above = [token.text for token in head_of(fact.passage.doc, fact.quantity).ancestors]
     said = " ".join(token.text for token in fact.subject.subtree)
-    known = any(subject.is_in([("", words)]) for words in (said, *above))
+    known = bool(subject.text) and any(subject.is_in([("", words)]) for words in (said, *above))
     return not known and not own & (named | {stem(word) for word in above})
+
+
+def _kinds(token: Token) -> set[str]:
+    """Return the stems of the words that say what kind of thing a word and its parts name."""
+    return {
+        stem(form)
+        for t in token.subtree
+        if t.pos_ in ("NOUN", "ADJ") and t.lemma_.lower() not in ATTRIBUTE_OF
+        for form in (t.text, t.lemma_)
+    }
 
 
 def _names(token: Token) -> set[str]:

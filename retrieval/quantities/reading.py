@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.dates import Date, dates
+from retrieval.quantities.dates import Date, about_then, dates
 from retrieval.quantities.interval import Interval, above, below, point
 from retrieval.quantities.numerals import numerals
 from retrieval.quantities.quantity import COUNT, DATE, Kind, Quantity
@@ -51,8 +51,10 @@ _DATE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"(?<!\w)(?:between|from|anywhere from) (?:the )?$", re.IGNORECASE)
+_RATE = re.compile(r"(?: per |/)[a-z]+(?: k?m| kilomet\w+| met\w+| mile)?", re.IGNORECASE)
 _UNIT_NEEDED = {"a", "an", "half a", "half an"}  # "more than a loaf"
 _LONGEST_WORDS = 24  # characters of the words before a number
+_COMPOSED = {"time": {"", "and", ",", ", and"}, "length": {"", "and"}, "mass": {"", "and"}}
 _CLOSE, _FAR = 0.05, 0.25  # shares of a number that "about" certainly and possibly spans
 _NEAR = 0.1  # share below "nearly"
 _RESTATED = 0.03  # a conversion in brackets is rounded
@@ -69,7 +71,7 @@ def quantities(doc: Doc) -> tuple[Quantity, ...]:
     A value that is said again in brackets, in another unit, is left out. A count has the dimension
     of the noun that it belongs to.
     """
-    found = list(_joined(doc.text, list(_amounts(doc.text))))
+    found = list(_joined(doc.text, list(_composed(doc.text, _amounts(doc.text)))))
     return tuple(_counted(doc, item) for item in _without_restated(doc.text, found))
 
 
@@ -109,6 +111,8 @@ def _amounts(text: str) -> Iterator[_Amount]:
         value = unit.in_base(numeral.value) if unit else numeral.value
         step = numeral.step * (unit.factor if unit else 1)
         dimension = unit.dimension if unit else ""
+        if dimension and (rate := _RATE.match(text, end)):
+            dimension = f"{dimension} {rate[0].strip().lower()}"
         found.append(_Amount(start, numeral.start, end, point(value), step, unit, dimension))
     yield from sorted(found, key=lambda amount: amount.start)
 
@@ -118,6 +122,33 @@ def _counts(text: str, date: Date) -> bool:
     return date.year_alone and (
         unit_after(text, date.end) is not None or currency_before(text, date.start) is not None
     )
+
+
+def _composed(text: str, amounts: Iterable[_Amount]) -> Iterator[_Amount]:
+    """Yield amounts; those of a larger and a smaller unit are one: "5 years and 20 days"."""
+    before: _Amount | None = None
+    for amount in amounts:
+        if before is not None and _goes_on(text, before, amount):
+            core = point(before.core.low + amount.core.low)
+            before = replace(before, end=amount.end, core=core, step=amount.step)
+            continue
+        if before is not None:
+            yield before
+        before = amount
+    if before is not None:
+        yield before
+
+
+def _goes_on(text: str, large: _Amount, small: _Amount) -> bool:
+    """Return whether a second amount is a smaller part of the first one."""
+    if large.unit is None or small.unit is None or large.dimension not in _COMPOSED:
+        return False
+    if text[large.end : small.start].strip() not in _COMPOSED[large.dimension]:
+        return False
+    if _BETWEEN.search(text, max(0, large.start - _LONGEST_WORDS), large.start):
+        return False
+    # It is less than one of the larger unit: not "2.5 hours and 30 minutes".
+    return small.dimension == large.dimension and small.unit.factor <= small.core.low < large.step
 
 
 def _joined(text: str, amounts: Sequence[_Amount]) -> Iterator[Quantity]:
@@ -154,6 +185,12 @@ def _range(text: str, start: int, low: _Amount, high: _Amount) -> Quantity:
     span = Interval(first.low, last.high, high_open=last.high_open)
     if span.low > span.high:
         span = Interval(last.low, first.high, high_open=first.high_open)
+    words = _BEFORE.search(text, max(0, low.start - _LONGEST_WORDS), low.start)
+    if high.dimension != DATE and words is not None and words.lastgroup == "limit":
+        return Quantity(
+            words.start(), high.end, low.at, span, below(span.high, open_end=False), "limit",
+            high.dimension, high.unit, text[low.start : high.end],
+        )  # fmt: skip
     return Quantity(
         start, high.end, low.at, span, span, "range", high.dimension, high.unit,
         text[low.start : high.end], (low.core, high.core) if high.dimension == DATE else None,
@@ -210,10 +247,20 @@ def _sets(word: str, amount: _Amount) -> tuple[Interval, Interval, Kind]:
         return named, amount.core.widened(_FAR * size), "about"
     if word == "about" or amount.vague:
         if amount.dimension == DATE:
-            return amount.core, Interval(float("-inf"), float("inf")), "about"
+            return amount.core, about_then(amount.core, amount.vague), "about"
         share = _CLOSE * size
-        return amount.core.widened(share), amount.core.widened(_FAR * size), "about"
+        most = min(_FAR * size, max(share, _roundness(amount)))
+        return amount.core.widened(share), amount.core.widened(most), "about"
     return amount.core, amount.core.widened(amount.step / 2), "exact"
+
+
+def _roundness(amount: _Amount) -> float:
+    """Return the unit that an amount is rounded to if zeros at its end are: 10 for "40"."""
+    unit = amount.step or 1.0
+    count = round(abs(amount.core.high) / unit)
+    while count and count % 10 == 0:
+        unit, count = unit * 10, count // 10
+    return unit
 
 
 def _without_restated(text: str, found: Iterable[Quantity]) -> Iterator[Quantity]:
@@ -241,12 +288,14 @@ def _restates(text: str, before: Quantity, item: Quantity) -> bool:
 
 def _counted(doc: Doc, item: Quantity) -> Quantity:
     """Return a number without a unit as a count of its noun, if it has one."""
-    if item.dimension:
+    if item.dimension or _RATE.match(doc.text, item.end):
         return item
     noun = _noun(doc, item)
     if noun is None:
         return item
-    return replace(item, dimension=COUNT + counted_name(noun))
+    rate = _RATE.match(doc.text, noun.idx + len(noun))
+    per = f" {rate[0].strip().lower()}" if rate else ""
+    return replace(item, dimension=f"{COUNT}{counted_name(noun)}{per}")
 
 
 _PEOPLE = {"person", "people", "inhabitant", "resident", "population"}
@@ -260,6 +309,8 @@ def counted_name(noun: Token) -> str:
 
 def _noun(doc: Doc, item: Quantity) -> Token | None:
     number = doc.char_span(item.at, item.end, alignment_mode="expand") or doc[:0]
+    if number and number[-1].lower_ == "of":  # "three pairs of legs"
+        return next((child for child in number[-1].children if child.dep_ == "pobj"), None)
     for token in number:
         noun = token.head
         if token.dep_ == "nummod" and noun.i >= number.end and noun.pos_ == "NOUN":

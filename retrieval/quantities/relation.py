@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from retrieval.quantities.interval import Interval
-from retrieval.quantities.quantity import Quantity
+from retrieval.quantities.quantity import DATE, Quantity
 from retrieval.quantities.units import TEMPERATURE, Unit
 from retrieval.types import LABELS, REFUTES, SUPPORTS, Label, Opinion
 
 _FIRM = 0.98  # share of the rulings on published pairs that are right (docs/stages.md)
 _RESTATED = 0.94  # the same of those by a restated claim
 _CONVERTED = 0.01  # share by which a converted number may be rounded
+_SAME_LIMIT = 0.05  # share by which "up to 80" may differ
 _DEGREE = 0.5  # the same of a temperature, in degrees Celsius
 
 
@@ -23,33 +24,66 @@ class Ruling:
     because: str
 
 
-def relation(claimed: Quantity, found: Quantity) -> Label | None:
+def relation(claimed: Quantity, found: Quantity, possible: bool = False) -> Label | None:
     """Return whether the found quantity makes the claimed one true or false; None if neither.
 
-    Both are of one dimension. Rounding never decides: "2 km" is neither supported nor refuted by
+    Both are of one dimension. ``possible``: the claim says only what can be, so that one value of a
+    range is enough. Rounding never decides: "2 km" is neither supported nor refuted by
     "2,040 m". Nor does the sign of a length alone: "300 m below sea level" is "-300 m".
     """
     if _differ_by_sign(claimed, found):
         return None
     margin = _margin(claimed, found)
-    known = found.reach if found.kind == "about" else found.core
-    named = claimed.core.widened(margin if claimed.kind in ("exact", "about") else -margin)
+    if possible and found.kind in ("range", "limit") and _reached(claimed, found):
+        return SUPPORTS
     if claimed.kind == "limit" or found.kind == "limit":
-        same = claimed.kind == found.kind and claimed.core == found.core
-        if same:
-            return SUPPORTS
-        limits = claimed.reach if claimed.kind == "limit" else claimed.core
-        known = found.reach if found.kind == "limit" else found.core
-        return REFUTES if known.apart(limits.widened(margin)) else None
+        return _of_limits(claimed, found, margin)
+    known, reach = found.core, found.reach
+    named = claimed.core.widened(margin if claimed.kind in ("exact", "about") else -margin)
+    if claimed.dimension == DATE:
+        named = claimed.reach if claimed.kind == "about" else named
+    elif found.kind == "about":
+        known = found.core if claimed.kind == "about" else found.reach
     same = claimed.core == found.core and claimed.kind == found.kind
     if same or (claimed.kind != "range" and known.within(named)):
         return SUPPORTS
+    if claimed.kind == found.kind == "about" and not claimed.core.apart(found.core):
+        return SUPPORTS
     if claimed.kind == "range" and found.kind in ("exact", "about") and known.within(named):
         return SUPPORTS
-    apart = found.core.apart(claimed.reach.widened(margin)) and found.reach.apart(
+    apart = found.core.apart(claimed.reach.widened(margin)) and reach.apart(
         claimed.core.widened(margin)
     )
     return REFUTES if apart else None
+
+
+def _reached(claimed: Quantity, found: Quantity) -> bool:
+    """Return whether what can be is so: "can weigh more than 100 t", where up to 190 t are known.
+
+    Only the highest value of a limit is known to be reached.
+    """
+    if claimed.dimension == DATE or claimed.kind not in ("exact", "about", "bound"):
+        return False
+    top = Interval(found.core.high, found.core.high)
+    if claimed.kind == "bound":
+        return top.within(claimed.core)
+    return not claimed.core.apart(top if found.kind == "limit" else found.core)
+
+
+def _of_limits(claimed: Quantity, found: Quantity, margin: float) -> Label | None:
+    """Return what is said about "up to 80", or by it."""
+    if claimed.kind == found.kind and claimed.core == found.core:
+        return SUPPORTS
+    limits = claimed.reach if claimed.kind == "limit" else claimed.core
+    known = found.reach if found.kind == "limit" else found.core
+    if claimed.dimension != DATE:
+        highest, most = claimed.core.high, found.core.high
+        if claimed.kind == "bound" and known.within(claimed.core.widened(-margin)):
+            return SUPPORTS
+        if claimed.kind == "limit" and found.kind in ("limit", "range"):
+            near = max(margin, _SAME_LIMIT * abs(highest))
+            return SUPPORTS if abs(highest - most) <= near else REFUTES
+    return REFUTES if known.apart(limits.widened(margin)) else None
 
 
 def _differ_by_sign(claimed: Quantity, found: Quantity) -> bool:

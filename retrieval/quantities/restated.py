@@ -2,19 +2,29 @@
 
 "Ober is 4,000 metres high" becomes "Ober is 4,212 m high" for a sentence with 4,212 m. If a
 verifier says that the sentence supports this, both are measurements of the same, however the
-sentence puts it, and arithmetic compares them. ``stated`` needs no verifier, but nearly the same
-words.
+sentence puts it, and arithmetic compares them. So it is with what a thing has, and with the date of
+what happens once. ``stated`` needs no verifier, but nearly the same words.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import head_of, is_risky, is_risky_title, quoted, verb_of
-from retrieval.quantities.facts import ParsedSentence
-from retrieval.quantities.filled_halves import Filling, fillings
+from retrieval.quantities.alignment import (
+    happens_once,
+    head_of,
+    is_risky,
+    is_risky_title,
+    quoted,
+    same_subject,
+    subject_of,
+    verb_of,
+)
+from retrieval.quantities.facts import ParsedSentence, duration, facts
+from retrieval.quantities.filled_halves import Filling, at_date, fillings
 from retrieval.quantities.interval import point
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
@@ -24,45 +34,77 @@ from retrieval.quantities.vocabulary import STATES
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
-_NO_MEASURES = ("", DATE, PERCENT)
-_LEAST = 0.6  # probability that a sentence supports the restated claim
+_LEAST = 0.5  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others
 _NEAR = 0.01  # share by which measurements of the same may differ from source to source
+_ROUNDED = 0.1  # share of a number that rounding to two digits may change
+_FOR = re.compile(r"\b(?:for|lasted|over) $")
+_FROM = "from "
+_TOGETHER = re.compile(r" and ")
 
 
 def measurement(claim: Doc) -> Quantity | None:
-    """Return the only measurement of a claim; None if it has several, or a word that may turn it.
+    """Return the only measurement of a claim, or its only date; None if it has several.
 
-    Numbers of things are left out, except of people: "three cases" may be new ones or all. Shares
-    are left out too: a verifier often overlooks what they are shares of.
+    Numbers of things are left out, except of people and of what a thing has or consists of: "three
+    cases" may be new ones or all. Shares are left out too: a verifier often overlooks what they are
+    shares of. There is none if the claim has a word that may turn it.
     """
     items = list(quantities(claim))
     if is_risky(claim, items, frozenset()):
         return None
-    found = [
-        item
-        for item in items
-        if item.dimension == f"{COUNT}people"
-        or (item.dimension not in _NO_MEASURES and not item.dimension.startswith(COUNT))
-    ]
+    found = [item for item in items if _is_measured(claim, item)]
+    if not found and all(item.dimension == DATE for item in items):
+        found = [item for item in items if _tells_when(item)]
     return found[0] if len(found) == 1 else None
 
 
+def _is_measured(claim: Doc, item: Quantity) -> bool:
+    if item.dimension in ("", DATE, PERCENT):
+        return False
+    if not item.dimension.startswith(COUNT) or item.dimension == f"{COUNT}people":
+        return True
+    verb = verb_of(head_of(claim, item))
+    return verb is not None and verb.lemma_ != "be"
+
+
+def _tells_when(item: Quantity) -> bool:
+    """Return whether a date stands after "in", "on", "before" or the like."""
+    return item.start < item.at
+
+
 def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Iterator[Filling]:
-    """Yield the quantities of a sentence that may be in the place of the claimed one."""
+    """Yield the quantities of a sentence that may be in the place of the claimed one.
+
+    In that of "for five years", a first and a last date may be.
+    """
     doc = sentence.doc
-    found = [one for one in fillings(doc) if one.quantity.dimension == claimed.dimension]
+    whole = claimed.ends is not None
+    found = [one for one in fillings(doc, whole) if one.quantity.dimension == claimed.dimension]
+    if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
+        found += _spans(doc)
     own = frozenset(form for token in claim for form in (token.lower_, token.lemma_.lower()))
     risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(sentence.title)
     if not risky:
         yield from (one for one in found if not quoted(doc, one.quantity))
 
 
+def _spans(doc: Doc) -> Iterator[Filling]:
+    for item in quantities(doc):
+        if item.dimension == DATE and item.ends is not None:
+            yield Filling(duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
+
+
 def restated(claim: Doc, claimed: Quantity, filling: Filling) -> str:
     """Return the claim with the words of another quantity."""
-    return f"{claim.text[: claimed.start]}{filling.words}{claim.text[claimed.end :]}"
+    before, words = claim.text[: claimed.start], filling.words
+    if claimed.dimension == DATE:
+        words = at_date(filling)
+    elif words.startswith(_FROM) and not before.endswith("lasted "):
+        before = _FOR.sub("", before)
+    return f"{before}{words}{claim.text[claimed.end :]}"
 
 
 def ruling(
@@ -75,7 +117,7 @@ def ruling(
     """
     best, most = max(read, key=lambda one: one[1])
     near = [one for one, probability in read if probability >= max(_LEAST, most - _CLEARLY)]
-    labels = {_label(claim, claimed, one.quantity) for one in near}
+    labels = {_label(claim, claimed, one, sentence, len(near) == 1) for one in near}
     label = labels.pop() if len(labels) == 1 else None
     if label is None:
         return None
@@ -83,32 +125,67 @@ def ruling(
     return Ruling(label, arithmetic(claim.text, claimed, sentence.doc.text, found, label))
 
 
-def _label(claim: Doc, claimed: Quantity, found: Quantity) -> Label | None:
+def _label(
+    claim: Doc, claimed: Quantity, filling: Filling, sentence: ParsedSentence, alone: bool
+) -> Label | None:
     """Return what a measurement says about another; None if they are too close to say.
 
+    ``alone``: no other one of the sentence may be meant.
     "2,300 km" is a rounded 2,304 km, and what people say of "over 2,300 km".
     """
-    label = relation(claimed, found)
-    if label == REFUTES and _may_be_of_a_part(claim, claimed, found):
+    found, verb = filling.quantity, verb_of(head_of(claim, claimed))
+    label = relation(claimed, found, possible=verb is not None and _can(verb))
+    if claimed.dimension == DATE:
+        once = verb is not None and happens_once(verb)
+        whole = claimed.ends is not None and found.ends is not None
+        return label if label == SUPPORTS or once or whole else None
+    whole = alone and filling.words.startswith(_FROM)
+    if label == REFUTES and not whole and _may_be_of_a_part(verb, claimed, found, sentence):
         return None
     if claimed.kind not in ("exact", "about"):
         return label
+    if filling.words.startswith(_FROM) and _is_difference(claimed, found):
+        return SUPPORTS
     value = max(abs(claimed.core.low), abs(claimed.core.high))
     near = claimed.core.widened(_NEAR * value)
     if label == REFUTES:
         return None if found.core.within(near) else REFUTES
-    rounded = found.core.within(claimed.reach) and claimed.reach.within(near)
+    may_be = claimed.core.widened(_ROUNDED * value)
+    rounded = found.core.within(claimed.reach) and claimed.reach.within(may_be)
     at_least = found.kind == "bound" and math.isfinite(found.core.low)
     limits = at_least and point(found.core.low).within(near)
     return SUPPORTS if rounded or limits else label
 
 
-def _may_be_of_a_part(claim: Doc, claimed: Quantity, found: Quantity) -> bool:
+def _is_difference(claimed: Quantity, found: Quantity) -> bool:
+    """Return whether a duration is the difference of two years: 4 from 1911 to 1915."""
+    middle = (found.core.low + found.core.high) / 2
+    unit = claimed.unit.factor if claimed.unit else 0.0
+    return claimed.core.widened(unit / 2).low < middle < claimed.core.widened(unit / 2).high
+
+
+def _can(verb: Token) -> bool:
+    """Return whether a verb says what can be: "can weigh", "is able to run"."""
+    said = {child.lower_ for child in verb.children if child.dep_ == "aux"}
+    able = verb.dep_ in ("xcomp", "pcomp") and {one.lower_ for one in verb.ancestors}
+    return "can" in said or bool(able and able & {"able", "capable"})
+
+
+def _may_be_of_a_part(
+    verb: Token | None, claimed: Quantity, found: Quantity, sentence: ParsedSentence
+) -> bool:
     """Return whether a smaller number may be a part of the claimed one: of the dead by the evening.
 
-    What a thing has or measures is whole.
+    What a thing measures is whole, and so is the number of what it has, if it is its own.
     """
     if found.core.high >= claimed.core.high and found.core.high >= claimed.core.low:
         return False
-    verb = verb_of(head_of(claim, claimed))
-    return claimed.dimension == "time" or verb is None or verb.lemma_.lower() not in STATES
+    if verb is None or claimed.dimension == "time" or verb.lemma_.lower() not in STATES:
+        return True
+    if claimed.dimension == f"{COUNT}people" or not claimed.dimension.startswith(COUNT):
+        return False
+    return not any(
+        same_subject(subject_of(verb), fact.subject, sentence.title)
+        for fact in facts(sentence)
+        if fact.quantity == found
+    )

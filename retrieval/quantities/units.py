@@ -21,16 +21,18 @@ _PLAIN = {
     "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "m": "meter",
     "mile": "mile", "mi": "mile", "feet": "foot", "foot": "foot", "ft": "foot", "inch": "inch",
     "inche": "inch", "yard": "yard", "nautical mile": "nautical_mile", "light-year": "light_year",
-    "light year": "light_year", "hectare": "hectare", "ha": "hectare", "acre": "acre",
+    "light year": "light_year", "astronomical unit": "astronomical_unit",
+    "AU": "astronomical_unit", "hectare": "hectare", "ha": "hectare", "acre": "acre",
     "litre": "liter", "liter": "liter", "millilitre": "milliliter", "milliliter": "milliliter",
     "kilogram": "kilogram", "kilogramme": "kilogram", "kilo": "kilogram", "kg": "kilogram",
-    "gram": "gram", "gramme": "gram", "g": "gram", "tonne": "metric_ton",
+    "gram": "gram", "gramme": "gram", "g": "gram", "tonne": "metric_ton", "t": "metric_ton",
     "metric tonne": "metric_ton", "metric ton": "metric_ton", "long ton": "long_ton",
     "lb": "pound", "lbs": "pound", "ounce": "ounce",
     "second": "second", "minute": "minute", "hour": "hour", "day": "day", "week": "week",
     "month": "month", "year": "year", "decade": "decayear",
     "century": "century", "centurie": "century", "mph": "mile / hour",
-    "km/h": "kilometer / hour", "kph": "kilometer / hour", "m/s": "meter / second", "knot": "knot",
+    "km/h": "kilometer / hour", "kph": "kilometer / hour", "m/s": "meter / second",
+    "km/s": "kilometer / second", "knot": "knot",
     "kilowatt": "kilowatt", "megawatt": "megawatt", "gigawatt": "gigawatt", "kW": "kilowatt",
     "MW": "megawatt", "GW": "gigawatt",
 }  # fmt: skip
@@ -57,7 +59,8 @@ _SPEEDS = {
                          ("kilometres", "kilometer"), ("kilometers", "kilometer"),
                          ("metres", "meter"), ("meters", "meter"), ("km", "kilometer"),
                          ("mile", "mile"), ("miles", "mile"))
-    for time, pers in (("hour", ("per", "an")), ("second", ("per", "a")))
+    for time, pers in (("hour", ("per", "an", "in an", "every")),
+                       ("second", ("per", "a", "in a", "every")))
     for per in pers
 }  # fmt: skip
 _TEMPERATURES = {
@@ -82,7 +85,7 @@ _SYMBOLS = {
     "€": "euro", "£": "pound sterling", "¥": "yen",
 }  # fmt: skip
 # An abbreviation in this case only, and never with an "s": "6 has" is no area.
-_CASED = {"m", "g", "kW", "MW", "GW", "mi", "ha"}
+_CASED = {"m", "g", "t", "kW", "MW", "GW", "mi", "ha", "AU"}
 _NAMES = sorted((*_UNITS, *_OWN), key=len, reverse=True)
 _AFTER = re.compile(
     r"[ \u00a0-]?(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")s?(?![\w²³/])", re.IGNORECASE

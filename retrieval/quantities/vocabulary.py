@@ -73,9 +73,9 @@ CHANGES = _set(
 
 ONCE = _set(
     """
-    arrive assassinate bear begin build complete create crown debut die discover end erect
-    establish finish form found invent launch marry open premiere publish release sign sink
-    start
+    abolish arrive assassinate bear begin build collapse complete create crown debut dedicate die
+    discover dissolve end erect establish finish form found inaugurate invent launch marry open
+    premiere publish release sign sink start
     """
 )
 """Verbs, by their base forms, of what happens to a thing once, so that it has one date."""

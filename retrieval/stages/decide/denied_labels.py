@@ -62,8 +62,7 @@ class DeniedLabels:
         texts = [text for pair in pairs for text in pair]
         if missed := self._point.missed_by(texts, self._parser.parse):
             return missed
-        alone = read[0] if len(read) == 1 and not read[0].has_context else None
-        if alone is not None and self._is_of_another(alone):
+        if not any(item.has_context for item in read) and self._is_of_another(read):
             return _BOTH
         if self._of_kind is not None and (alone is not None or len(read) > 1):
             return self._of_kind.denied_in(self._parsed(read))
@@ -83,5 +82,6 @@ class DeniedLabels:
     def _parsed(self, read: Sequence[Evidence]) -> list[tuple[str, Doc]]:
         return [(item.title, self._parser.parse(item.sentence.text)) for item in read]
 
-    def _is_of_another(self, item: Evidence) -> bool:
-        return is_of_another(self._claim, item.title, item.sentence.text, self._parser)
+    def _is_of_another(self, read: Sequence[Evidence]) -> bool:
+        texts = [(item.title, item.sentence.text) for item in read]
+        return is_of_another(self._claim, texts, self._parser)

@@ -21,7 +21,7 @@ CLAIM = "Tarsk has 412,300 inhabitants."
 def test_a_number_of_another_thing_is_not_the_subjects(
     parser: EnglishParser, claim: str, title: str, sentence: str
 ) -> None:
-    assert is_of_another(parser.parse(claim), title, sentence, parser)
+    assert is_of_another(parser.parse(claim), [(title, sentence)], parser)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_number_of_another_thing_is_not_the_subjects(
 def test_a_number_that_may_be_the_subjects_is_left_to_the_verifier(
     parser: EnglishParser, title: str, sentence: str
 ) -> None:
-    assert not is_of_another(parser.parse(CLAIM), title, sentence, parser)
+    assert not is_of_another(parser.parse(CLAIM), [(title, sentence)], parser)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,31 @@ def test_a_number_that_may_be_the_subjects_is_left_to_the_verifier(
 def test_initials_are_the_name_that_they_are_of(
     parser: EnglishParser, claim: str, title: str, sentence: str
 ) -> None:
-    assert not is_of_another(parser.parse(claim), title, sentence, parser)
+    assert not is_of_another(parser.parse(claim), [(title, sentence)], parser)
+
+
+@pytest.mark.parametrize("sentence", ["The figure is 979 m.", "They are 979 m apart."])
+def test_a_length_of_something_is_not_that_of_people(parser: EnglishParser, sentence: str) -> None:
+    claim = parser.parse("Humans are more than 3 metres tall.")
+    assert is_of_another(claim, [("Orn", sentence)], parser)
+    assert not is_of_another(claim, [("Orn", "A man is 979 m tall.")], parser)
+
+
+@pytest.mark.parametrize(
+    ("of_it", "another"),
+    [
+        ("Ibexes live near Orn.", True),
+        ("Ibexes are smaller than skyscrapers.", False),  # it names the other page
+    ],
+)
+def test_sentences_read_together_have_no_number_of_a_thing_that_none_of_them_names(
+    parser: EnglishParser, of_it: str, another: bool
+) -> None:
+    claim = parser.parse("An ibex is more than 10 metres tall.")
+    texts = [("Ibex", of_it), ("Skyscraper", "A skyscraper is at least 100 metres tall.")]
+    assert is_of_another(claim, texts, parser) is another
 
 
 def test_a_date_is_of_an_event_and_not_of_a_thing(parser: EnglishParser) -> None:
     claim = parser.parse("Tarsk was founded in 1874.")
-    assert not is_of_another(claim, "Norl", "Norl was founded in 1874, after Tarsk.", parser)
+    assert not is_of_another(claim, [("Norl", "Norl was founded in 1874, after Tarsk.")], parser)

@@ -31,6 +31,9 @@ from retrieval.text.english import EnglishParser
         ("1914-1918, 98 -100 ft", [98]),
         (f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m", [7]),
         ("COVID-19, G20, 2010-11 and 3/4", []),
+        ("three pairs of legs, a single pair of wings, 4 pairs of eyes", [6, 2, 8]),
+        ("$32¹, 1,234² and 12²", [32, 1234]),  # signs of footnotes, and a power
+        ("Thirty people of the Thirty Years' War", [30]),
     ],
 )
 def test_numbers_are_read_in_digits_and_in_words(text: str, values: list[float]) -> None:
@@ -64,6 +67,9 @@ def test_a_value_is_the_same_after_conversion_both_ways(name: str) -> None:
         ("3 weeks", "21 days"),
         ("90 km/h", "25 metres per second"),
         ("100 °C", "212 degrees Fahrenheit"),
+        ("190 t", "190,000 kg"),
+        ("3 km in a second", "3 km/s"),
+        ("2 astronomical units", "2 AU"),
     ],
 )
 def test_units_are_converted(first: str, second: str) -> None:
@@ -84,7 +90,7 @@ def test_units_that_mean_several_things_are_dimensions_of_their_own(text: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["7 meetings", "7 in all", "7 has", "7 ms", "7 M", "7 G", "7 years'"]
+    "text", ["7 meetings", "7 in all", "7 has", "7 ms", "7 M", "7 G", "7 T", "7 years'"]
 )
 def test_letters_that_may_be_something_else_are_no_units(text: str) -> None:
     found = unit_after(text, 1)
@@ -111,6 +117,11 @@ def test_a_currency_sign_stands_before_the_number() -> None:
         ("28 April until 3 May 1644", 6),
         ("the 15th century", 36889),  # 1400 to 1500: 101 years, 24 of them leap years
         ("the fifteenth century", 36889),
+        ("AD 80", 366),
+        ("476 AD", 366),
+        ("1843¹", 365),
+        ("the first decade of the 20th century", 4017),  # 1900 to 1910
+        ("the second half of the 20th century", 18628),  # 1950 to 2000
     ],
 )
 def test_a_date_is_a_span_of_days(text: str, days: int) -> None:
@@ -118,7 +129,9 @@ def test_a_date_is_a_span_of_days(text: str, days: int) -> None:
     assert found.span.high - found.span.low == days
 
 
-@pytest.mark.parametrize("text", ["31 February 1901", "the 1800s", "1,453 men", "in 0900"])
+@pytest.mark.parametrize(
+    "text", ["31 February 1901", "the 1800s", "1,453 men", "in 0900", "3 ad breaks"]
+)
 def test_what_is_no_certain_date_is_not_read(text: str) -> None:
     assert list(dates(text)) == []
 
@@ -155,6 +168,35 @@ def test_words_before_a_number_limit_it(parser: EnglishParser, text: str, core: 
     assert text[quantity.start : quantity.end] in text
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("It took 2 hours and 30 minutes.", [9000]),
+        ("It took 1 hour, 2 minutes, and 3 seconds.", [3723]),
+        ("It took 2.5 hours and 30 minutes.", [9000, 1800]),
+        ("It took 2 hours and 90 minutes.", [7200, 5400]),
+        ("It took between 2 hours and 30 minutes.", [1800]),  # a range
+    ],
+)
+def test_a_larger_and_a_smaller_unit_are_one_amount(
+    parser: EnglishParser, text: str, seconds: list[float]
+) -> None:
+    assert [item.core.low for item in quantities(parser.parse(text))] == seconds
+
+
+def test_a_pair_counts_what_it_is_of(parser: EnglishParser) -> None:
+    (quantity,) = quantities(parser.parse("It has three pairs of jointed legs."))
+    assert (quantity.dimension, quantity.core) == ("count of leg", point(6))
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [("It has about 40 legs.", 30), ("It has some 39 legs.", 37.05)]
+)
+def test_about_a_round_number_may_mean_more(parser: EnglishParser, text: str, least: float) -> None:
+    (quantity,) = quantities(parser.parse(text))
+    assert quantity.reach.low == pytest.approx(least)
+
+
 def test_a_conversion_in_brackets_is_not_a_second_quantity(parser: EnglishParser) -> None:
     (quantity,) = quantities(parser.parse("It is 80 km (50 mi) long."))
     assert quantity.said == "80 km"
@@ -164,6 +206,12 @@ def test_inhabitants_and_people_are_counted_alike(parser: EnglishParser) -> None
     texts = ["It has 40 inhabitants.", "40 people live there.", "It has a population of 40."]
     found = [quantities(parser.parse(text))[0] for text in texts]
     assert {quantity.dimension for quantity in found} == {"count of people"}
+
+
+def test_a_number_for_each_of_something_is_no_number_of_all(parser: EnglishParser) -> None:
+    texts = ["It has 25 inhabitants per square kilometre.", "It pays 25 euros per day."]
+    found = [quantities(parser.parse(text))[0].dimension for text in texts]
+    assert found == ["count of people per square kilometre", "euro per day"]
 
 
 def test_the_dimensions_of_a_text_are_found_without_parsing() -> None:

@@ -44,6 +44,14 @@ SUPPORTED = rows(
         Ada Vale | Ada Vale (3 May 1901 – 9 June 1970) was a painter.
     Ada Vale died in 1970.
         Ada Vale | Ada Vale (3 May 1901 – 9 June 1970) was a painter.
+    Ada Vale died in 1970.
+        Ada Vale | Ada Vale painted from 1921 until her death in 1970.
+    A seat in Torve costs $320.
+        Torve | A seat in Torve costs $320¹.
+    Brask was founded in the 26th century BC.
+        Brask | Brask was founded c. 2600 BC.
+    The war of Vorn ended in 1644.
+        Orn | Orn was a free town from the end of the war of Vorn in 1644 until 1702.
     Ada Vale died at the age of 69.
         Ada Vale | Ada Vale (3 May 1901 – 9 June 1970) was a painter.
     Ada Vale lived to be over 60.
@@ -97,6 +105,10 @@ REFUTED = rows(
         Arl | The road from Arl to Benn is 80 kilometres long.
     The bridge of Arl is more than 100 metres long.
         Arl | The bridge of Arl is 240 feet (73 m) long.
+    The war of Vorn ended in 1702.
+        Orn | Orn was a free town from the end of the war of Vorn in 1644 until 1702.
+    Brask was founded in the 5th century BC.
+        Brask | Brask was founded c. 2600 BC.
     Mount Ober is less than 4,000 m high.
         Mount Ober | At 4,212 metres, Mount Ober is the highest mountain of Ordavia.
     Fewer than 3,000 people live in Selm.
@@ -157,6 +169,10 @@ REFUTED = rows(
 # Something else is measured, or it is not sure.
 UNDECIDED = rows(
     """
+    Ada Vale died in 1971.
+        Orn | Orn was founded in 1970 after the death of Ada Vale.
+    Brask was founded in the 25th century BC.
+        Brask | Brask was founded c. 2600 BC.
     Lake Selm is 30 metres deep.
         Lake Selm | A leaflet says that it is 30 metres deep.
     Ten per cent of the mail for Selm comes by ship.
