@@ -36,8 +36,12 @@ from retrieval.version import esoteric_version
 from retrieval.words import (
     BY_OCR,
     LOWERED,
-    PROOF_DIFFERS,
+    NOT_IN_PARTS,
+    SECOND_CHECK,
+    SEVERAL_CONTRADICTED,
     VITAL,
+    WHOLE_COUNTS,
+    WHOLE_UNDECIDED,
     WITH_QUANTITIES,
     balance_of,
     certainty_words,
@@ -443,11 +447,21 @@ class ClaimResult(_Part):
 
     @property
     def proof_differs(self) -> str:
-        """A sentence about a proof whose label is not that of the verdict, else ""."""
-        if not self.proof or self.proof_agrees:
+        """What a proof whose label is not that of the verdict means for the reader, else "".
+
+        It is empty too where the proof says nothing: none of its parts was found.
+        """
+        verdict = self.verdict
+        found = [step for step in self.proof if step.operator != types.INDEPENDENCE]
+        if not found or self.proof_agrees or self.proof_label is None:
             return ""
-        lowered = self.verdict.label != types.NOT_ENOUGH_INFO and self.lowered_by_proof
-        return f"{PROOF_DIFFERS} {LOWERED}" if lowered else PROOF_DIFFERS
+        contradicted = sum(step.operator != types.EQUIVALENCE for step in found)
+        several = len(found) == len(self.proof) and contradicted > 1 and not self.statements
+        says = SEVERAL_CONTRADICTED if several else NOT_IN_PARTS[self.proof_label]
+        if verdict.label == types.NOT_ENOUGH_INFO:
+            return f"{SECOND_CHECK} {says} {WHOLE_UNDECIDED}"
+        lowered = [LOWERED] if self.lowered_by_proof else []
+        return " ".join([SECOND_CHECK, says, *lowered, WHOLE_COUNTS])
 
     @property
     def lowered_by_proof(self) -> bool:

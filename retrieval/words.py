@@ -82,8 +82,22 @@ NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
-PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
-LOWERED = "This has lowered the confidence."
+LESS_SURE = "A second check, part by part, did not confirm this, so it is less sure."
+"""Ends the rationale of a verdict that would be at a higher level without the proof."""
+SECOND_CHECK = "A second check compared each part of the claim with these sentences by itself."
+NOT_IN_PARTS: dict[Label, str] = {
+    NOT_ENOUGH_INFO: "It did not find every part in them.",
+    SUPPORTS: "It found every part in them.",
+    REFUTES: "It found a part that they contradict.",
+}
+"""What the second check found, by the label of a proof that is not that of the verdict."""
+SEVERAL_CONTRADICTED = "It found several parts contradicted, which it cannot combine."
+LOWERED = "So the confidence was lowered."
+WHOLE_COUNTS = (
+    "The verdict is from the sentences read as a whole: where the two differ, it is right about as"
+    " often as where they agree."
+)
+WHOLE_UNDECIDED = "The sentences read as a whole do not settle it, and that counts."
 CANNOT_COMBINE = (
     "The proof cannot combine several contradictions, so the verdict is that of the evidence read"
     " as a whole."

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.proof.proof_adjustment import adjusted_to_proof
+from retrieval.proof.proof_adjustment import adjusted_to_proof, saying_why_less_sure
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
@@ -29,7 +29,7 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict_level import is_firm
-from retrieval.words import WITH_QUANTITIES, counted
+from retrieval.words import VERDICTS, WITH_QUANTITIES, counted
 
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
@@ -59,7 +59,7 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        message = f"{counted(len(selected), 'sentence')} read{together}: {VERDICTS[verdict.label].lower()}"
         verdict = _with_rulings(verdict, state)
         cut = bool(selected) and not self.reads_whole(state.claim, selected)
         return Step(replace(state, verdict=verdict, cut=cut), message)
@@ -73,7 +73,8 @@ class CrossEncoderJudge(Stage):
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``.
+        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``. The
+        rationale mentions it only where the verdict is at another level because of it.
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -88,9 +89,13 @@ class CrossEncoderJudge(Stage):
         label = LABELS[opinion.index(confidence)]
         rationale = rationale_of(label, is_firm(confidence), evidence, subject)
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
-        if proof is not None:
-            verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff, subject)
+        cutoff = self._settings.decided_cutoff
+        decided = decided_or_leaning(verdict, evidence, cutoff, subject)
+        if proof is None:
+            return decided
+        lowered = adjusted_to_proof(verdict, proof, self._settings)
+        lowered = decided_or_leaning(lowered, evidence, cutoff, subject)
+        return saying_why_less_sure(lowered, decided)
 
     def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether all selected evidence fits the verifier's window.
