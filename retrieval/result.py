@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import (
@@ -25,32 +25,39 @@ from retrieval.types import (
     Hop,
     Label,
     Mutation,
+    NotSettled,
     Offsets,
     Question,
+    Rounded,
     SentenceKey,
+    Share,
+    StanceOn,
     Usage,
     Whole,
 )
 from retrieval.verdict_level import Level, level_of
 from retrieval.version import esoteric_version
 from retrieval.words import (
+    ABSENT,
     BY_OCR,
     LOWERED,
     NOT_IN_PARTS,
+    NOT_SETTLED,
+    NOTHING_SETTLES,
     SECOND_CHECK,
     SEVERAL_CONTRADICTED,
     VITAL,
     WHOLE_COUNTS,
     WHOLE_UNDECIDED,
     WITH_QUANTITIES,
+    Quoting,
     balance_of,
     certainty_words,
+    is_about_reading,
     percent_of,
     verdict_words,
 )
 
-Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
-Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
 
 _PASSAGE = re.compile(r"#(\d{1,9})\Z", re.ASCII)
@@ -266,6 +273,9 @@ class Statement(_Part):
     """Where the part that makes it begins and ends in the claim, in characters."""
     verdict: Verdict
     """The verdict on it; `cites` are numbers of the claim's `evidence`."""
+    evidence: tuple[StanceOn, ...] = ()
+    """What the sentences that were selected for it say about it, best first. Empty in older
+    results."""
 
 
 class ClaimResult(_Part):
@@ -303,6 +313,8 @@ class ClaimResult(_Part):
     """Calls and tokens of a language model, null where none was asked."""
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
+    not_settled: NotSettled | None = None
+    """Why the verdict is NOT ENOUGH INFO; null where it is another one, and in older results."""
     recipe_digest: str = ""
     """Digest of the stages and settings of the recipe: two checks with the same one did the
     same. Empty in older results."""
@@ -366,10 +378,64 @@ class ClaimResult(_Part):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words of the claim that no search for it found settled, each once."""
+        """The words of an undecided claim that no search for it found settled, each once."""
+        if self.verdict.label != types.NOT_ENOUGH_INFO:
+            return ()
+        if self.not_settled is not None:
+            return tuple(dict.fromkeys(map(self.words_at, self.not_settled.open)))
         ends = [hop for hop in self.hops if hop.stopped or hop is self.hops[-1]]
         spans = [span for hop in ends if not hop.sufficient for span in hop.missing]
         return tuple(dict.fromkeys(words for span in spans if (words := self.words_at(span))))
+
+    @property
+    def why_not_settled(self) -> tuple[Quoting, ...]:
+        """The sentences that say why the claim is undecided, none for one that is decided."""
+        if self.verdict.label != types.NOT_ENOUGH_INFO:
+            return ()
+        said = [Quoting(NOT_SETTLED, (), "")]
+        if self.not_settled is not None and self.not_settled.absent:
+            names = tuple(dict.fromkeys(map(self.words_at, self.not_settled.absent)))
+            said.insert(0, Quoting("", names, f" {'occur' if names[1:] else 'occurs'} {ABSENT}."))
+        if self.missing:
+            said.append(Quoting(NOTHING_SETTLES, self.missing))
+        return tuple(said)
+
+    @property
+    def closest(self) -> tuple[Evidence, ...]:
+        """The sentences that are closest to an undecided claim: the selected ones, and before them
+        those of the documents that the claim is about."""
+        about = self.not_settled.about if self.not_settled else ()
+        own = [item for item in self.evidence if item.document in about]
+        return (*own, *(item for item in self.selected if item.document not in about))
+
+    @property
+    def silent(self) -> tuple[Document, ...]:
+        """The documents that an undecided claim is about and that have no sentence like it."""
+        about = self.not_settled.about if self.not_settled else ()
+        useful = {item.document for item in self.evidence}
+        return tuple(one for one in self.documents if one.id in about and one.id not in useful)
+
+    @property
+    def notices_on_reading(self) -> tuple[str, ...]:
+        """The notices that say how much of the sentences was read."""
+        return tuple(filter(is_about_reading, self.notices))
+
+    @property
+    def notices_on_claim(self) -> tuple[str, ...]:
+        """All other notices."""
+        return tuple(notice for notice in self.notices if not is_about_reading(notice))
+
+    def statements_of(self, rank: int) -> tuple[tuple[int, StanceOn], ...]:
+        """Return the statements that a piece of evidence speaks about, with what it says of each.
+
+        ``rank``: its number. Statements are numbered from 1.
+        """
+        return tuple(
+            (number, one)
+            for number, statement in enumerate(self.statements, 1)
+            for one in statement.evidence
+            if one.evidence == rank
+        )
 
     @property
     def against(self) -> Evidence | None:
@@ -500,6 +566,7 @@ def claim_result(report: types.Report) -> ClaimResult:
         seconds=report.seconds,
         usage=report.usage,
         statements=tuple(_statement(one) for one in report.statements),
+        not_settled=report.not_settled,
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
     )
@@ -507,7 +574,9 @@ def claim_result(report: types.Report) -> ClaimResult:
 
 def _statement(one: types.CheckedStatement) -> Statement:
     verdict = Verdict.model_validate(one.verdict)
-    return Statement(text=one.text, span=(one.start, one.end), verdict=verdict)
+    return Statement(
+        text=one.text, span=(one.start, one.end), verdict=verdict, evidence=one.evidence
+    )
 
 
 def _evidence(item: types.Evidence) -> Evidence:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retrieval.recipes import stage_records
+from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -81,6 +82,8 @@ AGAINST = "Against this verdict"
 NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
+ABSENT = "in none of the documents that were searched"
+"""Stands after names of the claim, and "occurs" or "occur"."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
 LESS_SURE = "A second check, part by part, did not confirm this, so it is less sure."
 """Ends the rationale of a verdict that would be at a higher level without the proof."""
@@ -116,6 +119,7 @@ WITH_QUANTITIES = " + quantities"
 """Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
 
 _STATEMENT = "Statement "
+_READ_IN_PART = "Only the first "
 
 
 class Quoting(NamedTuple):
@@ -194,6 +198,22 @@ def counted(number: int, noun: str) -> str:
 def statement_words(number: int, of: int, statement: str) -> str:
     """Return what is said when the check of a statement of a claim begins."""
     return f"{_STATEMENT}{number} of {of}: {statement}"
+
+
+def read_in_part(number: int) -> str:
+    """Return the notice that the selected sentences are longer than the verifier reads at once."""
+    return f"{_READ_IN_PART}{counted(number, 'word')} of the sentences were read together."
+
+
+def is_about_reading(notice: str) -> bool:
+    """Return whether ``read_in_part`` made this notice."""
+    return notice.startswith(_READ_IN_PART)
+
+
+def recipe_words(name: str) -> str:
+    """Return what people call a recipe: "combined, searched on (3 hops more)" for combined+3."""
+    base, more = base_and_more_hops(name)
+    return f"{base}, searched on ({more} hops more)" if more else base
 
 
 def begins_statement(message: str) -> bool:

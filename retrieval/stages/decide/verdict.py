@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +33,7 @@ from retrieval.types import (
 from retrieval.verdict_level import is_firm
 from retrieval.words import VERDICTS, WITH_QUANTITIES, counted
 
+_WORD = re.compile(r"\w+")
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
@@ -61,8 +64,8 @@ class CrossEncoderJudge(Stage):
         together = " together" if len(selected) > 1 else ""
         message = f"{counted(len(selected), 'sentence')} read{together}: {VERDICTS[verdict.label].lower()}"
         verdict = _with_rulings(verdict, state)
-        cut = bool(selected) and not self.reads_whole(state.claim, selected)
-        return Step(replace(state, verdict=verdict, cut=cut), message)
+        words = self.read_words(state.claim, selected) if selected else None
+        return Step(replace(state, verdict=verdict, read_words=words), message)
 
     def judge(
         self,
@@ -97,13 +100,17 @@ class CrossEncoderJudge(Stage):
         lowered = decided_or_leaning(lowered, evidence, cutoff, subject)
         return saying_why_less_sure(lowered, decided)
 
-    def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether all selected evidence fits the verifier's window.
+    def read_words(self, claim: str, evidence: Sequence[Evidence]) -> int | None:
+        """Return how many words of the selected evidence fit the verifier's window, None for all.
 
-        If it does, every single sentence, every path and the input of the prover, whose window is
+        If all do, every single sentence, every path and the input of the prover, whose window is
         wider, fit too.
         """
-        return self._model.fits(claim, _text(evidence))
+        text = _text(evidence)
+        if self._model.fits(claim, text):
+            return None
+        ends = [found.end() for found in _WORD.finditer(text)]
+        return bisect_left(ends, True, key=lambda end: not self._model.fits(claim, text[:end]))
 
     def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
         """Return the probabilities of all sentences read as one text.
@@ -207,10 +214,11 @@ def rationale_of(
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
     first. For a decided claim the first sentence that has the same stance alone is quoted; if none
     has it but together with others, all of these. Otherwise the first sentence is quoted,
-    whatever its stance, unless no sentence is about the ``subject`` of the claim.
+    whatever its stance, unless no sentence is about the ``subject`` of the claim; before all others
+    comes that of the document about it.
     """
     if label == NOT_ENOUGH_INFO:
-        closest = evidence[0]
+        closest = next((one for one in evidence if subject.is_titled(one.title)), evidence[0])
         read = [item.as_read for item in evidence]
         if not subject.is_in(read):
             return f"No sentence about “{subject.text}” was found that decides it."
