@@ -75,6 +75,17 @@ class Cited(NamedTuple):
     rank: int | None
 
 
+class SaidOfStatement(NamedTuple):
+    """What a sentence says about a statement of the claim; ``number`` counts these from 1.
+
+    ``percent``: how sure that is, ``None`` where it settles nothing.
+    """
+
+    number: int
+    stance: Label
+    percent: int | None
+
+
 class WholeDocument(NamedTuple):
     """What the passages of a long document have in common."""
 
@@ -392,28 +403,31 @@ class ClaimResult(_Part):
         """The sentences that say why the claim is undecided, none for one that is decided."""
         if self.verdict.label != types.NOT_ENOUGH_INFO:
             return ()
-        said = [Quoting(NOT_SETTLED, (), "")]
-        if self.not_settled is not None and self.not_settled.absent:
-            names = tuple(dict.fromkeys(map(self.words_at, self.not_settled.absent)))
-            said.insert(0, Quoting("", names, f" {'occur' if names[1:] else 'occurs'} {ABSENT}."))
-        if self.missing:
-            said.append(Quoting(NOTHING_SETTLES, self.missing))
-        return tuple(said)
+        said = Quoting(NOT_SETTLED, (), "")
+        absent = self.not_settled.absent if self.not_settled else ()
+        if names := tuple(dict.fromkeys(map(self.words_at, absent))):
+            return Quoting("", names, f" {'occur' if names[1:] else 'occurs'} {ABSENT}."), said
+        return (said, Quoting(NOTHING_SETTLES, self.missing)) if self.missing else (said,)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Ids of the documents that a claim is about; only where it is not settled."""
+        if self.verdict.level != "unsettled" or self.not_settled is None:
+            return ()
+        return self.not_settled.about
 
     @property
     def closest(self) -> tuple[Evidence, ...]:
-        """The sentences that are closest to an undecided claim: the selected ones, and before them
-        those of the documents that the claim is about."""
-        about = self.not_settled.about if self.not_settled else ()
-        own = [item for item in self.evidence if item.document in about]
-        return (*own, *(item for item in self.selected if item.document not in about))
+        """The selected sentences; if the claim is not settled, after those of the documents that it
+        is about."""
+        own = [item for item in self.evidence if item.document in self.about]
+        return (*own, *(item for item in self.selected if item.document not in self.about))
 
     @property
     def silent(self) -> tuple[Document, ...]:
-        """The documents that an undecided claim is about and that have no sentence like it."""
-        about = self.not_settled.about if self.not_settled else ()
+        """The documents that a claim which is not settled is about, without a sentence like it."""
         useful = {item.document for item in self.evidence}
-        return tuple(one for one in self.documents if one.id in about and one.id not in useful)
+        return tuple(one for one in self.documents if one.id in self.about and one.id not in useful)
 
     @property
     def notices_on_reading(self) -> tuple[str, ...]:
@@ -425,13 +439,13 @@ class ClaimResult(_Part):
         """All other notices."""
         return tuple(notice for notice in self.notices if not is_about_reading(notice))
 
-    def statements_of(self, rank: int) -> tuple[tuple[int, StanceOn], ...]:
-        """Return the statements that a piece of evidence speaks about, with what it says of each.
+    def said_of_statements(self, rank: int) -> tuple[SaidOfStatement, ...]:
+        """Return what a piece of evidence says about the statements that it was selected for.
 
-        ``rank``: its number. Statements are numbered from 1.
+        ``rank``: its number.
         """
         return tuple(
-            (number, one)
+            SaidOfStatement(number, one.stance, percent_of(one.stance, one.stance_confidence))
             for number, statement in enumerate(self.statements, 1)
             for one in statement.evidence
             if one.evidence == rank
@@ -448,6 +462,12 @@ class ClaimResult(_Part):
         """How many selected sentences have each stance, those with the verdict's first."""
         verdict = self.verdict
         return balance_of(verdict.leans or verdict.label, (item.stance for item in self.selected))
+
+    def statement_balance(self, statement: Statement) -> dict[Label, int]:
+        """How many sentences have each stance on a statement, those with its verdict's first."""
+        verdict = statement.verdict
+        stances = (one.stance for one in statement.evidence)
+        return balance_of(verdict.leans or verdict.label, stances)
 
     @property
     def divided(self) -> bool:
