@@ -44,6 +44,7 @@ from retrieval.words import (
     NOT_IN_PARTS,
     NOT_SETTLED,
     NOTHING_SETTLES,
+    RIGHT_AS_OFTEN,
     SECOND_CHECK,
     SEVERAL_CONTRADICTED,
     VITAL,
@@ -547,7 +548,8 @@ class ClaimResult(_Part):
         if verdict.label == types.NOT_ENOUGH_INFO:
             return f"{SECOND_CHECK} {says} {WHOLE_UNDECIDED}"
         lowered = [LOWERED] if self.lowered_by_proof else []
-        return " ".join([SECOND_CHECK, says, *lowered, WHOLE_COUNTS])
+        measured = [RIGHT_AS_OFTEN] if self.decider == "verifier" else []
+        return " ".join([SECOND_CHECK, says, *lowered, WHOLE_COUNTS, *measured])
 
     @property
     def lowered_by_proof(self) -> bool:

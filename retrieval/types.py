@@ -446,7 +446,7 @@ class NotSettled:
     """Why the verdict is NOT ENOUGH INFO."""
 
     absent: tuple[Offsets, ...]
-    """Where names stand in the claim that no document of the corpus contains."""
+    """Where names stand in the claim that no text of the corpus contains."""
     open: tuple[Offsets, ...]
     """Where its open parts stand with a noun, a number, a name or an adjective that the selected
     sentences do not have."""

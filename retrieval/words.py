@@ -82,7 +82,7 @@ AGAINST = "Against this verdict"
 NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
-ABSENT = "in none of the documents that were searched"
+ABSENT = "in none of the texts that were searched"
 """Stands after names of the claim, and "occurs" or "occur"."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
 LESS_SURE = "A second check, part by part, did not confirm this, so it is less sure."
@@ -96,10 +96,9 @@ NOT_IN_PARTS: dict[Label, str] = {
 """What the second check found, by the label of a proof that is not that of the verdict."""
 SEVERAL_CONTRADICTED = "It found several parts contradicted, which it cannot combine."
 LOWERED = "So the confidence was lowered."
-WHOLE_COUNTS = (
-    "The verdict is from the sentences read as a whole: where the two differ, it is right about as"
-    " often as where they agree."
-)
+WHOLE_COUNTS = "The verdict is from the sentences read as a whole."
+RIGHT_AS_OFTEN = "Where the two differ, it is right about as often as where they agree."
+"""Measured for the verifier on everyday claims (``research/notebook.md``)."""
 WHOLE_UNDECIDED = "The sentences read as a whole do not settle it, and that counts."
 CANNOT_COMBINE = (
     "The proof cannot combine several contradictions, so the verdict is that of the evidence read"

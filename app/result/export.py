@@ -152,8 +152,11 @@ def _against(result: ClaimResult) -> list[str]:
 
 def _missing(result: ClaimResult) -> list[str]:
     """Return why the claim is not decided, where it is not."""
-    said = " ".join(_sentence(one).strip() for one in result.why_not_settled)
-    return [said, ""] if said else []
+    said = []
+    for one in result.why_not_settled:
+        words = f" {listed(list(map(_quoted, one.quoted)))}" if one.quoted else ""
+        said.append(f"{one.before}{words}{one.after}".strip())
+    return [" ".join(said), ""] if said else []
 
 
 def _statements(result: ClaimResult) -> list[str]:

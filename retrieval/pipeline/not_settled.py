@@ -52,14 +52,13 @@ class WhyNotSettled:
         in_corpus = dict(zip(words, self._in_corpus([[token] for token in words]), strict=True))
         elsewhere = not subject.is_in([item.as_read for item in state.evidence])
         for name in _names(words):
-            known = all(in_corpus[token] for token in name)
-            if known and elsewhere and len(name) > 1 and name[0].idx in about:
-                (known,) = self._in_corpus([name])
-            if not known:
+            apart = elsewhere and name[0].idx in about
+            doubtful = apart or not all(in_corpus[token] for token in name)
+            if doubtful and not any(self._in_corpus([name])):
                 yield name[0].idx, name[-1].idx + len(name[-1])
 
     def _in_corpus(self, names: Sequence[Sequence[Token]]) -> list[bool]:
-        """Return for each name whether a text or a title has it."""
+        """Return for each name whether a text has it, or it is a title."""
         forms = [_forms(name) for name in names]
         found = self._store.phrase_matches([PhraseSearch(one, 1) for one in forms])
         return [
