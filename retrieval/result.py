@@ -400,13 +400,18 @@ class ClaimResult(_Part):
         return tuple(dict.fromkeys(words for span in spans if (words := self.words_at(span))))
 
     @property
+    def absent(self) -> tuple[str, ...]:
+        """The names in an undecided claim that no text contains, each once."""
+        absent = self.not_settled.absent if self.not_settled else ()
+        return tuple(dict.fromkeys(map(self.words_at, absent)))
+
+    @property
     def why_not_settled(self) -> tuple[Quoting, ...]:
         """The sentences that say why the claim is undecided, none for one that is decided."""
         if self.verdict.label != types.NOT_ENOUGH_INFO:
             return ()
         said = Quoting(NOT_SETTLED, (), "")
-        absent = self.not_settled.absent if self.not_settled else ()
-        if names := tuple(dict.fromkeys(map(self.words_at, absent))):
+        if names := self.absent:
             return Quoting("", names, f" {'occur' if names[1:] else 'occurs'} {ABSENT}."), said
         return (said, Quoting(NOTHING_SETTLES, self.missing)) if self.missing else (said,)
 

@@ -44,7 +44,13 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, base_and_more_hops, recipe_named
+from retrieval.recipes.recipes import (
+    DEFAULT_RECIPE,
+    RECIPES,
+    Recipe,
+    base_and_more_hops,
+    recipe_named,
+)
 from retrieval.text.plain_questions import plain_statement
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.health import worker_health

@@ -51,8 +51,9 @@ class Piece:
 class Card:
     """A document, or a passage of one, with the sentences of it that are evidence, best first.
 
-    ``document``: its id. ``items``: those that were selected; of a document without any, the others. ``address``: where
-    the best sentence stands, ``None`` where that is not known. ``whole``: nothing is left out.
+    ``document``: its id. ``items``: those that were selected; of a document without any, the
+    others. ``address``: where the best sentence stands, ``None`` where that is not known.
+    ``whole``: nothing is left out.
     """
 
     document: str

@@ -223,7 +223,10 @@ def _proof(result: ClaimResult) -> list[str]:
     if proof is not None:
         lines, parts = ["", "## Proof", "", _sentence(proof.summary), ""], proof.parts
     elif result.proof_differs:
-        lines, parts = ["", "## Part by part", "", result.proof_differs, ""], differing_parts(result)
+        lines, parts = (
+            ["", "## Part by part", "", result.proof_differs, ""],
+            differing_parts(result),
+        )
     else:
         return []
     for part in parts:

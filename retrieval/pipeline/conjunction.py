@@ -95,9 +95,7 @@ def _statement(one: Checked, numbers: dict[SentenceKey, int]) -> CheckedStatemen
 
 def _not_settled(checked: Sequence[Checked]) -> NotSettled:
     """Return why the statements that are not settled are not, in the words of the claim."""
-    found = [
-        (one.statement, why) for one in checked if (why := one.report.not_settled) is not None
-    ]
+    found = [(one.statement, why) for one in checked if (why := one.report.not_settled) is not None]
 
     def placed(parts: Iterable[tuple[CutStatement, Offsets]]) -> tuple[Offsets, ...]:
         places = (statement.in_claim(*part) for statement, part in parts)

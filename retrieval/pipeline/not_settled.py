@@ -1,4 +1,4 @@
-"""Why a claim is not settled: what of it occurs in no document, and what nothing was found about."""
+"""Why a claim is not settled: what of it occurs in no text, and what nothing was found about."""
 
 from __future__ import annotations
 

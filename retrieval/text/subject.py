@@ -215,7 +215,6 @@ class Subject:
             or any(self._claim.issuperset(_plain_title(title)) for title, _ in texts)
         )
 
-
     def is_titled(self, title: str) -> bool:
         """Return whether a document with this title is about the subject.
 

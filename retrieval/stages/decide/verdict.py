@@ -62,7 +62,8 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{counted(len(selected), 'sentence')} read{together}: {VERDICTS[verdict.label].lower()}"
+        said = VERDICTS[verdict.label].lower()
+        message = f"{counted(len(selected), 'sentence')} read{together}: {said}"
         verdict = _with_rulings(verdict, state)
         words = self.read_words(state.claim, selected) if selected else None
         return Step(replace(state, verdict=verdict, read_words=words), message)
