@@ -18,10 +18,8 @@ from retrieval.words import (
     STANCES,
     STOPPED,
     VERDICTS,
-    Quoting,
     balance_words,
     counted,
-    listed,
 )
 
 WIDTH = 88
@@ -121,13 +119,8 @@ def _how_sure(stance: Label, percent: int | None) -> str:
 
 def _missing(result: ClaimResult) -> list[str]:
     """Return why the claim is not decided, where it is not."""
-    said = " ".join(map(_sentence, result.why_not_settled))
+    said = " ".join(one.text for one in result.why_not_settled)
     return _wrapped(said, "") if said else []
-
-
-def _sentence(said: Quoting) -> str:
-    words = listed([f"“{words}”" for words in said.quoted])
-    return f"{said.before} {words}{said.after}".strip() if words else f"{said.before}{said.after}"
 
 
 def _proof(result: ClaimResult) -> list[str]:

@@ -154,6 +154,7 @@ def _verdict_lines(result: ClaimResult) -> list[str]:
     searched = f"{result.corpus_title}, {corpus.documents} documents, {dated}"
     return [
         f"{result.verdict.words}{sure}: {result.claim}",
+        *(said.text for said in result.why_not_settled),
         *balance,
         *(_evidence_line(item) for item in selected[:_SENTENCES_IN_TEXT]),
         f"Searched: {searched}; recipe {result.recipe}.",

@@ -128,6 +128,12 @@ class Quoting(NamedTuple):
     quoted: tuple[str, ...]
     after: str = "."
 
+    @property
+    def text(self) -> str:
+        """The sentence as plain text."""
+        words = listed([f"“{words}”" for words in self.quoted])
+        return f"{' '.join(filter(None, (self.before, words)))}{self.after}"
+
 
 def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:
     """Return a verdict in words that are as sure as it is: "Probably refuted"."""
