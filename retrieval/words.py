@@ -216,9 +216,9 @@ def is_about_reading(notice: str) -> bool:
 
 
 def recipe_words(name: str) -> str:
-    """Return what people call a recipe: "combined, searched on (3 hops more)" for combined+3."""
+    """Return what people call a recipe: "combined, 3 more hops" for combined+3."""
     base, more = base_and_more_hops(name)
-    return f"{base}, searched on ({more} hops more)" if more else base
+    return f"{base}, {more} more hops" if more else base
 
 
 def begins_statement(message: str) -> bool:

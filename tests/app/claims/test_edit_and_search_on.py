@@ -70,7 +70,7 @@ def test_a_search_goes_on_in_a_new_check_that_names_the_first(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     recipes, previous = [], done(store, worker)
-    said = "searched on (3 hops more)"
+    said = "combined, 3 more hops"
     assert said not in client.get(f"/claims/{previous}").text
     for _ in range(3):
         assert "/search-on" in client.get(f"/claims/{previous}").text
