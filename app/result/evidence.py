@@ -53,7 +53,8 @@ class Card:
 
     ``document``: its id. ``items``: those that were selected; of a document without any, the
     others. ``address``: where the best sentence stands, ``None`` where that is not known.
-    ``whole``: nothing is left out.
+    ``looks``: of all that its sentences say, also of single statements. ``whole``: nothing is left
+    out.
     """
 
     document: str
@@ -62,13 +63,9 @@ class Card:
     credit: str
     by_ocr: bool
     items: tuple[Ranked, ...]
+    looks: tuple[Look, ...]
     pieces: tuple[Piece, ...]
     whole: bool
-
-    @property
-    def looks(self) -> tuple[Look, ...]:
-        """The looks of its sentences."""
-        return tuple(dict.fromkeys(LOOKS[one.item.stance] for one in self.items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,8 @@ def cards(
         of[item.document].append(Ranked(rank, item))
     return tuple(
         _card(
-            items, read.get(name), files.get(name), [d for d in differences if d.document == name]
+            *(result, items, read.get(name), files.get(name)),
+            [d for d in differences if d.document == name],
         )
         for name, items in of.items()
     )
@@ -158,6 +156,7 @@ def by_statements(result: ClaimResult, found: Sequence[Card]) -> tuple[CardGroup
 
 
 def _card(
+    result: ClaimResult,
     found: Sequence[Ranked],
     document: Document | None,
     file: str | None,
@@ -176,9 +175,15 @@ def _card(
         credit=document.credit if document else "",
         by_ocr=best.by_ocr,
         items=tuple(items),
+        looks=tuple(dict.fromkeys(LOOKS[said] for one in items for said in _stances(result, one))),
         pieces=pieces,
         whole=not any(piece.rest for piece in pieces),
     )
+
+
+def _stances(result: ClaimResult, one: Ranked) -> list[Label]:
+    """Return what a sentence says of each statement that it was selected for, or of the claim."""
+    return [said.stance for said in result.said_of_statements(one.rank)] or [one.item.stance]
 
 
 def quoted(result: ClaimResult) -> Evidence | None:

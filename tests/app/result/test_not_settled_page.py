@@ -83,6 +83,7 @@ def test_evidence_stands_under_its_statement_with_what_it_says_of_each(page_of: 
     assert "Supports 75% · Statement 2 Refutes 75%" in text
     assert "Statement 2: Two." not in text  # its only sentence stands above
     assert 'id="statement-2"' in page
+    assert '<li class="evidence supported refuted">' in page  # shown where one of both is chosen
     assert "Two. Refuted 90% sure · 1 refutes" in verdict_of(page)
     markdown = page_of(of_two_statements(), "md")
     assert "Statement 1: supports (75%).\n   Statement 2: refutes (75%)." in markdown
