@@ -33,6 +33,7 @@ from retrieval.words import (
     balance_words,
     counted,
     found_by_words,
+    recipe_words,
     verdict_words,
 )
 
@@ -100,6 +101,7 @@ def install_filters(environment: Environment) -> None:
         "moment": moment,
         "operator": lambda operator: Badge(LOOKS_OF_PARTS[operator], OPERATORS[operator]),
         "opinion": lambda label: Badge(LOOKS[label], VERDICTS[label], level_of(label, None, None)),
+        "recipe": recipe_words,
         "safe_url": safe_url,
         "seconds": seconds,
         "stage": lambda name: STAGES.get(name, name),

@@ -6,15 +6,13 @@ import textwrap
 
 from cli.errors import printable
 from retrieval.result import ClaimResult, Evidence
-from retrieval.types import ALTERNATION, EQUIVALENCE, INDEPENDENCE, NEGATION, NOT_ENOUGH_INFO
+from retrieval.types import ALTERNATION, EQUIVALENCE, INDEPENDENCE, NEGATION, Label
 from retrieval.words import (
     AGAINST,
     AGREE,
     BY_WHOLE,
     CANNOT_COMBINE,
     DISAGREE,
-    NOT_SETTLED,
-    NOTHING_SETTLES,
     OCR_NOTE,
     OPERATORS,
     STANCES,
@@ -38,7 +36,7 @@ def as_text(result: ClaimResult) -> str:
         lines += _wrapped(f"Did you mean “{result.did_you_mean}”?", "")
     if result.claim_as_written is not None:
         lines += _wrapped(f"As it was written: {result.claim_as_written}", "")
-    lines += [f"Note: {notice}" for notice in result.notices]
+    lines += [f"Note: {notice}" for notice in result.notices_on_claim]
     lines += _missing(result)
     lines += _statements(result)
     lines += ["", balance_words(result.balance)] if selected else []
@@ -47,8 +45,9 @@ def as_text(result: ClaimResult) -> str:
     lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]
-    for number, item in enumerate(selected[:_SHOWN], start=1):
-        lines += _wrapped(f"{number}. [{_stance(item)}] {_named(item)}", "   ")
+    ranked = [(rank, item) for rank, item in enumerate(result.evidence, 1) if item.selected]
+    for number, (rank, item) in enumerate(ranked[:_SHOWN], start=1):
+        lines += _wrapped(f"{number}. [{_stance(rank, item, result)}] {_named(item)}", "   ")
         if item.url:
             lines.append(f"   {item.url}")
         credit = result.credits.get(item.document, "")
@@ -56,7 +55,9 @@ def as_text(result: ClaimResult) -> str:
             lines.append(f"   From {credit}")
     if any(item.by_ocr for item in selected[:_SHOWN]):
         lines += ["", *_wrapped(OCR_NOTE, "")]
-    lines += ["", *_proof(result)] if result.proof else []
+    proof = _proof(result)
+    lines += ["", *proof] if proof else []
+    lines += ["", *result.notices_on_reading] if result.notices_on_reading else []
     last = result.hops[-1]
     if last.stopped:
         lines += ["", f"The search ended after hop {last.hop}: {STOPPED[last.stopped]}."]
@@ -105,26 +106,28 @@ def _in_brackets(words: str) -> str:
     return f" ({words})" if words else ""
 
 
-def _stance(item: Evidence) -> str:
-    percent = "" if item.percent is None else f", {item.percent}%"
-    return (
-        STANCES[item.stance].lower()
-        + percent
-        + (f", in {item.copies} documents" if item.copies > 1 else "")
-    )
+def _stance(rank: int, item: Evidence, result: ClaimResult) -> str:
+    said = [
+        f"{_how_sure(one.stance, one.percent)} (statement {one.number})"
+        for one in result.said_of_statements(rank)
+    ]
+    copies = [f"in {item.copies} documents"] if item.copies > 1 else []
+    return ", ".join([*(said or [_how_sure(item.stance, item.percent)]), *copies])
+
+
+def _how_sure(stance: Label, percent: int | None) -> str:
+    return STANCES[stance].lower() + ("" if percent is None else f", {percent}%")
 
 
 def _missing(result: ClaimResult) -> list[str]:
-    """Return what is missing, where the claim is not decided."""
-    if result.verdict.label != NOT_ENOUGH_INFO:
-        return []
-    words = ", ".join(f"“{words}”" for words in result.missing)
-    return _wrapped(f"{NOT_SETTLED} {NOTHING_SETTLES} {words}." if words else NOT_SETTLED, "")
+    """Return why the claim is not decided, where it is not."""
+    said = " ".join(one.text for one in result.why_not_settled)
+    return _wrapped(said, "") if said else []
 
 
 def _proof(result: ClaimResult) -> list[str]:
-    if result.proof_differs:
-        return _wrapped(result.proof_differs, "")
+    if not result.proof_agrees:
+        return _wrapped(result.proof_differs, "") if result.proof_differs else []
     texts = {found.id: found for found in result.documents}
     whole = {(item.document, item.start, item.end) for item in result.evidence}
     lines = ["The proof, part by part:"]

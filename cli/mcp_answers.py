@@ -148,10 +148,13 @@ def _verdict_lines(result: ClaimResult) -> list[str]:
     selected, corpus = result.selected, result.corpus
     sure = f" ({result.certainty})" if result.certainty else ""
     balance = [balance_words(result.balance)] if selected else []
-    dated = f"text of {corpus.text_date}" if corpus.text_date else "text of an unknown date"
+    dated = (
+        f"text of {corpus.text_date}" if corpus.text_date else "the date of this text is not known"
+    )
     searched = f"{result.corpus_title}, {corpus.documents} documents, {dated}"
     return [
         f"{result.verdict.words}{sure}: {result.claim}",
+        *(said.text for said in result.why_not_settled),
         *balance,
         *(_evidence_line(item) for item in selected[:_SENTENCES_IN_TEXT]),
         f"Searched: {searched}; recipe {result.recipe}.",

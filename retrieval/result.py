@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval import types
 from retrieval.types import (
@@ -25,28 +25,40 @@ from retrieval.types import (
     Hop,
     Label,
     Mutation,
+    NotSettled,
     Offsets,
     Question,
+    Rounded,
     SentenceKey,
+    Share,
+    StanceOn,
     Usage,
     Whole,
 )
 from retrieval.verdict_level import Level, level_of
 from retrieval.version import esoteric_version
 from retrieval.words import (
+    ABSENT,
     BY_OCR,
     LOWERED,
-    PROOF_DIFFERS,
+    NOT_IN_PARTS,
+    NOT_SETTLED,
+    NOTHING_SETTLES,
+    RIGHT_AS_OFTEN,
+    SECOND_CHECK,
+    SEVERAL_CONTRADICTED,
     VITAL,
+    WHOLE_COUNTS,
+    WHOLE_UNDECIDED,
     WITH_QUANTITIES,
+    Quoting,
     balance_of,
     certainty_words,
+    is_about_reading,
     percent_of,
     verdict_words,
 )
 
-Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
-Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Decider: TypeAlias = Literal["verifier", "model", "both"]
 
 _PASSAGE = re.compile(r"#(\d{1,9})\Z", re.ASCII)
@@ -62,6 +74,17 @@ class Cited(NamedTuple):
 
     title: str
     rank: int | None
+
+
+class SaidOfStatement(NamedTuple):
+    """What a sentence says about a statement of the claim; ``number`` counts these from 1.
+
+    ``percent``: how sure that is, ``None`` where it settles nothing.
+    """
+
+    number: int
+    stance: Label
+    percent: int | None
 
 
 class WholeDocument(NamedTuple):
@@ -262,6 +285,9 @@ class Statement(_Part):
     """Where the part that makes it begins and ends in the claim, in characters."""
     verdict: Verdict
     """The verdict on it; `cites` are numbers of the claim's `evidence`."""
+    evidence: tuple[StanceOn, ...] = ()
+    """What the sentences that were selected for it say about it, best first. Empty in older
+    results."""
 
 
 class ClaimResult(_Part):
@@ -299,6 +325,8 @@ class ClaimResult(_Part):
     """Calls and tokens of a language model, null where none was asked."""
     statements: tuple[Statement, ...] = ()
     """The statements of a claim that makes several, each checked alone; empty for one statement."""
+    not_settled: NotSettled | None = None
+    """Why the verdict is NOT ENOUGH INFO; null where it is another one, and in older results."""
     recipe_digest: str = ""
     """Digest of the stages and settings of the recipe: two checks with the same one did the
     same. Empty in older results."""
@@ -365,10 +393,72 @@ class ClaimResult(_Part):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The words of the claim that no search for it found settled, each once."""
+        """The words of an undecided claim that no search for it found settled, each once."""
+        if self.verdict.label != types.NOT_ENOUGH_INFO:
+            return ()
+        if self.not_settled is not None:
+            return tuple(dict.fromkeys(map(self.words_at, self.not_settled.open)))
         ends = [hop for hop in self.hops if hop.stopped or hop is self.hops[-1]]
         spans = [span for hop in ends if not hop.sufficient for span in hop.missing]
         return tuple(dict.fromkeys(words for span in spans if (words := self.words_at(span))))
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The names in an undecided claim that no text contains, each once."""
+        absent = self.not_settled.absent if self.not_settled else ()
+        return tuple(dict.fromkeys(map(self.words_at, absent)))
+
+    @property
+    def why_not_settled(self) -> tuple[Quoting, ...]:
+        """The sentences that say why the claim is undecided, none for one that is decided."""
+        if self.verdict.label != types.NOT_ENOUGH_INFO:
+            return ()
+        said = Quoting(NOT_SETTLED, (), "")
+        if names := self.absent:
+            return Quoting("", names, f" {'occur' if names[1:] else 'occurs'} {ABSENT}."), said
+        return (said, Quoting(NOTHING_SETTLES, self.missing)) if self.missing else (said,)
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Ids of the documents that a claim is about; only where it is not settled."""
+        if self.verdict.level != "unsettled" or self.not_settled is None:
+            return ()
+        return self.not_settled.about
+
+    @property
+    def closest(self) -> tuple[Evidence, ...]:
+        """The selected sentences; if the claim is not settled, after those of the documents that it
+        is about."""
+        own = [item for item in self.evidence if item.document in self.about]
+        return (*own, *(item for item in self.selected if item.document not in self.about))
+
+    @property
+    def silent(self) -> tuple[Document, ...]:
+        """The documents that a claim which is not settled is about, without a sentence like it."""
+        useful = {item.document for item in self.evidence}
+        return tuple(one for one in self.documents if one.id in self.about and one.id not in useful)
+
+    @property
+    def notices_on_reading(self) -> tuple[str, ...]:
+        """The notices that say how much of the sentences was read."""
+        return tuple(filter(is_about_reading, self.notices))
+
+    @property
+    def notices_on_claim(self) -> tuple[str, ...]:
+        """All other notices."""
+        return tuple(notice for notice in self.notices if not is_about_reading(notice))
+
+    def said_of_statements(self, rank: int) -> tuple[SaidOfStatement, ...]:
+        """Return what a piece of evidence says about the statements that it was selected for.
+
+        ``rank``: its number.
+        """
+        return tuple(
+            SaidOfStatement(number, one.stance, percent_of(one.stance, one.stance_confidence))
+            for number, statement in enumerate(self.statements, 1)
+            for one in statement.evidence
+            if one.evidence == rank
+        )
 
     @property
     def against(self) -> Evidence | None:
@@ -381,6 +471,12 @@ class ClaimResult(_Part):
         """How many selected sentences have each stance, those with the verdict's first."""
         verdict = self.verdict
         return balance_of(verdict.leans or verdict.label, (item.stance for item in self.selected))
+
+    def statement_balance(self, statement: Statement) -> dict[Label, int]:
+        """How many sentences have each stance on a statement, those with its verdict's first."""
+        verdict = statement.verdict
+        stances = (one.stance for one in statement.evidence)
+        return balance_of(verdict.leans or verdict.label, stances)
 
     @property
     def divided(self) -> bool:
@@ -446,11 +542,22 @@ class ClaimResult(_Part):
 
     @property
     def proof_differs(self) -> str:
-        """A sentence about a proof whose label is not that of the verdict, else ""."""
-        if not self.proof or self.proof_agrees:
+        """What a proof whose label is not that of the verdict means for the reader, else "".
+
+        It is empty too where the proof says nothing: none of its parts was found.
+        """
+        verdict = self.verdict
+        found = [step for step in self.proof if step.operator != types.INDEPENDENCE]
+        if not found or self.proof_agrees or self.proof_label is None:
             return ""
-        lowered = self.verdict.label != types.NOT_ENOUGH_INFO and self.lowered_by_proof
-        return f"{PROOF_DIFFERS} {LOWERED}" if lowered else PROOF_DIFFERS
+        contradicted = sum(step.operator != types.EQUIVALENCE for step in found)
+        several = len(found) == len(self.proof) and contradicted > 1 and not self.statements
+        says = SEVERAL_CONTRADICTED if several else NOT_IN_PARTS[self.proof_label]
+        if verdict.label == types.NOT_ENOUGH_INFO:
+            return f"{SECOND_CHECK} {says} {WHOLE_UNDECIDED}"
+        lowered = [LOWERED] if self.lowered_by_proof else []
+        measured = [RIGHT_AS_OFTEN] if self.decider == "verifier" else []
+        return " ".join([SECOND_CHECK, says, *lowered, WHOLE_COUNTS, *measured])
 
     @property
     def lowered_by_proof(self) -> bool:
@@ -489,6 +596,7 @@ def claim_result(report: types.Report) -> ClaimResult:
         seconds=report.seconds,
         usage=report.usage,
         statements=tuple(_statement(one) for one in report.statements),
+        not_settled=report.not_settled,
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
         did_you_mean=report.suggestion,
@@ -497,7 +605,9 @@ def claim_result(report: types.Report) -> ClaimResult:
 
 def _statement(one: types.CheckedStatement) -> Statement:
     verdict = Verdict.model_validate(one.verdict)
-    return Statement(text=one.text, span=(one.start, one.end), verdict=verdict)
+    return Statement(
+        text=one.text, span=(one.start, one.end), verdict=verdict, evidence=one.evidence
+    )
 
 
 def _evidence(item: types.Evidence) -> Evidence:

@@ -64,7 +64,8 @@ class ClaimState:
         last_selection: the selection of the previous hop; None in the first hop.
         proof: of the claim, from the selected evidence; None if the recipe makes none.
         verdict: on the selected evidence; None until the first hop has decided.
-        cut: whether the selected evidence is longer than the verifier reads at once.
+        read_words: how many words of the selected evidence the verifier has read at once; None
+            where it has read all of them.
         hops: the finished hops.
     """
 
@@ -95,7 +96,7 @@ class ClaimState:
     last_selection: frozenset[SentenceKey] | None = None
     proof: Proof | None = None
     verdict: Verdict | None = None
-    cut: bool = False
+    read_words: int | None = None
     hops: tuple[Hop, ...] = ()
 
     def __deepcopy__(self, memo: object) -> ClaimState:

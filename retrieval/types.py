@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.dataclasses import dataclass as described
 
 Label: TypeAlias = Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
@@ -45,6 +45,8 @@ OPERATORS: tuple[Operator, Operator, Operator, Operator] = (
 
 Whole: TypeAlias = Annotated[int, Field(json_schema_extra={"minimum": 0})]
 Offsets: TypeAlias = tuple[Whole, Whole]
+Rounded: TypeAlias = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+Share: TypeAlias = Annotated[Rounded, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 
 # Values with defaults are models, which know what keys a stored document of an older version had.
 _PUBLISHED = ConfigDict(use_attribute_docstrings=True)
@@ -439,17 +441,44 @@ class CorpusInfo(BaseModel):
     the default one."""
 
 
+@described(frozen=True, slots=True, config=_PUBLISHED)
+class NotSettled:
+    """Why the verdict is NOT ENOUGH INFO."""
+
+    absent: tuple[Offsets, ...]
+    """Where names stand in the claim that no text of the corpus contains."""
+    open: tuple[Offsets, ...]
+    """Where its open parts stand with a noun, a number, a name or an adjective that the selected
+    sentences do not have."""
+    about: tuple[str, ...]
+    """Ids of the documents that were opened and whose title is what the claim is about."""
+
+
+@described(frozen=True, slots=True, config=_PUBLISHED)
+class StanceOn:
+    """What a selected sentence says about one statement of the claim."""
+
+    evidence: Whole
+    """Its number in `evidence`, from 1."""
+    stance: Label
+    """What it says about the statement, read together with the same path."""
+    stance_confidence: Share
+    """Probability of the stance."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedStatement:
     """A statement of a claim that makes several; ``claim[start:end]`` makes it.
 
-    Its text may begin with a subject from another part.
+    Its text may begin with a subject from another part. ``evidence``: what the sentences that were
+    selected for it say about it, best first.
     """
 
     text: str
     start: int
     end: int
     verdict: Verdict
+    evidence: tuple[StanceOn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +488,8 @@ class Report:
     ``claim``: as it was checked. ``original``: as it was written, None where that is the same.
     ``suggestion``: the claim with other words where it may be misspelt.
     ``recipe_digest``: see ``Recipe.digest``.
-    ``statements``: of a claim that makes several, else empty. ``retrieved``: for evaluations; the
+    ``statements``: of a claim that makes several, else empty. ``not_settled``: ``None`` where the
+    verdict is decided. ``retrieved``: for evaluations; the
     verifier chose ``evidence`` from its passages.
     """
 
@@ -477,6 +507,7 @@ class Report:
     usage: Usage | None = None
     original: str | None = None
     statements: tuple[CheckedStatement, ...] = ()
+    not_settled: NotSettled | None = None
     retrieved: Retrieved = Retrieved()
     recipe_digest: str = ""
     suggestion: str | None = None

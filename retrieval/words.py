@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retrieval.recipes import stage_records
+from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -81,9 +82,24 @@ AGAINST = "Against this verdict"
 NOT_SETTLED = "The documents do not settle it."
 NOTHING_SETTLES = "Nothing that was found settles"
 """Stands before the words of the claim that are open."""
+ABSENT = "in none of the texts that were searched"
+"""Stands after names of the claim, and "occurs" or "occur"."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
-PROOF_DIFFERS = "Read part by part, the evidence does not give the same verdict."
-LOWERED = "This has lowered the confidence."
+LESS_SURE = "A second check, part by part, did not confirm this, so it is less sure."
+"""Ends the rationale of a verdict that would be at a higher level without the proof."""
+SECOND_CHECK = "A second check compared each part of the claim with these sentences by itself."
+NOT_IN_PARTS: dict[Label, str] = {
+    NOT_ENOUGH_INFO: "It did not find every part in them.",
+    SUPPORTS: "It found every part in them.",
+    REFUTES: "It found a part that they contradict.",
+}
+"""What the second check found, by the label of a proof that is not that of the verdict."""
+SEVERAL_CONTRADICTED = "It found several parts contradicted, which it cannot combine."
+LOWERED = "So the confidence was lowered."
+WHOLE_COUNTS = "The verdict is from the sentences read as a whole."
+RIGHT_AS_OFTEN = "Where the two differ, it is right about as often as where they agree."
+"""Measured for the verifier on everyday claims (``research/notebook.md``)."""
+WHOLE_UNDECIDED = "The sentences read as a whole do not settle it, and that counts."
 CANNOT_COMBINE = (
     "The proof cannot combine several contradictions, so the verdict is that of the evidence read"
     " as a whole."
@@ -102,6 +118,7 @@ WITH_QUANTITIES = " + quantities"
 """Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
 
 _STATEMENT = "Statement "
+_READ_IN_PART = "Only the first "
 
 
 class Quoting(NamedTuple):
@@ -110,6 +127,12 @@ class Quoting(NamedTuple):
     before: str
     quoted: tuple[str, ...]
     after: str = "."
+
+    @property
+    def text(self) -> str:
+        """The sentence as plain text."""
+        words = listed([f"“{words}”" for words in self.quoted])
+        return f"{' '.join(filter(None, (self.before, words)))}{self.after}"
 
 
 def verdict_words(label: Label, confidence: float | None, leans: Label | None) -> str:
@@ -180,6 +203,22 @@ def counted(number: int, noun: str) -> str:
 def statement_words(number: int, of: int, statement: str) -> str:
     """Return what is said when the check of a statement of a claim begins."""
     return f"{_STATEMENT}{number} of {of}: {statement}"
+
+
+def read_in_part(number: int) -> str:
+    """Return the notice that the selected sentences are longer than the verifier reads at once."""
+    return f"{_READ_IN_PART}{counted(number, 'word')} of the sentences were read together."
+
+
+def is_about_reading(notice: str) -> bool:
+    """Return whether ``read_in_part`` made this notice."""
+    return notice.startswith(_READ_IN_PART)
+
+
+def recipe_words(name: str) -> str:
+    """Return what people call a recipe: "combined, 3 more hops" for combined+3."""
+    base, more = base_and_more_hops(name)
+    return f"{base}, {more} more hops" if more else base
 
 
 def begins_statement(message: str) -> bool:

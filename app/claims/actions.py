@@ -67,13 +67,13 @@ def more_hops(recipe: str) -> int:
 
 
 def _doubtful(result: ClaimResult) -> str:
-    """Return the words of the claim that the evidence contradicts, or else leaves open."""
+    """Return words of the claim: what the evidence contradicts, or what is in no text, or open."""
     contradicted = [
         result.words_at(part.claim_span)
         for part in result.proof or ()
         if result.proof_agrees and part.operator in (NEGATION, ALTERNATION)
     ]
-    return next((words for words in (*contradicted, *result.missing) if words), "")
+    return next((words for words in (*contradicted, *result.absent, *result.missing) if words), "")
 
 
 def _before(job: Job, earlier: Job) -> Before | None:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from app.claims.history_search import HistorySearch
 from app.contexts import Corpus, CorpusChoice, RecipeChoice
 from app.filters import Badge
-from app.result.evidence import Card, Opened
+from app.result.evidence import Card, CardGroup, Opened
 from app.result.highlighting import Segment
 from app.result.proof import Difference, Part, ProofItem
 from app.result.trail import Group, Steps
@@ -183,8 +183,10 @@ class ResultPage:
     """A claim that is done: its ``job`` and the result of that.
 
     ``drawn``: the claim, cut around the words that the
-    evidence contradicts, which are the ``differences``. ``cards``: documents with selected
-    sentences; ``unused``: with others only; ``opened``: without any. ``proof``: ``None`` where the
+    evidence contradicts, which are the ``differences``. ``found``: documents with selected
+    sentences; ``unused``: with others only; ``opened``: without any. Of a claim that is not settled
+    those that it is about come first, and ``silent`` are such that have none. ``base_recipe``: the
+    recipe without the hops that the search went on for. ``proof``: ``None`` where the
     recipe makes none, or where it does not agree with the verdict; ``differing``: its parts then.
     """
 
@@ -193,9 +195,11 @@ class ResultPage:
     result: ClaimResult
     drawn: tuple[Segment, ...]
     differences: tuple[Difference, ...]
-    cards: tuple[Card, ...]
+    found: tuple[CardGroup, ...]
     unused: tuple[Card, ...]
     opened: tuple[Opened, ...]
+    silent: tuple[Opened, ...]
+    base_recipe: str
     proof: ProofItem | None
     differing: tuple[Part, ...]
     trail: tuple[Group, ...]

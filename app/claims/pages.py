@@ -29,7 +29,7 @@ from app.lists.pages import submitted_list
 from app.people.access import listed_owner
 from app.people.asker import client
 from app.people.visitor import may_change, refuse_others, visitor_with_cookie
-from app.result.evidence import cards, without_evidence
+from app.result.evidence import by_statements, cards, closest_first, silent, without_evidence
 from app.result.proof import differences, differing_parts, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
 from app.services import services
@@ -44,7 +44,13 @@ from retrieval.errors import (
     RecipeUnavailable,
     UnknownRecipe,
 )
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, recipe_named
+from retrieval.recipes.recipes import (
+    DEFAULT_RECIPE,
+    RECIPES,
+    Recipe,
+    base_and_more_hops,
+    recipe_named,
+)
 from retrieval.text.plain_questions import plain_statement
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
@@ -260,15 +266,17 @@ def _result_page(job: Job) -> ResultPage:
     events = services().store.events(job.id, 0)
     found = differences(result)
     files = file_links(job.id, result)
-    shown = cards(result, files, found)
+    shown, unused = closest_first(result, cards(result, files, found))
     return ResultPage(
         job=job,
         result=result,
         drawn=marked_claim(result, found),
         differences=found,
-        cards=tuple(card for card in shown if card.selected),
-        unused=tuple(card for card in shown if not card.selected),
+        found=by_statements(result, shown),
+        unused=unused,
         opened=without_evidence(result, files),
+        silent=silent(result, files),
+        base_recipe=base_and_more_hops(result.recipe)[0],
         proof=proof_item(result),
         differing=differing_parts(result),
         trail=trail(events, _recipe_of(job), running=False)

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from app.api.models import ListedVerdict
 from app.filters import Badge, job_badge
 from retrieval.errors import Problem
-from retrieval.result import ClaimResult, Evidence, Rounded, Share
-from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Whole
+from retrieval.result import ClaimResult, Evidence
+from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Rounded, Share, Whole
 from retrieval.words import (
     STANCES,
     VERDICTS,

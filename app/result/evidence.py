@@ -51,27 +51,32 @@ class Piece:
 class Card:
     """A document, or a passage of one, with the sentences of it that are evidence, best first.
 
-    ``items``: those that were selected; of a document without any, the others. ``address``: where
-    the best sentence stands, ``None`` where that is not known. ``whole``: nothing is left out.
+    ``document``: its id. ``items``: those that were selected; of a document without any, the
+    others. ``address``: where the best sentence stands, ``None`` where that is not known.
+    ``looks``: of all that its sentences say, also of single statements. ``whole``: nothing is left
+    out.
     """
 
+    document: str
     title: str
     address: str | None
     credit: str
     by_ocr: bool
     items: tuple[Ranked, ...]
+    looks: tuple[Look, ...]
     pieces: tuple[Piece, ...]
     whole: bool
 
-    @property
-    def selected(self) -> bool:
-        """Whether the verdict is based on it."""
-        return self.items[0].item.selected
 
-    @property
-    def looks(self) -> tuple[Look, ...]:
-        """The looks of its sentences."""
-        return tuple(dict.fromkeys(LOOKS[one.item.stance] for one in self.items))
+@dataclass(frozen=True, slots=True)
+class CardGroup:
+    """Cards of documents about one statement of the claim, ``statement`` counted from 1.
+
+    0 where the claim is one statement. A card may also have sentences about other statements.
+    """
+
+    statement: int
+    cards: tuple[Card, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +99,31 @@ class Opened:
 def without_evidence(result: ClaimResult, files: Mapping[str, str]) -> tuple[Opened, ...]:
     """Return the documents that were opened for nothing; see ``cards``."""
     useful = {item.document for item in result.evidence}
-    return tuple(
-        Opened(one.reference, safe_url(one.url) or files.get(one.id), one.credit)
-        for one in result.documents
-        if one.id not in useful
-    )
+    return tuple(_opened(one, files) for one in result.documents if one.id not in useful)
+
+
+def silent(result: ClaimResult, files: Mapping[str, str]) -> tuple[Opened, ...]:
+    """Return the documents that an undecided claim is about and that say nothing of it."""
+    return tuple(_opened(one, files) for one in result.silent)
+
+
+def _opened(document: Document, files: Mapping[str, str]) -> Opened:
+    address = safe_url(document.url) or files.get(document.id)
+    return Opened(document.reference, address, document.credit)
+
+
+def closest_first(
+    result: ClaimResult, found: Sequence[Card]
+) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """Return the cards that are shown, and those of documents that were not used.
+
+    Of a claim that is not settled, those of the documents that it is about come first, used or not.
+    """
+    closest = {item.document for item in result.closest}
+    about = [card for card in found if card.document in result.about]
+    others = [card for card in found if card.document not in result.about]
+    shown = [*about, *(card for card in others if card.document in closest)]
+    return tuple(shown), tuple(card for card in found if card not in shown)
 
 
 def cards(
@@ -114,13 +139,24 @@ def cards(
         of[item.document].append(Ranked(rank, item))
     return tuple(
         _card(
-            items, read.get(name), files.get(name), [d for d in differences if d.document == name]
+            *(result, items, read.get(name), files.get(name)),
+            [d for d in differences if d.document == name],
         )
         for name, items in of.items()
     )
 
 
+def by_statements(result: ClaimResult, found: Sequence[Card]) -> tuple[CardGroup, ...]:
+    """Return the cards under the first statement that one of their sentences is about."""
+    groups: dict[int, list[Card]] = defaultdict(list)
+    for card in found:
+        about = (said.number for i in card.items for said in result.said_of_statements(i.rank))
+        groups[min(about, default=0)].append(card)
+    return tuple(CardGroup(number, tuple(cards)) for number, cards in sorted(groups.items()))
+
+
 def _card(
+    result: ClaimResult,
     found: Sequence[Ranked],
     document: Document | None,
     file: str | None,
@@ -133,25 +169,32 @@ def _card(
     windows = [_window(text, one.item, shift) for one in items]
     pieces = _pieces(text, shift, found, {one.rank for one in items}, windows, differences)
     return Card(
+        document=best.document,
         title=best.reference_without_ocr,
         address=_address(best, file),
         credit=document.credit if document else "",
         by_ocr=best.by_ocr,
         items=tuple(items),
+        looks=tuple(dict.fromkeys(LOOKS[said] for one in items for said in _stances(result, one))),
         pieces=pieces,
         whole=not any(piece.rest for piece in pieces),
     )
+
+
+def _stances(result: ClaimResult, one: Ranked) -> list[Label]:
+    """Return what a sentence says of each statement that it was selected for, or of the claim."""
+    return [said.stance for said in result.said_of_statements(one.rank)] or [one.item.stance]
 
 
 def quoted(result: ClaimResult) -> Evidence | None:
     """Return the sentence that the reason of the verdict quotes, ``None`` without evidence.
 
     It is the first with the verdict's stance that was read alone, else the last of those that have
-    it together, else the best.
+    it together, else the closest.
     """
     if not result.selected:
         return None
-    best, stance = result.selected[0], result.verdict.leans or result.verdict.label
+    best, stance = result.closest[0], result.verdict.leans or result.verdict.label
     if stance == NOT_ENOUGH_INFO:
         return best
     found = [one for one in result.selected if one.stance == stance]
@@ -171,7 +214,7 @@ def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[
     best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
     return tuple(
         Sourced(item, _address(item, files.get(item.document)))
-        for item in best or result.selected[:1]
+        for item in best or result.closest[:1]
     )
 
 

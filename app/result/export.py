@@ -26,8 +26,6 @@ from retrieval.words import (
     AGREE,
     BY_WHOLE,
     DISAGREE,
-    NOT_SETTLED,
-    NOTHING_SETTLES,
     OPERATORS,
     STANCES,
     STOPPED,
@@ -104,7 +102,7 @@ def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) 
         lines += [f"In the text: {_quoted(kept.text_sentence)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
-    for notice in result.notices:
+    for notice in result.notices_on_claim:
         lines += [f"Note: {_escaped(notice)}", ""]
     lines += [
         f"**{verdict.words}**" + (f", {result.certainty}" if result.certainty else ""),
@@ -119,6 +117,8 @@ def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) 
         "## Evidence",
         "",
     ]
+    for notice in result.notices_on_reading:
+        lines += [_escaped(notice), ""]
     for rank, item in enumerate(result.evidence, 1):
         stance = STANCES[item.stance].lower() + _percent(item.percent)
         copies = f", in {item.copies} documents" if item.copies > 1 else ""
@@ -129,6 +129,7 @@ def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) 
         lines += [
             f"{rank}. {_in_context(item)}",
             f"   {_source(item)}{origin}: {stance}{copies}{together}{selected}",
+            *(f"   {line}" for line in _of_statements(rank, result)),
         ]
     if not result.evidence:
         lines.append("None was found.")
@@ -162,11 +163,12 @@ def _against(result: ClaimResult) -> list[str]:
 
 
 def _missing(result: ClaimResult) -> list[str]:
-    """Return what is missing, where the claim is not decided."""
-    if result.verdict.label != NOT_ENOUGH_INFO:
-        return []
-    words = listed([_quoted(words) for words in result.missing])
-    return [f"{NOT_SETTLED} {NOTHING_SETTLES} {words}." if words else NOT_SETTLED, ""]
+    """Return why the claim is not decided, where it is not."""
+    said = []
+    for one in result.why_not_settled:
+        words = f" {listed(list(map(_quoted, one.quoted)))}" if one.quoted else ""
+        said.append(f"{one.before}{words}{one.after}".strip())
+    return [" ".join(said), ""] if said else []
 
 
 def _statements(result: ClaimResult) -> list[str]:
@@ -219,13 +221,24 @@ def _read_with(item: Evidence, result: ClaimResult) -> str:
     return f", read together with {listed(named)}{alone and f'; {alone}'}" if named else ""
 
 
+def _of_statements(rank: int, result: ClaimResult) -> list[str]:
+    """Return what a sentence says about each statement that it was selected for."""
+    return [
+        f"Statement {one.number}: {STANCES[one.stance].lower()}{_percent(one.percent)}."
+        for one in result.said_of_statements(rank)
+    ]
+
+
 def _proof(result: ClaimResult) -> list[str]:
     """Return the lines of the proof, if there is one."""
     proof = proof_item(result)
     if proof is not None:
         lines, parts = ["", "## Proof", "", _sentence(proof.summary), ""], proof.parts
     elif result.proof_differs:
-        lines, parts = ["", "## Proof", "", result.proof_differs, ""], differing_parts(result)
+        lines, parts = (
+            ["", "## Part by part", "", result.proof_differs, ""],
+            differing_parts(result),
+        )
     else:
         return []
     for part in parts:

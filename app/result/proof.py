@@ -106,10 +106,11 @@ def differing_parts(result: ClaimResult) -> tuple[Part, ...]:
 def differences(result: ClaimResult) -> tuple[Difference, ...]:
     """Return the words in which the evidence differs from the claim, where the proof knows them.
 
-    A proof that does not agree with the verdict knows nothing. Words that the claim has too are no
+    A proof that does not agree with the verdict knows nothing, and beside a claim that is not
+    refuted a contradiction would speak against the verdict. Words that the claim has too are no
     difference, whatever the proof says about them.
     """
-    if not result.proof_agrees:
+    if not result.proof_agrees or result.verdict.label != REFUTES:
         return ()
     found = (_difference(step, result) for step in _steps(result))
     return tuple(one for one in found if one is not None)

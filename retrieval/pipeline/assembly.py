@@ -317,9 +317,11 @@ def pipeline_over(
     with leave_out_torch():
         from retrieval.pipeline.check import Pipeline
         from retrieval.pipeline.claim_parser import ClaimParser
+        from retrieval.pipeline.not_settled import WhyNotSettled
         from retrieval.pipeline.registry import stages_of
         from retrieval.pipeline.spelling import Spelling
 
     stages = stages_of(recipe, resources)
     parser = ClaimParser(resources.models.parser, Spelling(resources.store))
-    return Pipeline(recipe, stages, parser, resources.store.info(), explainer)
+    store = resources.store
+    return Pipeline(recipe, stages, parser, store.info(), explainer, WhyNotSettled(store))

@@ -33,6 +33,7 @@ from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.pipeline.findings import findings
+from retrieval.pipeline.not_settled import WhyNotSettled
 from retrieval.recipes.recipes import Recipe, stage_of
 from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
@@ -51,12 +52,7 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
-from retrieval.words import statement_words
-
-_LONG = (
-    "The selected sentences are longer than the models read at once, so the last of them may not"
-    " have been read."
-)
+from retrieval.words import read_in_part, statement_words
 
 _SLOW = (
     "The search was ended early because it took very long on this machine; a faster machine, or"
@@ -84,15 +80,17 @@ class Pipeline:
         parser: ClaimParser,
         corpus: IndexInfo,
         explainer: Explains | None = None,
+        why_not_settled: WhyNotSettled | None = None,
     ) -> None:
         """``stages`` are those that the recipe names, and "next"; ``warm_up`` loads their models.
 
         ``corpus`` describes the corpus that they search. ``explainer`` asks a language model after
-        the last hop.
+        the last hop. ``why_not_settled`` asks the corpus about the names of undecided claims.
         """
         self._recipe = recipe
         self._stages = stages
         self._parser = parser
+        self._why_not_settled = why_not_settled
         self._corpus = corpus
         self._explainer = explainer
 
@@ -148,7 +146,7 @@ class Pipeline:
             state = hop_ended(state, recipe, stopped)
         verdict, usage, explained = self._explain(state, clock)
         notices = (
-            *([_LONG] if state.cut else []),
+            *([] if state.read_words is None else [read_in_part(state.read_words)]),
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
@@ -198,7 +196,7 @@ class Pipeline:
         usage: Usage | None,
         seconds: dict[str, float],
     ) -> Report:
-        corpus = self._corpus
+        corpus, why = self._corpus, self._why_not_settled
         return Report(
             claim=state.claim,
             recipe=self._recipe.name,
@@ -212,6 +210,7 @@ class Pipeline:
             hops=state.hops,
             seconds=seconds,
             usage=usage,
+            not_settled=why.of(state) if why and verdict.label == NOT_ENOUGH_INFO else None,
             retrieved=state.retrieved(),
             recipe_digest=self._recipe.digest,
         )

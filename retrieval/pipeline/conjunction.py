@@ -23,11 +23,14 @@ from retrieval.types import (
     Judgement,
     Label,
     Mutation,
+    NotSettled,
+    Offsets,
     Proof,
     RankedDocument,
     Report,
     Retrieved,
     SentenceKey,
+    StanceOn,
     Usage,
     Verdict,
 )
@@ -64,24 +67,44 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
     evidence = _merged_evidence(reports)
     numbers = {item.key: number for number, item in enumerate(evidence, 1)}
     recited = [_recited(one, numbers) for one in moved]
+    verdict = _verdict(recited, decided_cutoff)
     return replace(
         reports[0],
         claim=claim,
         notices=_once(notice for report in reports for notice in report.notices),
-        verdict=_verdict(recited, decided_cutoff),
+        verdict=verdict,
         evidence=evidence,
         documents=_merged_documents(reports, evidence),
         questions=_once(question for report in reports for question in report.questions),
         proof=_proof(moved),
         hops=tuple(hop for report in reports for hop in report.hops),
         usage=_usage([report.usage for report in reports if report.usage is not None]),
-        statements=tuple(
-            CheckedStatement(
-                one.statement.text, one.statement.start, one.statement.end, one.verdict
-            )
-            for one in recited
-        ),
+        statements=tuple(_statement(one, numbers) for one in recited),
+        not_settled=_not_settled(moved) if verdict.label == NOT_ENOUGH_INFO else None,
         retrieved=_retrieved(report.retrieved for report in reports),
+    )
+
+
+def _statement(one: Checked, numbers: dict[SentenceKey, int]) -> CheckedStatement:
+    selected = (item for item in one.report.evidence if item.selected)
+    return CheckedStatement(
+        *(one.statement.text, one.statement.start, one.statement.end, one.verdict),
+        tuple(StanceOn(numbers[i.key], i.stance, i.stance_confidence) for i in selected),
+    )
+
+
+def _not_settled(checked: Sequence[Checked]) -> NotSettled:
+    """Return why the statements that are not settled are not, in the words of the claim."""
+    found = [(one.statement, why) for one in checked if (why := one.report.not_settled) is not None]
+
+    def placed(parts: Iterable[tuple[CutStatement, Offsets]]) -> tuple[Offsets, ...]:
+        places = (statement.in_claim(*part) for statement, part in parts)
+        return _once(place for place in places if place is not None)
+
+    return NotSettled(
+        absent=placed((statement, part) for statement, why in found for part in why.absent),
+        open=placed((statement, part) for statement, why in found for part in why.open),
+        about=_once(name for _, why in found for name in why.about),
     )
 
 

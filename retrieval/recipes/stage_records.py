@@ -250,7 +250,7 @@ STAGES: Mapping[str, StageRecord] = {
             "decide",
             "Give the verdict",
             reads="`claim`, `parsed`, `evidence`, `proof`, `rulings`",
-            changes="`verdict`, `cut`",
+            changes="`verdict`, `read_words`",
             forms=(Form(models=("verifier",)),),
         ),
         StageRecord(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spacy.tokens import Token
+
 from retrieval.state import ClaimState
-from retrieval.text.stems import stems_in
+from retrieval.text.stems import stem, stems_in
 from retrieval.types import Evidence, Span
 
 
@@ -14,6 +16,28 @@ def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
     if state.proof is not None:
         return state.proof.open
     return tuple((s.start, s.end) for s in missing_spans(state.spans, state.selected))
+
+
+def uncovered(state: ClaimState) -> tuple[tuple[int, int], ...]:
+    """Return the open parts that say something which no selected sentence says, as offsets.
+
+    Such a part has a noun, a number, a name or an adjective that occurs in none of the sentences or
+    their titles; words are compared by their stems. Verbs are said in too many ways. Without
+    selected sentences there is none.
+    """
+    if not state.selected:
+        return ()
+    spoken = _spoken(state.selected)
+    said = [token for token in state.parsed if _says_something(token)]
+    return tuple(
+        (start, end)
+        for start, end in missing(state)
+        if any(start <= token.idx < end and stem(token.text) not in spoken for token in said)
+    )
+
+
+def _says_something(token: Token) -> bool:
+    return token.pos_ in ("PROPN", "NUM") or (token.pos_ in ("NOUN", "ADJ") and not token.is_stop)
 
 
 def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:

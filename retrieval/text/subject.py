@@ -80,6 +80,14 @@ class _Name:
             return False
         return self._without_kind(text) or self._shortened(text) or self._of_people(text)
 
+    def is_title(self, title: Sequence[str]) -> bool:
+        """Return whether a title, as its folded words, is this name or a longer form of it."""
+        own = [forms for forms in self.words if not forms & _KINDS] or list(self.words)
+        if not title or not all(forms.intersection(title) for forms in own):
+            return False
+        others = set(title) - _KINDS - frozenset().union(*self.words)
+        return not others or (bool(self.known_as) and title[-1] in own[-1])
+
     def _without_kind(self, text: _Text) -> bool:
         """Return whether the text has the name without the kind of thing, as its whole name."""
         own = [forms for forms in self.words if not forms & _KINDS]
@@ -207,6 +215,15 @@ class Subject:
             or any(said.is_in(text, titles) for said in self._instead)
             or any(self._claim.issuperset(_plain_title(title)) for title, _ in texts)
         )
+
+    def is_titled(self, title: str) -> bool:
+        """Return whether a document with this title is about the subject.
+
+        The title has all words of one of its names and no other, or it is a longer name with the
+        same last word: "Charles Dickens" for "Dickens".
+        """
+        words = [_folded(word) for word in _written(_ASIDE.sub("", title)) if word not in _LINKS]
+        return any(name.is_title(words) for name in self._names)
 
 
 ANYTHING = Subject()

@@ -71,6 +71,7 @@ def test_check_prints_one_json_document_and_nothing_else(home: Path) -> None:
         "seconds",
         "usage",
         "statements",
+        "not_settled",
     }
 
 

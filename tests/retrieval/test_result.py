@@ -19,12 +19,14 @@ from retrieval.types import (
     Hop,
     Judgement,
     Mutation,
+    NotSettled,
     Proof,
     Question,
     RankedDocument,
     Report,
     Sentence,
     SentenceKey,
+    StanceOn,
     Usage,
     Verdict,
 )
@@ -88,7 +90,13 @@ REPORT = Report(
     ),
     seconds={"total": 1.23456, "explain": 1e-05},
     usage=Usage("small", 1, 400, 50),
-    statements=(CheckedStatement("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),),
+    statements=(
+        CheckedStatement(
+            *("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),
+            (StanceOn(1, "SUPPORTS", 2 / 3),),
+        ),
+    ),
+    not_settled=NotSettled(((4, 8),), (), ("Pier",)),
     original="Claim: the pier is o\u0142d.",
     recipe_digest="0123456789ab",
 )
@@ -124,7 +132,9 @@ DOCUMENT = (
     ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
     ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
     ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
-    ' "disagreement": [], "opinions": []}}],'
+    ' "disagreement": [], "opinions": []}, "evidence": [{"evidence": 1, "stance": "SUPPORTS",'
+    ' "stance_confidence": 0.6667}]}],'
+    ' "not_settled": {"absent": [[4, 8]], "open": [], "about": ["Pier"]},'
     f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}",'
     ' "did_you_mean": null}'
 )
@@ -160,6 +170,7 @@ def test_a_document_of_an_older_version_has_defaults_and_is_written_as_it_was() 
     result = ClaimResult.model_validate(older)
     assert (result.notices, result.verdict.opinions, result.usage) == ((), (), None)
     assert (result.claim_as_written, result.statements) == (None, ())
+    assert result.not_settled is None
     assert {item.path for item in result.evidence} == {()}
     assert {(hop.label, hop.best, hop.stopped) for hop in result.hops} == {(None, (), None)}
     assert written(result) == json.dumps(older)

@@ -64,7 +64,7 @@ class DeniedLabels:
             return missed
         if not any(item.has_context for item in read) and self._is_of_another(read):
             return _BOTH
-        if self._of_kind is not None and (alone is not None or len(read) > 1):
+        if self._of_kind is not None and (len(read) > 1 or not read[0].has_context):
             return self._of_kind.denied_in(self._parsed(read))
         if not self._may_deny(read):
             return _REFUTES

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.proof.proof_adjustment import adjusted_to_proof
+from retrieval.proof.proof_adjustment import adjusted_to_proof, saying_why_less_sure
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
@@ -30,8 +32,9 @@ from retrieval.types import (
     Verdict,
 )
 from retrieval.verdict_level import is_firm
-from retrieval.words import WITH_QUANTITIES, counted
+from retrieval.words import VERDICTS, WITH_QUANTITIES, counted
 
+_WORD = re.compile(r"\w+")
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
@@ -61,10 +64,11 @@ class CrossEncoderJudge(Stage):
         verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed), compared)
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
-        message = f"{counted(len(selected), 'sentence')} read{together}: {verdict.label.lower()}"
+        said = VERDICTS[verdict.label].lower()
+        message = f"{counted(len(selected), 'sentence')} read{together}: {said}"
         verdict = _with_rulings(verdict, state)
-        cut = bool(selected) and not self.reads_whole(state.claim, selected)
-        return Step(replace(state, verdict=verdict, cut=cut), message)
+        words = self.read_words(state.claim, selected) if selected else None
+        return Step(replace(state, verdict=verdict, read_words=words), message)
 
     def judge(
         self,
@@ -76,9 +80,10 @@ class CrossEncoderJudge(Stage):
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        A ``proof`` that disagrees lowers the confidence first; then ``decided_or_leaning``; then
-        what no sentence says alone is less sure (``together_margin``). What the claim ``compared``
-        is named if nothing settles it.
+        What the verifier says is decided or leans (``decided_or_leaning``) after a ``proof`` that
+        disagrees has lowered its confidence. The rationale mentions the proof only where the
+        verdict is at another level because of it. What no sentence says alone is less sure
+        (``together_margin``). What the claim ``compared`` is named if nothing settles it.
         Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
         """
         if not evidence:
@@ -98,23 +103,27 @@ class CrossEncoderJudge(Stage):
         firm = is_firm(confidence - margin)
         rationale = rationale_of(label, firm, evidence, subject)
         verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
+
+        def levelled(one: Verdict) -> Verdict:
+            return less_sure(decided_or_leaning(one, evidence, cutoff, subject), margin, cutoff)
+
+        decided = levelled(verdict)
         if proof is not None:
-            verdict = adjusted_to_proof(claim, verdict, proof, self._settings)
-        verdict = less_sure(decided_or_leaning(verdict, evidence, cutoff, subject), margin, cutoff)
-        if verdict.label != NOT_ENOUGH_INFO or verdict.leans is not None or compared is None:
-            return verdict
-        if any(compared.are_in([item.as_read]) for item in evidence):
-            return verdict
-        missing = f"No sentence that compares {compared.words} was found, nor figures for each."
-        return replace(verdict, rationale=f"{missing} {verdict.rationale}")
+            lowered = levelled(adjusted_to_proof(verdict, proof, self._settings))
+            decided = saying_why_less_sure(lowered, decided)
+        return decided if compared is None else _naming_what_is_missing(decided, compared, evidence)
 
-    def reads_whole(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether all selected evidence fits the verifier's window.
+    def read_words(self, claim: str, evidence: Sequence[Evidence]) -> int | None:
+        """Return how many words of the selected evidence fit the verifier's window, None for all.
 
-        If it does, every single sentence, every path and the input of the prover, whose window is
+        If all do, every single sentence, every path and the input of the prover, whose window is
         wider, fit too.
         """
-        return self._model.fits(claim, _text(evidence))
+        text = _text(evidence)
+        if self._model.fits(claim, text):
+            return None
+        ends = [found.end() for found in _WORD.finditer(text)]
+        return bisect_left(ends, True, key=lambda end: not self._model.fits(claim, text[:end]))
 
     def together(self, claim: str, evidence: Sequence[Evidence]) -> Opinion:
         """Return the probabilities of all sentences read as one text.
@@ -197,6 +206,18 @@ def decided_or_leaning(
     )
 
 
+def _naming_what_is_missing(
+    verdict: Verdict, compared: ComparedThings, evidence: Sequence[Evidence]
+) -> Verdict:
+    """Return the verdict; one that is not settled says if no sentence names both things."""
+    if verdict.label != NOT_ENOUGH_INFO or verdict.leans is not None:
+        return verdict
+    if any(compared.are_in([item.as_read]) for item in evidence):
+        return verdict
+    missing = f"No sentence that compares {compared.words} was found, nor figures for each."
+    return replace(verdict, rationale=f"{missing} {verdict.rationale}")
+
+
 def less_sure(verdict: Verdict, margin: float, least: float) -> Verdict:
     """Return the verdict; a decided one loses ``margin`` of its confidence, down to ``least``."""
     if verdict.label == NOT_ENOUGH_INFO:
@@ -225,10 +246,11 @@ def rationale_of(
     ``firm``: whether the confidence is high enough for a plain statement. ``evidence`` comes best
     first. For a decided claim the first sentence that has the same stance alone is quoted; if none
     has it but together with others, all of these. Otherwise the first sentence is quoted,
-    whatever its stance, unless no sentence is about the ``subject`` of the claim.
+    whatever its stance, unless no sentence is about the ``subject`` of the claim; before all others
+    comes that of the document about it.
     """
     if label == NOT_ENOUGH_INFO:
-        closest = evidence[0]
+        closest = next((one for one in evidence if subject.is_titled(one.title)), evidence[0])
         read = [item.as_read for item in evidence]
         if not subject.is_in(read):
             return f"No sentence about “{subject.text}” was found that decides it."

@@ -65,22 +65,28 @@ def test_what_the_evidence_contradicts_is_selected_before_what_it_leaves_open(
         worker.finish(job, result)
         query = {"q": job.claim, "edited_from": job.id}
         assert f'data-select="{words}"' in client.get("/", query_string=query).text
-        result["proof_label"] = "SUPPORTS"  # a proof that does not agree is not believed
+        # A proof that does not agree is not believed.
+        result["verdict"]["label"] = "NOT ENOUGH INFO"
 
 
 def test_a_search_goes_on_in_a_new_check_that_names_the_first(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     recipes, previous = [], done(store, worker)
+    said = "combined, 3 more hops"
+    assert said not in client.get(f"/claims/{previous}").text
     for _ in range(3):
         assert "/search-on" in client.get(f"/claims/{previous}").text
         address = client.post(f"/claims/{previous}/search-on").headers["Location"]
         job = store.get(address.rpartition("/")[2])
         assert (job.claim, job.continued_from) == (CLAIM, previous)
         assert client.get(address).status_code == 200  # its progress
-        worker.finish(job, claim_document(CLAIM))
+        worker.finish(job, claim_document(CLAIM) | {"recipe": job.recipe})
         assert f'<a href="/claims/{previous}">an earlier check' in client.get(address).text
         recipes.append(job.recipe)
+        assert (said in client.get(address).text) == (job.recipe == "combined+3")
+        # The next claim begins anew.
+        assert 'name="recipe" value="combined">' in client.get(address).text
         previous = job.id
     assert recipes == ["combined+3", "combined+6", "combined+9"]
     assert "/search-on" not in client.get(f"/claims/{previous}").text

@@ -311,8 +311,8 @@ def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
 def test_markdown_says_that_the_proof_does_not_agree(done: Finish) -> None:
     job = done(document_with_proof("REFUTES"))
     assert (
-        "## Proof\n\nRead part by part, the evidence does not give the same verdict."
-        " This has lowered the confidence.\n\n1. “"
+        "## Part by part\n\nA second check compared each part of the claim with these sentences by"
+        " itself. It found every part in them. So the confidence was lowered."
     ) in job.markdown()
     assert job.rows()[0]["part by part"] == "disagrees"
 

@@ -67,10 +67,10 @@ def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page_of: PageOf) 
     both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
     by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
     for export in ("", "md"):
-        assert "has lowered" in page_of(document_with_proof("REFUTES"), export)
-        assert "has lowered" not in page_of(by_model, export)
-    assert "has lowered" in text_of(document_with_proof("REFUTES"))
-    assert "has lowered" not in text_of(by_model)
+        assert "confidence was lowered" in page_of(document_with_proof("REFUTES"), export)
+        assert "confidence was lowered" not in page_of(by_model, export)
+    assert "confidence was lowered" in text_of(document_with_proof("REFUTES"))
+    assert "confidence was lowered" not in text_of(by_model)
 
 
 def test_where_both_decide_together_neither_is_marked_as_deciding(page_of: PageOf) -> None:

@@ -20,10 +20,12 @@ from retrieval.types import (
     Judgement,
     Label,
     Mutation,
+    NotSettled,
     Proof,
     Report,
     Retrieved,
     SentenceKey,
+    StanceOn,
     Usage,
     Verdict,
 )
@@ -199,3 +201,28 @@ def test_a_language_model_that_was_asked_for_one_statement_decides_the_claim() -
 def test_a_single_statement_keeps_its_report() -> None:
     alone = report(SUPPORTS, 0.9, (OLD,))
     assert conjunction(CLAIM, [Checked(FIRST, alone)], CUTOFF) is alone
+
+
+def test_a_sentence_keeps_what_it_says_about_each_statement() -> None:
+    against = replace(OLD, opinion=(0.0, 0.875, 0.125))
+    made = both(report(SUPPORTS, 0.9, (OLD,)), report(REFUTES, 0.8, (against, BUILT)))
+    numbers = {item.key: number for number, item in enumerate(made.evidence, 1)}
+    old, built = numbers[OLD.key], numbers[BUILT.key]
+    first, second = (one.evidence for one in made.statements)
+    assert first == (StanceOn(old, OLD.stance, OLD.stance_confidence),)
+    assert second == (
+        StanceOn(old, REFUTES, 0.875),
+        StanceOn(built, BUILT.stance, BUILT.stance_confidence),
+    )
+
+
+def test_why_a_statement_is_not_settled_is_said_in_words_of_the_claim() -> None:
+    # "was built" and "by Ann" of the second statement; "The pier" is not a part of it in the claim.
+    why = NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
+    open_one = replace(report(NOT_ENOUGH_INFO, 1.0, (BUILT,)), not_settled=why)
+    made = both(report(SUPPORTS, 0.9, (OLD,)), open_one).not_settled
+    assert made is not None
+    assert [CLAIM[start:end] for start, end in made.absent] == ["Ann"]
+    assert [CLAIM[start:end] for start, end in made.open] == ["was built"]
+    assert made.about == ("Pier",)
+    assert both(report(REFUTES, 0.9, (OLD,)), open_one).not_settled is None

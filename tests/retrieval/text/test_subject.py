@@ -132,3 +132,24 @@ def test_a_claim_without_a_subject_that_is_recognised_lets_every_sentence_pass(c
 def test_the_words_of_the_subject_are_known() -> None:
     claim = "The old brewery of Holmstead employs ninety people."
     assert subject_of(PARSER.parse(claim)).text == "The old brewery of Holmstead"
+
+
+@pytest.mark.parametrize(
+    ("claim", "title", "own"),
+    [
+        ("Ida Holm kept bees.", "Ida Holm", True),
+        ("Holm kept bees.", "Ida Holm", True),
+        ("Lake Varn is deep.", "Varn (lake)", True),
+        ("Lake Varn is deep.", "Lake", False),
+        ("Ida Holm kept bees.", "Ida", False),
+        ("Ida Holm kept bees.", "Bees", False),
+        ("Bananas are berries.", "Banana", True),
+        ("Bananas are berries.", "Banana republic", False),
+        ("Varnby's harbour is old.", "Varnby", True),
+        ("Everyone likes bees.", "Bees", False),
+    ],
+)
+def test_a_document_is_about_the_subject_if_its_title_is_a_name_of_it(
+    claim: str, title: str, own: bool
+) -> None:
+    assert subject_of(PARSER.parse(claim)).is_titled(title) == own
