@@ -53,10 +53,13 @@ class ComparedThings:
     def may_be_settled_by(self, read: Sequence[tuple[str, str]]) -> bool:
         """Return whether (title, sentence) pairs that are read together may say which is more.
 
-        Several never do: what each says about one thing is compared by arithmetic or not at all.
+        Several do only if documents about each of the things have numbers.
         """
         if len(read) != 1:
-            return False
+            numbers = [pair for pair in read if re.search(r"\d", pair[1])]
+            return all(
+                any(thing.is_in([(title, "")]) for title, _ in numbers) for thing in self.things
+            )
         is_most = _MOST.search(read[0][1]) is not None
         return self.are_in(read) or (is_most and any(one.is_in(read) for one in self.things))
 

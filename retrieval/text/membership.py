@@ -92,7 +92,7 @@ class OfKind:
 def of_kind(claim: Doc) -> OfKind | None:
     """Return what a claim such as "Tin is an alloy." says, ``None`` of any other claim."""
     root = next((t for t in claim if t.dep_ == "ROOT"), None)
-    if root is None or root.lemma_ != "be":
+    if root is None or root.lower_ not in ("is", "are"):
         return None
     thing = next((t for t in root.children if t.dep_ == "nsubj"), None)
     kind = next((t for t in root.children if t.dep_ == "attr"), None)
@@ -169,7 +169,7 @@ def _is_made_of(kind: Token, things: list[Token]) -> bool:
 def _is_had(kind: Token) -> bool:
     """Return whether a thing has what is of the kind: "whose fruit", "bears fruits"."""
     if any(t.tag_ in ("WP$", "PRP$") for t in kind.children):
-        return True
+        return kind.dep_ != "attr"  # "Orn is its capital."
     first = _first(kind)
     return first.dep_ == "dobj" and first.head.lemma_ in _HAVE
 

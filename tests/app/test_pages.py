@@ -471,7 +471,9 @@ def test_the_proof_is_shown_on_the_claim_and_as_a_list(page_of: PageOf) -> None:
 
 
 def test_words_that_differ_are_marked_in_the_claim_and_in_the_sentence(page_of: PageOf) -> None:
-    page = page_of(document_with_a_long_proof())
+    document = document_with_a_long_proof() | {"proof_label": "REFUTES"}
+    document["verdict"]["label"] = "REFUTES"
+    page = page_of(document)
     heading = page.split('id="claim-text"')[1].split("</h1>")[0]
     assert '<mark class="refuted">1875</mark>' in heading
     assert "built in <b>1874</b> by" in re.sub("</?mark.*?>", "", page)

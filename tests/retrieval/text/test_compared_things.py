@@ -50,12 +50,22 @@ def test_other_claims_compare_no_two_things(parser: EnglishParser, claim: str) -
 LAKE = ("Arl (lake)", "It is the deepest lake of Norl.")
 RIVAL = ("Benn", "Benn has a lake, Arl, and a deeper one.")
 FACT = ("Arl", "Arl is a lake.")
+DEEP = ("Arl", "It is 80 m deep.")
+SHALLOW = ("Benn", "Its lake is 40 m deep.")
 
 
 @pytest.mark.parametrize(
-    ("read", "may"), [([LAKE], True), ([RIVAL], True), ([FACT], False), ([LAKE, FACT], False)]
+    ("read", "may"),
+    [
+        ([LAKE], True),
+        ([RIVAL], True),
+        ([FACT], False),
+        ([LAKE, FACT], False),
+        ([DEEP, SHALLOW], True),
+        ([DEEP, FACT], False),
+    ],
 )
-def test_one_sentence_about_both_or_about_the_most_of_all_may_settle_it(
+def test_a_sentence_about_both_or_the_most_of_all_or_numbers_of_each_may_settle_it(
     parser: EnglishParser, read: list[tuple[str, str]], may: bool
 ) -> None:
     assert compared(parser, "Arl is deeper than Benn.").may_be_settled_by(read) == may
