@@ -40,15 +40,20 @@ def is_of_another(claim: Doc, texts: Sequence[tuple[str, str]], parser: EnglishP
 
     Only for what a subject has or measures. Dates are of events, so a single sentence with one is
     left to the verifier. ``texts``: (title, sentence) pairs that are read together; none of them
-    may have such a quantity of another thing whose page the others do not name.
+    may have such a quantity of another thing whose page the others do not name. One of a kind of
+    things ("an ibex") must name the kind itself: animals may be longer.
     """
     alone = len(texts) == 1
     owned = [(item, own) for item in quantities(claim) if (own := _owner(claim, item, alone))]
     wanted = {COUNT if item.dimension.startswith(COUNT) else item.dimension for item, _ in owned}
     subject = claim_subject(claim)
+    kinds = [own for item, own in owned if item.dimension != DATE and _is_kind(claim, item)]
     return any(
-        not _is_named(title, (one for n, one in enumerate(texts) if n != place))
-        and _is_of_another(owned, subject, title, sentence, parser)
+        any(not own & words_of(f"{title} {sentence}") for own in kinds)
+        or (
+            not _is_named(title, (one for n, one in enumerate(texts) if n != place))
+            and _is_of_another(owned, subject, title, sentence, parser)
+        )
         for place, (title, sentence) in enumerate(texts)
         if wanted & _measured(sentence)
     )
@@ -74,8 +79,6 @@ def _is_of_another(
     titled = words_of(title)
     if any(own & titled for _, own in owned):
         return False
-    if any(own == _PEOPLE and not own & words_of(sentence) for _, own in owned):
-        return True
     if subject.text and subject.is_in([(title, "")]):
         return False
     passage = ParsedSentence(title, parser.parse(sentence))
@@ -99,6 +102,16 @@ def _owner(claim: Doc, item: Quantity, alone: bool) -> set[str]:
     if subject.pos_ != "NOUN" or _names(subject):
         return set()
     return _kinds(subject)
+
+
+def _is_kind(claim: Doc, item: Quantity) -> bool:
+    """Return whether what has a quantity has no name."""
+    verb = verb_of(head_of(claim, item))
+    subject = subject_of(verb) if verb is not None else None
+    return subject is not None and (
+        subject.lemma_.lower() in _ANYONE
+        or not (subject.lemma_.lower() in ATTRIBUTE_OF or _names(subject))
+    )
 
 
 def _states(verb: Token, item: Quantity, alone: bool) -> bool:

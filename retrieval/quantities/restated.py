@@ -48,9 +48,9 @@ _TOGETHER = re.compile(r" and ")
 def measurement(claim: Doc) -> Quantity | None:
     """Return the only measurement of a claim, or its only date; None if it has several.
 
-    Numbers of things are left out, except of people and of what a thing has or consists of: "three
-    cases" may be new ones or all. Shares are left out too: a verifier often overlooks what they are
-    shares of. There is none if the claim has a word that may turn it.
+    The number of what there is, unless it is people, is left out: "there were three cases" may be
+    of new ones or of all. Shares are left out too: a verifier often overlooks what they are shares
+    of. There is none if the claim has a word that may turn it.
     """
     items = list(quantities(claim))
     if is_risky(claim, items, frozenset()):
