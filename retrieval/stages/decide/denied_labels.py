@@ -64,8 +64,8 @@ class DeniedLabels:
             return missed
         if not any(item.has_context for item in read) and self._is_of_another(read):
             return _BOTH
-        if self._of_kind is not None and (len(read) > 1 or not read[0].has_context):
-            return self._of_kind.denied_in(self._parsed(read))
+        if self._of_kind and self._of_kind.is_beside([doc for _, doc in self._parsed(read)]):
+            return _BOTH
         if not self._may_deny(read):
             return _REFUTES
         return _NONE
