@@ -137,11 +137,11 @@ class CrossEncoderJudge(Stage):
 
 
 def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
-    """Return the verdict with the arithmetic that gave selected evidence its label, if any did."""
-    because = dict.fromkeys(one.because for one in _rulings(state) if one.label == verdict.label)
-    if not because:
+    """Return the verdict with the arithmetic that gave the best evidence its label, if any did."""
+    because = next((one.because for one in _rulings(state) if one.label == verdict.label), None)
+    if because is None:
         return verdict
-    rationale = " ".join((verdict.rationale, *because))
+    rationale = f"{verdict.rationale} {because}"
     return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
