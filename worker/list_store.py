@@ -230,20 +230,28 @@ class ListStore:
             entries = tuple(_said(*found) for found in session.execute(said))
             return SourceText(row.source_text, entries, page)
 
-    def text_sentence_of(self, claim_id: str) -> str:
-        """Return the sentence of a text that says this claim, "" if it is from none."""
+    def text_sentence_of(self, claim_id: str, visitor: str | None) -> str:
+        """Return the sentence of a text that says this claim, as far as the visitor may see it.
+
+        The text is that of the list which the claim was made for: the first one that has it. It is
+        shown to the owner of that list, and to everybody if it belongs to nobody. "" if the claim
+        is from no text, or from one of somebody else: a claim's link does not open the text.
+        """
         wanted = (
-            select(ListRow.source_text, EntryRow.said_from, EntryRow.said_to)
+            select(ListRow.source_text, ListRow.owner, EntryRow.said_from, EntryRow.said_to)
             .join(EntryRow, EntryRow.list_id == ListRow.id)
-            .where(EntryRow.claim_id == claim_id, EntryRow.said_from.is_not(None))
-            .order_by(ListRow.number.desc(), EntryRow.number)
+            .join(ClaimRow, ClaimRow.id == EntryRow.claim_id)
+            .where(ClaimRow.id == claim_id, ListRow.owner.is_not_distinct_from(ClaimRow.owner))
+            .order_by(ListRow.number, EntryRow.number)
             .limit(1)
         )
         with self._database.reading() as session:
             found = session.execute(wanted).first()
         if found is None:
             return ""
-        text, start, end = found
+        text, owner, start, end = found
+        if start is None or owner not in (None, visitor):
+            return ""
         return " ".join((text or "")[start:end].split())
 
     def unfinished_in(self, corpus: str) -> int:

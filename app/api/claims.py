@@ -20,7 +20,7 @@ from app.http.json_body import json_body
 from app.http.query import asked_by_program
 from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
-from app.result.export import EXPORTS, Origin, confirmation, export
+from app.result.export import EXPORTS, Provenance, confirmation, export
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.types import Whole
@@ -179,9 +179,10 @@ def export_claim(job_id: str) -> Response:
                 ),
             )
     page = url_for("pages.claim", job_id=job.id, _external=True)
-    origin = Origin(page, services().lists.text_sentence_of(job.id))
+    sentence = services().lists.text_sentence_of(job.id, visitor())
+    provenance = Provenance(page, sentence)
     return Response(
-        export(name, job, origin, confirmed),
+        export(name, job, provenance, confirmed),
         mimetype=EXPORTS[name].media_type,
         headers={
             "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'

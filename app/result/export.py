@@ -59,7 +59,7 @@ _CSV_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Provenance:
     """The address of a claim's ``page``, and the sentence of a text that says it, "" for none."""
 
     page: str
@@ -76,30 +76,30 @@ class Export:
 
     suffix: str
     media_type: str
-    write: Callable[[Job, ClaimResult, Origin, Feedback | None], str]
+    write: Callable[[Job, ClaimResult, Provenance, Feedback | None], str]
 
 
-def export(name: str, job: Job, kept: Origin, by: Feedback | None) -> str:
+def export(name: str, job: Job, provenance: Provenance, by: Feedback | None) -> str:
     """Return the content of the file.
 
     Raises:
         KeyError: there is no such format.
     """
     assert job.result is not None  # the view has checked this
-    return EXPORTS[name].write(job, job.result, kept, by)
+    return EXPORTS[name].write(job, job.result, provenance, by)
 
 
-def _json(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
+def _json(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None) -> str:
     return json.dumps(result.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
+def _markdown(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None) -> str:
     verdict = result.verdict
     lines = [f"# {_escaped(result.claim)}", ""]
     if result.did_you_mean is not None:
         lines += [f"Did you mean {_quoted(result.did_you_mean)}?", ""]
-    if kept.text_sentence:
-        lines += [f"In the text: {_quoted(kept.text_sentence)}", ""]
+    if provenance.text_sentence:
+        lines += [f"In the text: {_quoted(provenance.text_sentence)}", ""]
     if result.claim_as_written is not None:
         lines += [f"As it was written: {_escaped(result.claim_as_written)}", ""]
     for notice in result.notices_on_claim:
@@ -142,7 +142,7 @@ def _markdown(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) 
     version = f"{result.version} " if result.version else ""
     lines += [
         "",
-        f"Checked by ESOTERIC {version}against {searched}: <{kept.page}>",
+        f"Checked by ESOTERIC {version}against {searched}: <{provenance.page}>",
         "",
         f"Recipe {_escaped(result.recipe)}, judge {_escaped(verdict.judge)}, checked{when}.",
         "",
@@ -279,7 +279,7 @@ def _quoted(words: str) -> str:
     return f"“{_escaped(words)}”"
 
 
-def _csv(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
+def _csv(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_CSV_COLUMNS)
@@ -301,8 +301,8 @@ def _csv(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> st
         "recipe_digest": result.recipe_digest,
         "esoteric_version": result.version,
         "claim_as_written": result.claim_as_written,
-        "text_sentence": kept.text_sentence,
-        "link": kept.page,
+        "text_sentence": provenance.text_sentence,
+        "link": provenance.page,
     }
     rows = [
         {
@@ -331,7 +331,9 @@ def confirmation(given: Sequence[Feedback], asker: str | None) -> Feedback | Non
     return next(iter(own + named), None)
 
 
-def _claim_review(job: Job, result: ClaimResult, kept: Origin, by: Feedback | None) -> str:
+def _claim_review(
+    job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None
+) -> str:
     assert by is not None  # the view has checked this
     opinion = by.opinion
     label = opinion.label
@@ -346,7 +348,7 @@ def _claim_review(job: Job, result: ClaimResult, kept: Origin, by: Feedback | No
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
-        "url": kept.page,
+        "url": provenance.page,
         "datePublished": by.created_at.date().isoformat(),
         "author": {"@type": "Person", "name": opinion.name},
         "claimReviewed": result.claim,

@@ -259,6 +259,30 @@ def test_a_deleted_list_is_gone_and_its_claims_stay(desk: Desk) -> None:
     assert {job.claim for job in desk.jobs.recent(9)} == {"Tea is hot.", "Ice is cold."}
 
 
+def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(desk: Desk) -> None:
+    def text_list(text: str, owner: str | None) -> str:
+        rows = [NewEntry("", "Tea is hot.", {}, None, (0, len(text)))]
+        return desk.lists.create("Text", "combined", rows, owner, source_text=text)
+
+    first, later = text_list("Tea, Ann says, is hot.", "ann"), text_list("Hot tea!", "ann")
+    other, open_to_all = text_list("Bo likes his tea hot.", "bo"), text_list("Tea: hot.", None)
+    for _ in range(3):  # two claims at a time
+        desk.feeder.look()
+        for job in desk.jobs.recent(9):
+            if job.state == "queued":
+                desk.worker.finish(desk.jobs.get(job.id), claim_document(job.claim))
+
+    def shown(list_id: str, visitor: str | None) -> str:
+        (entry,) = desk.entries(list_id)
+        assert entry.claim_id is not None
+        return desk.lists.text_sentence_of(entry.claim_id, visitor)
+
+    assert [shown(first, who) for who in ("ann", "bo", None)] == ["Tea, Ann says, is hot.", "", ""]
+    assert shown(later, "ann") == "Tea, Ann says, is hot."  # one claim for both lists
+    assert [shown(other, who) for who in ("ann", "bo")] == ["", "Bo likes his tea hot."]
+    assert [shown(open_to_all, who) for who in ("ann", None)] == ["Tea: hot."] * 2
+
+
 @pytest.mark.server
 def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
     house.environment["LEASE_SECONDS"] = "4"

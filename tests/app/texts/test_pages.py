@@ -147,10 +147,9 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
     sentence = "Germany is old, and Berlin is its capital."
     assert [json.loads(row)["text_sentence"] for row in rows] == [sentence] * 2
     link = json.loads(rows[0])["link"]
-    assert (
-        f"In the text: “{sentence[:-1]}"
-        in client.get(f"/api/v1{link.removeprefix('http://localhost')}/export?format=md").text
-    )
+    file = f"/api/v1{link.removeprefix('http://localhost')}/export?format=md"
+    assert f"In the text: “{sentence[:-1]}" in client.get(file).text
+    assert "In the text" not in app.test_client().get(file).text  # whoever has only the link
 
 
 @pytest.mark.models
