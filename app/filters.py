@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment
 from markupsafe import Markup
 
+from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.result import Verdict
 from retrieval.types import (
     ALTERNATION,
@@ -91,6 +92,7 @@ def install_filters(environment: Environment) -> None:
     environment.filters |= {
         "ago": ago,
         "balance": balance_words,
+        "base_recipe": lambda name: base_and_more_hops(name)[0],
         "counted": counted,
         "credit": credit,
         "day": day,

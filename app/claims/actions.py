@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import url_for
 
-from app.claims.contexts import Actions, Before, Editing
+from app.claims.contexts import Actions, Before, Change, Editing
 from app.people.visitor import may_change, visitor
 from app.result.export import confirmation
 from app.services import services
@@ -80,10 +80,26 @@ def _before(job: Job, earlier: Job) -> Before | None:
     """Return what the check said that this one goes on from; ``None`` unless both have ended."""
     if job.result is None or earlier.result is None:
         return None
-    said, now = earlier.result.verdict, job.result.verdict
-    read = [sum(hop.sentences for hop in one.hops) for one in (earlier.result, job.result)]
-    percent = None if earlier.result.decider == "model" else said.percent
-    return Before(said.words, percent, said.words != now.words, max(0, read[1] - read[0]))
+    found = [sum(hop.sentences for hop in one.hops) for one in (earlier.result, job.result)]
+    change = _change(earlier.result, job.result)
+    more = max(0, found[1] - found[0])
+    return Before(earlier.result.verdict.words, _percent(earlier.result), change, more)
+
+
+def _change(earlier: ClaimResult, later: ClaimResult) -> Change:
+    said, now = earlier.verdict, later.verdict
+    if (said.label, said.leans) != (now.label, now.leans):
+        return "another"
+    if said.level != now.level:  # "Supported" and "Probably supported"
+        return "less sure" if now.level == "probably" else "surer"
+    before, after = _percent(earlier), _percent(later)
+    if before is None or after is None or before == after:
+        return "same"
+    return "surer" if after > before else "less sure"
+
+
+def _percent(result: ClaimResult) -> int | None:
+    return None if result.decider == "model" else result.verdict.percent
 
 
 def _job(job_id: str | None) -> Job | None:

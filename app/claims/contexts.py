@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from app.claims.history_search import HistorySearch
 from app.contexts import Corpus, CorpusChoice, RecipeChoice
@@ -36,17 +36,20 @@ class Editing:
     corpora: tuple[str, ...]
 
 
+Change: TypeAlias = Literal["another", "surer", "less sure", "same"]
+
+
 @dataclass(frozen=True, slots=True)
 class Before:
     """What an earlier check of the same claim said, which this one goes on from.
 
-    ``percent``: how sure its verdict was, ``None`` where it has no such figure. ``changed``: the
-    verdict is another one now, or as sure in other words. ``sentences``: how many more were read.
+    ``percent``: how sure its verdict was, ``None`` where it has no such figure. ``change``: what
+    the verdict is now, compared with that one. ``sentences``: how many more were found.
     """
 
     words: str
     percent: int | None
-    changed: bool
+    change: Change
     sentences: int
 
 

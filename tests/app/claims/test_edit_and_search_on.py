@@ -18,6 +18,10 @@ from tests.app.worker_by_hand import WorkerByHand
 from worker.job_store import JobStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+CHANGED = (
+    "Searching on changed the verdict. It was “Supported” (93%) in an earlier check of this claim."
+)
+WAS = "an earlier check of this claim, where it was “Supported” (93%)"
 
 
 def done(store: JobStore, worker: WorkerByHand, recipe: str = "combined") -> str:
@@ -96,34 +100,52 @@ def test_a_search_goes_on_in_a_new_check_that_names_the_first(
     assert client.post(f"/claims/{fer}/search-on").status_code == 409
 
 
-def test_where_searching_on_changes_the_verdict_both_are_shown(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
+@pytest.mark.parametrize(
+    ("label", "confidence", "more", "said"),
+    [
+        ("NOT ENOUGH INFO", 0.6, 12, f"{CHANGED} 12 more sentences were found. More sentences can"),
+        ("REFUTES", 0.9, 0, CHANGED),
+        ("SUPPORTS", 0.6, 1, f"The verdict is less sure than in {WAS}. 1 more sentence was found."),
+        ("SUPPORTS", 0.97, 0, f"The verdict is surer than in {WAS}."),
+        ("SUPPORTS", 0.93, 0, "The verdict is the same as in an earlier check of this claim."),
+    ],
+)
+def test_after_searching_on_the_verdict_is_compared_with_the_earlier_one(
+    client: FlaskClient,
+    store: JobStore,
+    worker: WorkerByHand,
+    label: str,
+    confidence: float,
+    more: int,
+    said: str,
 ) -> None:
     first = done(store, worker)
     address = client.post(f"/claims/{first}/search-on").headers["Location"]
     result = claim_document(CLAIM)
-    result["verdict"] |= {"label": "NOT ENOUGH INFO", "confidence": 0.6, "leans": None}
-    result["hops"][-1]["sentences"] += 12
+    result["verdict"] |= {"label": label, "confidence": confidence, "leans": None}
+    result["hops"][-1]["sentences"] += more
     worker.finish(store.get(address.rpartition("/")[2]), result)
     page = words_of(client.get(address).text)
-    assert "Before: Supported, 93%. With 12 more sentences: not settled." in page
-    assert f'Before: <a href="/claims/{first}">' in client.get(address).text
+    assert said in page
+    assert ("more sentence" in page) == bool(more)
 
 
 def test_a_claim_that_may_be_misspelt_is_offered_as_it_may_be_meant(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
-    job = store.submit(CLAIM, "combined")[0]
-    worker.finish(job, claim_document(CLAIM) | {"did_you_mean": "The <b>Lighthouse</b> is old."})
+    job = store.submit(CLAIM, "combined+3")[0]
+    meant = {"recipe": "combined+3", "did_you_mean": "The <b>Lighthouse</b> is old."}
+    worker.finish(job, claim_document(CLAIM) | meant)
     page = client.get(f"/claims/{job.id}").text
+    assert 'value="combined+3"' not in page  # another claim is searched for from the beginning
     offered = re.search(r'Did you mean <button type="submit" name="claim" value="([^"]*)">', page)
     assert offered is not None
     claim = html.unescape(offered[1])
     assert claim == "The <b>Lighthouse</b> is old."
     assert "<b>Lighthouse" not in page
     form = {"claim": claim, "as": "claim", "edited_from": job.id}
-    meant = client.post("/claims", data=form).headers["Location"]
-    assert store.get(meant.rpartition("/")[2]).edited_from == job.id
+    sent = client.post("/claims", data=form).headers["Location"]
+    assert store.get(sent.rpartition("/")[2]).edited_from == job.id
 
 
 def test_a_recipe_that_goes_on_begins_like_the_first_and_then_reads_more() -> None:
