@@ -114,8 +114,8 @@ class ListPage:
     """Page ``number`` of the ``pages`` of a list, with the rows that the filter ``shown`` shows.
 
     ``filters``: by how rows ended; ``look_again``: those that overlap with these.
-    ``searched``: what people call the corpora that it is checked against; ``gone``: names of those
-    of them that were removed.
+    ``searched``: what people call the corpora that it is checked against; ``gone``: how many
+    of them were removed.
     ``left``: how long it still takes, about, "" if that is not known. ``waiting``: what it waits
     for, else ``None``. ``may_change``: whether it belongs to the visitor. ``exports``: the labels
     of the formats, by their names.
@@ -126,7 +126,7 @@ class ListPage:
     template: ClassVar[str] = "list.html"
     claims: ClaimList
     searched: tuple[str, ...]
-    gone: tuple[str, ...]
+    gone: int
     left: str
     waiting: Problem | None
     may_change: bool

@@ -77,7 +77,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
     return ListPage(
         claims=claims,
         searched=tuple(filter(None, titles.values())),
-        gone=tuple(name for name, title in titles.items() if title is None),
+        gone=sum(title is None for title in titles.values()),
         left=_left(claims, health),
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),

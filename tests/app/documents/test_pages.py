@@ -306,7 +306,11 @@ def test_a_corpus_that_a_list_needs_is_removed_only_after_a_warning_and_the_list
     assert "Searched: <bdi>Minutes</bdi>" in client.get(address).text
     assert "1 list that is not done" in client.get(f"/documents/{name}").text
     client.post(f"/documents/{name}/remove")
-    assert f"The corpus {name} was removed" in client.get(address).text
+    page = client.get(address).text
+    assert "A corpus of this list was removed, so 2 rows cannot be checked any more." in page
+    assert name not in page
+    client.post(f"{address}/cancel")  # no row waits any more
+    assert "A corpus of this list" not in client.get(address).text
 
 
 def test_hostile_titles_and_names_of_files_do_nothing(
