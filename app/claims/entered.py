@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from retrieval.claim_lists.files import is_heading, is_table
+from retrieval.claim_lists.files import ListFile, is_heading, is_table, read_claims
+from retrieval.errors import BadSource
 from retrieval.text.notices import sentences_in
 
 Kind: TypeAlias = Literal["claim", "list", "text"]
@@ -17,9 +18,9 @@ _ENDS = (".", "!", "?", ":", ";", '."', ".)")
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """``rows``: the claim, the lines of the list, or the sentences of the text.
+    """``rows``: the claim, the claims of the list, or the sentences of the text.
 
-    ``table``: it is a list whose first line names its columns, which is none of the rows.
+    ``table``: it is a list whose first line names its columns; the claims are in one of them.
     """
 
     kind: Kind
@@ -35,7 +36,7 @@ def entered(text: str) -> Entered:
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if is_table(text):
-        return Entered("list", tuple(lines[1:]), table=True)
+        return Entered("list", _rows_of_table(text) or tuple(lines[1:]), table=True)
     if len(lines) > 1 and is_heading(lines[0]):
         lines = lines[1:]
     paragraphs = [" ".join(lines)] if _is_broken(lines) else lines
@@ -45,6 +46,15 @@ def entered(text: str) -> Entered:
     if len(paragraphs) > 1:
         return Entered("list", tuple(paragraphs))
     return Entered("claim", tuple(paragraphs))
+
+
+def _rows_of_table(text: str) -> tuple[str, ...]:
+    """Return the claims of a table; none if it cannot be read, which is said when it is sent."""
+    try:
+        rows = read_claims(ListFile("pasted.txt", text.encode("utf-8", "replace")))
+    except BadSource:
+        return ()
+    return tuple(row.claim for row in rows)
 
 
 def _is_broken(lines: list[str]) -> bool:

@@ -23,6 +23,7 @@ from retrieval.errors import BadSource, Problem
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
 _LOOKED_AT = 50  # lines of a text that may be a table
+_LONGEST_NAME = 4  # words of the name of a column of such a text
 _TITLES = 10  # rows above the names of the columns, blank ones too
 _MOST_CELLS = 20_000_000  # of an .xlsx
 
@@ -63,18 +64,23 @@ def table_separator(text: str, has_claims: Callable[[str], bool]) -> str:
 def separator_of_text(text: str, has_claims: Callable[[str], bool]) -> str | None:
     """Return what parts the cells of a text that is a table; ``None`` if its lines are claims.
 
-    Its first line with words then names the columns: it has a name for claims, no cell of it ends
-    like a sentence, and another line has as many cells.
+    Its first line with words then names the columns: it has a name for claims, and no cell of it is
+    long or ends like a sentence. Another line has as many cells, and more than a word for a claim.
     """
     lines = [line for line in islice(io.StringIO(text, newline=None), _LOOKED_AT) if line.strip()]
     for separator in SEPARATORS:
         rows = [_cells(line, separator) for line in lines]
         names = rows[0] if rows else []
-        named = len(names) > 1 and any(map(has_claims, names))
-        said = any(name.rstrip().endswith((".", "!", "?")) for name in names)
-        if named and not said and any(len(row) == len(names) for row in rows[1:]):
+        named = len(names) > 1 and all(map(_may_name, names))
+        claims = [at for at, name in enumerate(names) if has_claims(name)]
+        filled = (row for row in rows[1:] if len(row) == len(names))
+        if named and any(len(row[at].split()) > 1 for row in filled for at in claims):
             return separator
     return None
+
+
+def _may_name(cell: str) -> bool:
+    return len(cell.split()) <= _LONGEST_NAME and not cell.rstrip().endswith((".", "!", "?"))
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -24,6 +24,18 @@ from app.claims.entered import entered
         ("Claims:\nTea is hot.\nIce is cold.", "list", ["Tea is hot.", "Ice is cold."]),
         ("claim\nTea is hot.", "claim", ["Tea is hot."]),
         ("statement;speaker\nTea is hot. It is.;Ann\nIce is cold;Bo", "list", 2),
+        (
+            *('claim,speaker\n"Tea is\nhot, he said.",Ann\n\nIce is cold,Bo', "list"),
+            ["Tea is\nhot, he said.", "Ice is cold"],
+        ),
+        ("claim,claim\nTea is hot,Ice is cold", "list", 1),  # it is unclear which are meant
+        # A sentence with commas names no columns.
+        (
+            "Claim, as he said, is simple\nA, b, c",
+            "list",
+            ["Claim, as he said, is simple", "A, b, c"],
+        ),
+        ("Text, which is what people write most, is old\nIce is cold, wet, old", "list", 2),
         # As a mail or a PDF breaks lines.
         ("Tea that was poured into a cup of china by\nthe queen is hot.", "claim", 1),
         ("Tea is hot. Ice that was taken out of the sea\nby a whaler is cold.", "text", 2),
