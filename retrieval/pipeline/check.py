@@ -39,7 +39,7 @@ from retrieval.stages.decide.verdict import disagreement
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
 from retrieval.stages.stage import Stage
 from retrieval.state import ClaimState
-from retrieval.text.notices import NO_STATEMENT, OPEN_QUESTION
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     Evidence,
@@ -67,6 +67,7 @@ _NO_VECTORS = (
 _NO_VERDICT = {
     OPEN_QUESTION: "A question that yes or no does not answer is neither true nor false.",
     NO_STATEMENT: "A text without a statement is neither true nor false.",
+    NAMELESS: "A statement about nobody and nothing in particular is neither true nor false.",
 }
 
 

@@ -12,11 +12,13 @@ from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.pipeline.spelling import Misspelt, Spelling
 from retrieval.text.english import EnglishParser
 from retrieval.text.held_once import as_held_once
-from retrieval.text.notices import NO_STATEMENT, QUESTION, SEVERAL
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.polar import as_statement
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
 from retrieval.text.superlative import as_superlative
 
+_PRONOUNS = {"he", "she", "it", "they"}
+_WEATHER = {"rain", "snow", "hail", "freeze", "thunder"}
 _VERBS = {"AUX", "VERB"}
 
 
@@ -73,6 +75,8 @@ class ClaimParser:
         suggestion = self._suggestion(parsed)
         if _says_nothing(parsed):
             read = replace(read, notices=(*read.notices, NO_STATEMENT))
+        elif _is_nameless(parsed):
+            read = replace(read, notices=(*read.notices, NAMELESS))
         owners = owners_in(parsed)
         cut = statements(parsed, self._english, owners)
         if len(cut) == 1:
@@ -95,7 +99,10 @@ class ClaimParser:
         misspelt = self._spelling.misspelt(self._english.parse(read.text))
         text = _spelt(read.text, misspelt)
         notices = dict.fromkeys(
-            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
+            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”."
+            if one.absent
+            else f"“{one.word}” was read as “{one.meant}”, the title of a document."
+            for one in misspelt
         )
         return replace(read, text=text, notices=(*notices, *read.notices))
 
@@ -130,6 +137,22 @@ def _says_nothing(parsed: Doc) -> bool:
     ends_in_thing = bool(words) and words[-1].pos_ in ("NOUN", "PROPN")
     return ends_in_thing and not any(
         token.is_lower and token.text.endswith(("s", "ed")) for token in words[1:]
+    )
+
+
+def _is_nameless(parsed: Doc) -> bool:
+    """Return whether a claim is about a "he", "she" or "it" that nothing before it names.
+
+    "It is cold in Ober." and "It is true that …" are about no thing.
+    """
+    subject = next((t for t in parsed if t.dep_ in ("nsubj", "nsubjpass")), None)
+    if subject is None or subject.head.dep_ != "ROOT" or subject.lower_ not in _PRONOUNS:
+        return False
+    clauses = {"ccomp", "xcomp", "csubj", "advcl"}
+    if any(t.pos_ in ("NOUN", "PROPN") for t in parsed[: subject.i]):
+        return False
+    return subject.lower_ != "it" or not any(
+        t.dep_ in clauses or t.pos_ == "PROPN" or t.lemma_ in _WEATHER for t in parsed
     )
 
 

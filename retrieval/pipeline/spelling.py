@@ -37,11 +37,15 @@ _NO_NAMES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIM
 
 @dataclass(frozen=True, slots=True)
 class Misspelt:
-    """A word of the claim, where it begins there, and the word of the corpus that it stands for."""
+    """A word of the claim, where it begins there, and the word of the corpus that it stands for.
+
+    ``absent``: no text has the word as it is written.
+    """
 
     word: str
     start: int
     meant: str
+    absent: bool = True
 
 
 class Spelling:
@@ -81,7 +85,7 @@ class Spelling:
                 if match.disambiguation is None
             }
             if titles == {meant}:
-                yield Misspelt(found[0], found.start(), meant)
+                yield Misspelt(found[0], found.start(), meant, absent=False)
 
     def suggested(self, claim: Doc) -> tuple[Misspelt, ...]:
         """Return words of a claim that may be meant for others, with these, in its order.

@@ -45,6 +45,7 @@ _FRACTION = re.compile(
 )
 _CURRENCY = re.compile(r"[$€£¥] ?$")
 _LEAST_NOTED = 3  # digits of a number before a footnote's sign; "12²" is 144
+_POSSESSIVE = re.compile(r"(?:[ -]+[A-Z]\w+)*['’]")  # noqa: RUF001
 _NAMED = re.compile(r"(?:[ -]+[A-Z]\w+)")  # "the Thirty Years' War"
 _TOO_LARGE = Decimal("1e250")  # so that it is still finite in any unit
 _EXACT_BELOW = 100  # an integer below it is hardly ever rounded
@@ -89,8 +90,12 @@ def _is_power(text: str, found: re.Match[str]) -> bool:
 
 def _is_in_name(text: str, found: re.Match[str]) -> bool:
     """Return whether a number in words belongs to a name."""
-    words = found["words"]
-    return bool(words) and words.istitle() and _NAMED.match(text, found.end()) is not None
+    words, before = found["words"], text[: found.start()].rstrip()
+    if not words or not words.istitle() or _NAMED.match(text, found.end()) is None:
+        return False
+    # The first word of a sentence has a capital anyway: "Five Americans", but "Seven Years' War".
+    is_first = not before or before[-1] in ".!?"
+    return not is_first or _POSSESSIVE.match(text, found.end()) is not None
 
 
 def _value(found: re.Match[str]) -> Decimal | None:

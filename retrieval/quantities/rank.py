@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _LATER = re.compile(
-    r"(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\w+teenth|\w+ieth"
-    r"|\d*(?:2nd|3rd|\dth))",
+    r"(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|hundredth"
+    r"|\w+teenth|\w+ieth|\d+1st|\d*(?:2nd|3rd|\dth))",
     re.IGNORECASE,
 )
 _DEGREES = {"most", "least"}

@@ -40,6 +40,7 @@ _LEAST = 0.5  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others
 _NEAR = 0.01  # share by which measurements of the same may differ from source to source
 _ROUNDED = 0.1  # share of a number that rounding to two digits may change
+_SAME_VERBS = ({"begin", "start", "commence"}, {"end", "finish", "conclude", "cease"})
 _FOR = re.compile(r"\b(?:for|lasted|over) $")
 _FROM = "from "
 _TOGETHER = re.compile(r" and ")
@@ -78,17 +79,30 @@ def _tells_when(item: Quantity) -> bool:
 def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Iterator[Filling]:
     """Yield the quantities of a sentence that may be in the place of the claimed one.
 
-    In that of "for five years", a first and a last date may be.
+    In that of "for five years", a first and a last date may be. A date belongs to its verb: "began
+    in 1801 and ended in 1805" has one of each.
     """
     doc = sentence.doc
     whole = claimed.ends is not None
     found = [one for one in fillings(doc, whole) if one.quantity.dimension == claimed.dimension]
+    verb = verb_of(head_of(claim, claimed))
+    if claimed.dimension == DATE and verb is not None:
+        found = _of_the_verb(verb, doc, found)
     if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
         found += _spans(doc)
     own = frozenset(form for token in claim for form in (token.lower_, token.lemma_.lower()))
     risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(sentence.title)
     if not risky:
         yield from (one for one in found if not quoted(doc, one.quantity))
+
+
+def _of_the_verb(verb: Token, doc: Doc, found: list[Filling]) -> list[Filling]:
+    """Return the dates that belong to the claim's verb, if the sentence has it."""
+    same = next((group for group in _SAME_VERBS if verb.lemma_ in group), {verb.lemma_})
+    if not any(token.lemma_ in same for token in doc):
+        return found
+    verbs = ((one, verb_of(head_of(doc, one.quantity))) for one in found)
+    return [one for one, its in verbs if its is None or its.lemma_ in same]
 
 
 def _spans(doc: Doc) -> Iterator[Filling]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.text.model_texts import evidence_text, path_text
+from retrieval.text.titled import without_brackets
 
 _NAME = r"(?:[Tt]he )?[A-Z][\w.’'-]*(?: (?:(?:of|the|and) )*[A-Z][\w.’'-]*)*?"  # noqa: RUF001
 _BORDERS = (
@@ -30,6 +31,10 @@ _ON = re.compile(
     rf"border (?:between|of) (?P<one>{_NAME}) and (?P<other>{_NAME})"
 )
 _BORDER = re.compile(r"\bborder(?:s|ed|ing)?\b")
+# A list of what borders a thing ends here.
+_END = re.compile(
+    r"\b(?:which|that|who|whose|where|while|is|are|has|have|lies|connected|separated)\b"
+)
 # What ends, denies or only nears a border.
 _OTHERWISE = re.compile(
     r"\b(?:no|not|never|nor|former(?:ly)?|until|once|historical(?:ly)?|maritime|near|close|from"
@@ -39,7 +44,6 @@ _OTHERWISE = re.compile(
 # The end of a longer name: "Equatorial", "Gulf of".
 _LONGER_BEFORE = re.compile(r"[A-Z]\w* (?:of )?(?:the )?\Z")
 _LONGER_AFTER = re.compile(r"[-–]\w| [A-Z]\w")  # noqa: RUF001
-_ASIDE = re.compile(r"\s*\([^)]*+\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Borders:
         """Return the claim and (title, sentence) texts, the last in the same few words as the claim
         if it says so."""
         title, sentence = texts[-1]
-        if _OTHERWISE.search(sentence) or not self._names_both(title, sentence):
+        if not self._names_both(title, sentence):
             return claim, path_text(texts[-1], texts[:-1])
         if self.thing:
             said = f"{self.thing} is on the border of {self.one} and {self.other}."
@@ -83,10 +87,10 @@ class Borders:
             return False
         if self.thing:
             sides = rf"(?:{_either(self.one, self.other)}|{_either(self.other, self.one)})"
-            return _is_about(self.thing, title, sentence) and bool(re.search(sides, sentence))
-        border = _BORDER.search(sentence)
-        return border is not None and any(
-            _is_about(name, title, sentence) and _is_named(other, sentence[border.end() :])
+            named = re.search(sides, sentence) and not _OTHERWISE.search(sentence)
+            return bool(named) and _is_about(self.thing, title, sentence)
+        return any(
+            _is_about(name, title, sentence) and _borders(sentence, other)
             for name, other in ((self.one, self.other), (self.other, self.one))
         )
 
@@ -118,15 +122,24 @@ def _either(one: str, other: str) -> str:
 
 def _is_about(name: str, title: str, sentence: str) -> bool:
     name = _bare(name).casefold()
-    if _bare(_ASIDE.sub("", title)).casefold() == name:
+    if _bare(without_brackets(title)).casefold() == name:
         return True
     return bool(re.match(rf"(?:the )?{re.escape(name)}\b", sentence.casefold()))
 
 
-def _is_named(name: str, text: str) -> bool:
-    """Return whether a text has a name that is not a part of a longer one."""
-    return any(
-        not _LONGER_BEFORE.search(text[: found.start()])
-        and not _LONGER_AFTER.match(text[found.end() :])
-        for found in re.finditer(rf"\b{re.escape(name)}\b", text)
-    )
+def _borders(sentence: str, name: str) -> bool:
+    """Return whether a list of what borders a thing has a name that is no part of a longer one."""
+    for border in _BORDER.finditer(sentence):
+        begin = max(sentence.rfind(sign, 0, border.start()) for sign in ",;") + 1
+        end = _END.search(sentence, border.end())
+        listed = sentence[begin : end.start() if end else len(sentence)]
+        for found in re.finditer(rf"\b{re.escape(name)}\b", listed):
+            before = listed[: found.start()]
+            if (
+                begin + found.start() >= border.end()
+                and not _OTHERWISE.search(before)
+                and not _LONGER_BEFORE.search(before)
+                and not _LONGER_AFTER.match(listed[found.end() :])
+            ):
+                return True
+    return False

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lemminflect import getAllLemmas
+
 from retrieval.text.clause import text_of
 from retrieval.text.model_texts import path_text
 from retrieval.text.subject import Subject, thing_of
@@ -34,9 +36,7 @@ _ALSO_SAID = {"larger": "|populous", "more": "|populous|most|large(?:r|st)"}
 _VERBS = {"is": "are", "was": "were", "has": "have"}
 _COMPARATIVES = {"JJR", "RBR"}
 _PLAIN = {"det", "amod", "compound", "nmod", "punct"}
-_MOST = re.compile(
-    r"(?<![\w-])(?<!one of the )(?:most|least|\w{2,}est|highest|lowest)\b", re.IGNORECASE
-)
+_MOST = re.compile(r"(?<![\w-])(?<!one of the )(?:most|least|\w{2,}est)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ComparedThings:
             return all(
                 any(thing.is_in([(title, "")]) for title, _ in numbers) for thing in self.things
             )
-        is_most = _MOST.search(read[0][1]) is not None
+        is_most = any(_is_superlative(word) for word in _MOST.findall(read[0][1]))
         return self.are_in(read) or (is_most and any(one.is_in(read) for one in self.things))
 
     def are_in(self, read: Sequence[tuple[str, str]]) -> bool:
@@ -125,11 +125,18 @@ def _converses(subject: Token, word: Token, than: Token, other: Token) -> Iterat
         yield opposite, turned[:1].upper() + turned[1:]
 
 
+def _is_superlative(word: str) -> bool:
+    """Return whether a word is the superlative of an adjective: "largest", not "honest"."""
+    word = word.lower()
+    adjectives = getAllLemmas(word).get("ADJ", ())
+    return word in ("most", "least") or any(plain != word for plain in adjectives)
+
+
 def _has(comparative: str, text: str) -> bool:
     """Return whether a text has an adjective as a comparative or superlative."""
-    stem = re.escape(comparative[:-1])
     also = _ALSO_SAID.get(comparative, "")
-    return re.search(rf"\b(?:{stem}(?:r|st){also})\b", text, re.IGNORECASE) is not None
+    forms = f"{comparative}|{comparative.removesuffix('r')}st{also}"
+    return re.search(rf"\b(?:{forms})\b", text, re.IGNORECASE) is not None
 
 
 def _is_plain(thing: Token) -> bool:

@@ -15,9 +15,10 @@ _PAST = {"was", "were"}
 _PLACES = {"GPE", "LOC", "NORP"}
 # With these the claim says more than that it was so once.
 _MORE = {"first", "last", "only", "next", "then", "former"}
-# Nobody was this only once: it does not end.
-_FOR_EVER = {"founder", "discoverer", "conqueror", "liberator", "creator", "father", "mother",
-             "native", "son", "daughter", "builder", "hero"}  # fmt: skip
+# What one is, or is a part of, for a time, and another one then.
+_ROLES = {"capital", "king", "queen", "emperor", "empress", "ruler", "president", "chancellor",
+          "minister", "mayor", "governor", "leader", "dictator", "head", "part", "colony",
+          "province", "territory", "protectorate", "ally", "member", "currency"}  # fmt: skip
 _TIMES = {"DATE", "TIME"}
 _WITHIN = {"det", "amod", "compound", "prep", "punct", "poss"}
 
@@ -29,10 +30,16 @@ def as_held_once(claim: Doc) -> str | None:
         return None
     (verb,) = roots
     subject, role = _child(verb, "nsubj"), _child(verb, "attr")
-    if subject is None or role is None or subject.i > verb.i or role.pos_ != "NOUN":
+    if (
+        subject is None
+        or role is None
+        or subject.i > verb.i
+        or role.pos_ != "NOUN"
+        or subject.pos_ != "PROPN"
+    ):
         return None
     beside = [t for t in verb.children if t not in (subject, role) and not t.is_punct]
-    if beside or role.lemma_.lower() in _FOR_EVER or not _is_of_a_place(role):
+    if beside or role.lemma_.lower() not in _ROLES or not _is_of_a_place(role):
         return None
     if any(t.dep_ not in _WITHIN or _says_more(t) for t in role.children):
         return None

@@ -10,15 +10,14 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.text.titled import without_brackets
 
 # Names that many unrelated things share: "American", "July".
 _COMMON = re.compile(
     r"\w+(?:ian|can|ish|ese|man)|French|Dutch|Greek|Swiss|Czech"
     r"|January|February|March|April|May|June|July|August|September|October|November|December"
 )
-_NAME = re.compile(r"[A-Z][\w.]*(?:[ -][A-Z][\w.]*)*")
-_ASIDE = re.compile(r"\s*\([^)]*+\)$")
+_WORD = re.compile(r"[\w.-]+|\S")
 
 
 def linked(claim: str, texts: Sequence[tuple[str, str]]) -> bool:
@@ -41,19 +40,24 @@ def linked(claim: str, texts: Sequence[tuple[str, str]]) -> bool:
 
 
 def _named(text: str) -> set[str]:
-    found = (name.rstrip(".") for name in _NAME.findall(text))
-    return {
-        name
-        for name in found
-        if name.casefold() not in FUNCTION_WORDS and not _COMMON.fullmatch(name)
-    }
+    """Return the runs of words with a capital, without a first word that has it anyway."""
+    runs: list[list[str]] = [[]]
+    for word in _WORD.findall(text):
+        if word[0].isupper():
+            runs[-1].append(word.rstrip("."))
+        else:
+            runs.append([])
+    if len(runs[0]) == 1:
+        runs[0] = []
+    names = {" ".join(run) for run in runs if run}
+    return {one for one in names if not _COMMON.fullmatch(one)}
 
 
 def _is_in(title: str, text: str) -> bool:
-    return bool(_pattern(title).search(text))
+    return bool(title and _pattern(title).search(text))
 
 
 @lru_cache(10_000)
 def _pattern(title: str) -> re.Pattern[str]:
-    bare = re.sub(r"\A[Tt]he ", "", _ASIDE.sub("", title))
+    bare = re.sub(r"\A[Tt]he ", "", without_brackets(title))
     return re.compile(rf"(?<!\w){re.escape(bare)}(?!\w)", re.IGNORECASE)

@@ -84,6 +84,10 @@ NO_STATEMENT = (
     "This says nothing about its subject, so it has no verdict. Write a statement, such as “Paris"
     " is in France.”"
 )
+NAMELESS = (
+    "This does not say who or what it is about, so it has no verdict. Write the name, such as"
+    " “Paris is in France.”"
+)
 SEVERAL = (
     "The claim makes more than one statement. They are checked together; one at a time gives a"
     " clearer verdict."

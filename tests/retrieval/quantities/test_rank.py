@@ -29,6 +29,11 @@ NORL = "It is the largest island of Tarsk, and the ninth-largest island in the w
             "Norl is the second-most populous city in Arl.",
             "The “second-most populous city” is not the most populous one.",
         ),
+        (
+            "Norl is the largest city.",
+            "Norl is the twelfth-largest city.",
+            "The “twelfth-largest city” is not the largest one.",
+        ),
         ("Norl is the largest island of Tarsk.", NORL, ""),
         ("Norl is the highest island.", NORL, ""),
         ("Norl is the largest volcanic island.", NORL, ""),

@@ -34,6 +34,8 @@ from retrieval.text.english import EnglishParser
         ("three pairs of legs, a single pair of wings, 4 pairs of eyes", [6, 2, 8]),
         ("$32¹, 1,234² and 12²", [32, 1234]),  # signs of footnotes, and a power
         ("Thirty people of the Thirty Years' War", [30]),
+        ("Two British ships sank.", [2]),
+        ("Seven Years' War", []),
     ],
 )
 def test_numbers_are_read_in_digits_and_in_words(text: str, values: list[float]) -> None:

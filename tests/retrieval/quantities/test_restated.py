@@ -109,3 +109,9 @@ def test_what_a_sentence_does_not_state_is_no_candidate(
     assert claimed is not None
     passage = ParsedSentence("Ober", parser.parse(sentence))
     assert list(candidates(claim, claimed, passage)) == []
+
+
+def test_a_date_belongs_to_its_verb(parser: EnglishParser) -> None:
+    sentence = "It was a war that began with the fall of Ober in 1801 and ended in 1805."
+    claims, label = read(parser, "The war started in 1805.", sentence, 0.9)
+    assert (claims, label) == (["The war started in 1801."], REFUTES)

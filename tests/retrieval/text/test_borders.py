@@ -56,6 +56,9 @@ def test_the_list_of_either_thing_says_so() -> None:
         (Borders("Vale", "Ede"), LIST),
         (Borders("Vale", "Lund"), "Vale is a country with a border near Lund."),
         (Borders("Vale", "Lund"), "Vale once bordered Lund."),
+        (Borders("Vale", "Lund"), "It is bordered by Ede, which lies north of Lund."),
+        (Borders("Vale", "Lund"), "It borders Ede, and is connected to Lund by a bridge."),
+        (Borders("Vale", "Lund"), "It shares a maritime border with Lund."),
     ],
 )
 def test_other_sentences_are_read_as_they_are(borders: Borders, sentence: str) -> None:

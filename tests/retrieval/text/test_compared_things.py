@@ -58,6 +58,7 @@ SHALLOW = ("Benn", "Its lake is 40 m deep.")
     ("read", "may"),
     [
         ([LAKE], True),
+        ([("Arl", "Arl lies in a forest in the northwest.")], False),
         ([RIVAL], True),
         ([FACT], False),
         ([LAKE, FACT], False),

@@ -41,6 +41,9 @@ def test_what_a_place_may_have_in_turn_was_so_once(
         "Romulus was the founder of Rome.",
         "Mary Shelley was the author of Frankenstein.",
         "Mozart was a composer.",
+        "All popes were citizens of Italy.",
+        "Nobody was the king of France.",
+        "Waterloo was the defeat of France.",
     ],
 )
 def test_any_other_claim_stays_as_it_is(parser: EnglishParser, claim: str) -> None:

@@ -31,7 +31,13 @@ def test_another_thing_that_both_name_links_them() -> None:
     assert linked("Selmish is spoken at Ede Falls.", [falls, ("Selmish", "It is spoken in Tarn.")])
 
 
-@pytest.mark.parametrize("shared", ["American", "July", "The"])
+def test_names_may_have_any_letters_and_titles_may_be_brackets_alone() -> None:
+    texts = [("Eva Berg", "She was born in Łódź."), ("Ida Holm", "She died in Łódź.")]
+    assert linked("Eda Lind sang.", texts)
+    assert not linked("Eda Lind sang.", [("(1931)", "It was red."), ("", "It was blue.")])
+
+
+@pytest.mark.parametrize("shared", ["American", "July", "The", "Located"])
 def test_what_many_things_share_does_not_link_them(shared: str) -> None:
     texts = [
         ("Ida Holm", f"{shared} pilots knew her."),
