@@ -30,7 +30,7 @@ from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import PERCENT
-from retrieval.quantities.vocabulary import STATES
+from retrieval.quantities.vocabulary import ATTRIBUTE_OF, STATES
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def measurement(claim: Doc) -> Quantity | None:
 
     The number of what there is, unless it is people, is left out: "there were three cases" may be
     of new ones or of all. Shares are left out too: a verifier often overlooks what they are shares
-    of. There is none if the claim has a word that may turn it.
+    of. So is what another thing than the subject measures: "near a hill of 300 m". There is none if
+    the claim has a word that may turn it.
     """
     items = list(quantities(claim))
     if is_risky(claim, items, frozenset()):
@@ -63,12 +64,26 @@ def measurement(claim: Doc) -> Quantity | None:
 
 
 def _is_measured(claim: Doc, item: Quantity) -> bool:
-    if item.dimension in ("", DATE, PERCENT):
+    if item.dimension in ("", DATE, PERCENT) or _is_of_an_object(head_of(claim, item)):
         return False
     if not item.dimension.startswith(COUNT) or item.dimension == f"{COUNT}people":
         return True
     verb = verb_of(head_of(claim, item))
     return verb is not None and verb.lemma_ != "be"
+
+
+def _is_of_an_object(number: Token) -> bool:
+    """Return whether a number belongs to an object of the verb: "in a country with 300 people".
+
+    The height of "it reaches a height of 300 m" is the subject's own.
+    """
+    while number.dep_ in ("nummod", "quantmod", "compound"):
+        number = number.head
+    return any(
+        thing.dep_ in ("dobj", "pobj") and thing.lemma_.lower() not in ATTRIBUTE_OF
+        for thing in number.ancestors
+        if thing.pos_ in ("NOUN", "PROPN")
+    )
 
 
 def _tells_when(item: Quantity) -> bool:

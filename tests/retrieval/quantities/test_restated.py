@@ -92,6 +92,8 @@ def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> 
         "Ober is 4,212 m high and has two inns.",
         "Ober is 4,212 m high and 9 km long.",
         "Ober is not 4,212 m high.",
+        "Ober belongs to a country with 30,000 inhabitants.",  # of the country
+        "Ober has a tower with a height of 90 m.",
     ],
 )
 def test_only_a_claim_of_one_measurement_is_restated(parser: EnglishParser, claim: str) -> None:
