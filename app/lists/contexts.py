@@ -22,7 +22,7 @@ from worker.reports import AskedModel
 class ListItem:
     """A list among others: how many of its rows have ended, and its state unless it is done.
 
-    ``by_program``: it was sent by the API, so it is nobody's.
+    ``by_program``: it was sent by the API, so it has no owner.
     """
 
     id: str

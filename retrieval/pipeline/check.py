@@ -67,7 +67,7 @@ _NO_VECTORS = (
 _NO_VERDICT = {
     OPEN_QUESTION: "A question that yes or no does not answer is neither true nor false.",
     NO_STATEMENT: "A text without a statement is neither true nor false.",
-    NAMELESS: "A statement about nobody and nothing in particular is neither true nor false.",
+    NAMELESS: "A statement that does not say who or what it is about has no truth of its own.",
 }
 
 

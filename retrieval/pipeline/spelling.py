@@ -68,7 +68,7 @@ class Spelling:
 
         These are words that no text contains, that are not frequent in English and that one name of
         the corpus is nearer to than all others. Of equally near ones the most frequent is meant.
-        Names are among them whose number the titles put behind: "the Second World War".
+        So are names whose number comes last in titles: "the Second World War".
         """
         found = [*self._numbered(claim.text)]
         for word, start, names in _words_of_names(claim):
