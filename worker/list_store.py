@@ -234,7 +234,7 @@ class ListStore:
         """Return the sentence of a text that says this claim, as far as the visitor may see it.
 
         The text is that of the list which the claim was made for: the first one that has it. It is
-        shown to the owner of that list, and to everybody if it belongs to nobody. "" if the claim
+        shown to the owner of that list, and to everybody if it has no owner. "" if the claim
         is from no text, or from one of somebody else: a claim's link does not open the text.
         """
         wanted = (

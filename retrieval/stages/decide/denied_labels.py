@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from retrieval.quantities.owner import is_of_another
@@ -32,6 +33,8 @@ class DeniedLabels:
         """``parser`` reads the sentences for which the words alone are not enough."""
         self._claim = claim
         self._parser = parser
+        # A sentence is in several readings: alone and on paths.
+        self._parse = cache(parser.parse)
         self._subject = subject_of(claim)
         self._point = point_of(claim)
         self._of_kind = of_kind(claim)
@@ -60,7 +63,7 @@ class DeniedLabels:
         if self._compared and not self._compared.may_be_settled_by(pairs):
             return _BOTH
         texts = [text for pair in pairs for text in pair]
-        if missed := self._point.missed_by(texts, self._parser.parse):
+        if missed := self._point.missed_by(texts, self._parse):
             return missed
         if not any(item.has_context for item in read) and self._is_of_another(read):
             return _BOTH
@@ -80,7 +83,7 @@ class DeniedLabels:
         return claimed is None or claimed.is_denied_by(self._parsed(read))
 
     def _parsed(self, read: Sequence[Evidence]) -> list[tuple[str, Doc]]:
-        return [(item.title, self._parser.parse(item.sentence.text)) for item in read]
+        return [(item.title, self._parse(item.sentence.text)) for item in read]
 
     def _is_of_another(self, read: Sequence[Evidence]) -> bool:
         texts = [(item.title, item.sentence.text) for item in read]
