@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +33,22 @@ class Service:
         with one_at_a_time("worker"):
             worker = self._worker()
             os.kill(worker, signal.SIGSTOP)
+            while not self._can_write():
+                os.kill(worker, signal.SIGCONT)
+                os.kill(worker, signal.SIGSTOP)
             try:
                 yield
             finally:
                 os.kill(worker, signal.SIGCONT)
+
+    def _can_write(self) -> bool:
+        """Return whether the pages can write, which the worker, stopped amid a write, prevents."""
+        with closing(sqlite3.connect(self.home / "esoteric.db", timeout=0.2)) as database:
+            try:
+                database.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return False
+            return True
 
     def kill_worker(self) -> None:
         """End the worker as a fault does, amid whatever it does."""
