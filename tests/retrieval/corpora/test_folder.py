@@ -465,12 +465,12 @@ def endless() -> bytes:
 def test_a_file_that_takes_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "SECONDS", 1)
+    monkeypatch.setattr(child, "SECONDS", 5)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
     (page,), (message,) = read(tmp_path)
     assert page.id == "b.pdf"
-    assert "a.pdf: the file takes more than 1 seconds to read." in message
+    assert "a.pdf: the file takes more than 5 seconds to read." in message
 
 
 def test_a_process_that_is_ended_loses_only_its_file(
