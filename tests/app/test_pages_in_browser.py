@@ -57,9 +57,10 @@ def test_what_settles_nothing_leaves_no_column_empty(
         job, _ = store.submit(f"{CLAIM} {label}", "esoteric")
         worker.finish(job, claim_document(job.claim, label))
         browser.get(f"{web.address}/claims/{job.id}")
-        evidence, trail = (browser.find_element(By.ID, name).rect for name in ("evidence", "search"))
-        assert (trail["y"] == evidence["y"]) == beside
-        assert (trail["x"] == evidence["x"]) != beside
+        found = browser.find_element(By.ID, "evidence").rect
+        trail = browser.find_element(By.ID, "search").rect
+        assert (trail["y"] == found["y"]) == beside
+        assert (trail["x"] == found["x"]) != beside
 
 
 def test_a_claim_that_is_too_long_gets_one_message_before_and_after_it_is_sent(
