@@ -86,7 +86,7 @@ def _name_alone(name: str) -> Problem:
     return Problem(
         "claim_name",
         "A name alone states nothing that can be checked.",
-        f"Go on with what it is, or what it did: “{name} was …”",
+        f"Say something about it, such as “{name} was …”",
     )
 
 
