@@ -506,12 +506,11 @@ class ClaimResult(_Part):
 
     @property
     def calibrated(self) -> bool:
-        """Whether the confidence was fitted to verdicts such as this one.
+        """Whether the confidence was fitted to verdicts of this judge.
 
-        That of a language model and of several statements together was not.
+        That of a language model was not. That of several statements is computed from theirs.
         """
-        fitted = self._is_fitted(self.verdict.judge)
-        return fitted and self.decider == "verifier" and not self.statements
+        return self._is_fitted(self.verdict.judge) and self.decider == "verifier"
 
     @property
     def certainty(self) -> str:
@@ -528,7 +527,7 @@ class ClaimResult(_Part):
         """How sure the verdict on a statement or an opinion is, "" as for the whole claim."""
         if said.percent is None or self.by_model(said.judge):
             return ""
-        return certainty_words(said.percent, calibrated=self._is_fitted(said.judge))
+        return certainty_words(said.percent, calibrated=self._is_fitted(said.judge), short=True)
 
     def _is_fitted(self, judge: str) -> bool:
         """Return whether the confidences of this judge are fitted, and no language model's."""

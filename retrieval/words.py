@@ -153,9 +153,11 @@ def percent_of(label: Label, confidence: float) -> int | None:
     return 99 if percent == 100 and confidence < 1 else percent
 
 
-def certainty_words(percent: int, *, calibrated: bool) -> str:
+def certainty_words(percent: int, *, calibrated: bool, short: bool = False) -> str:
     """Return how sure a decided verdict is; if ``calibrated``, as what can be counted."""
-    return f"about {percent} of 100 such verdicts are right" if calibrated else f"{percent}% sure"
+    if not calibrated:
+        return f"{percent}% sure"
+    return f"about {percent} of 100{'' if short else ' such verdicts'} are right"
 
 
 def balance_of(verdict: Label, stances: Iterable[Label]) -> dict[Label, int]:

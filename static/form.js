@@ -16,9 +16,10 @@ function count() {
   const left = most - [...shown].length;
   counter.textContent = `${most - left} of ${most}`;
   counter.classList.toggle("over", left < 0);
-  // Screen readers read this aloud, so it is set only near the limit.
-  const message =
-    left < 0 ? `${-left} characters too many` : left <= NEAR ? `${left} characters left` : "";
+  // Screen readers read this aloud, so it is set only near the limit. Above it the server's answer
+  // says so, where it is asked.
+  const over = says ? "" : `${-left} characters too many`;
+  const message = left < 0 ? over : left <= NEAR ? `${left} characters left` : "";
   if (spoken.textContent !== message) spoken.textContent = message;
 }
 
@@ -54,7 +55,7 @@ function show(answer) {
   if (answer.dataset.action) check.formAction = answer.dataset.action;
   else check.removeAttribute("formaction");
   const one = !["list", "text", "page"].includes(answer.dataset.kind);
-  counter.hidden = !one;
+  counter.hidden = !one || answer.querySelector("#claim-problem") !== null;
   if (!one) spoken.textContent = "";
 }
 

@@ -47,7 +47,7 @@ class ListSubmission(Model):
     claims: Annotated[list[str | dict[str, Any]], Field(min_length=1, max_length=MOST_CLAIMS)]
     """The claims: texts, or objects with the key `claim`; their other keys come back."""
     name: str = ""
-    """Name of the list; left out: its first claim."""
+    """Name of the list; left out: its first claim and how many follow."""
     column: str = ""
     """The key with the claim; left out: `claim`, else `statement` or `text`."""
     recipe: str | None = None

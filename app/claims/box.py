@@ -16,6 +16,7 @@ from app.services import services
 from app.texts.text_or_page import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim, Problem, RecipeUnavailable, UnknownRecipe
+from retrieval.text.notices import is_name_alone
 from retrieval.text.plain_questions import plain_statement
 from worker.lists import MOST_CLAIMS
 
@@ -65,7 +66,8 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
     if statement is not None:
         seen = _seen(statement, recipe)
         return BoxAnswer("question", text, statement=statement, seen=seen)
-    return BoxAnswer("claim", text, seen=_seen(read.original, recipe))
+    name = _name_alone(read.original) if is_name_alone(read.original) else None
+    return BoxAnswer("claim", text, problem=name, seen=_seen(read.original, recipe))
 
 
 def refused(text: str, problem: Problem) -> BoxAnswer:
@@ -78,6 +80,14 @@ def _said_of(problem: Problem) -> Problem:
     """Return what is wrong; of a link also that it could be opened."""
     off = problem.code == "claim_link" and services().pages is None
     return LINKS_ARE_NOT_OPENED if off else problem
+
+
+def _name_alone(name: str) -> Problem:
+    return Problem(
+        "claim_name",
+        "A name alone states nothing that can be checked.",
+        f"Say something about it, such as “{name} was …”",
+    )
 
 
 def _too_many(rows: int) -> Problem:

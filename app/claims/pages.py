@@ -224,6 +224,13 @@ def history() -> str:
     return render(history_page())
 
 
+@blueprint.get("/history")
+@describe(HTTP_303=(None, "The history"))
+def to_history() -> BaseResponse:
+    """Redirect to the history from the address that its name suggests."""
+    return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
+
+
 def _home(
     box: BoxAnswer,
     recipe_problem: Problem | None = None,

@@ -48,8 +48,8 @@ def list_input(
     """Return the rows of a list; those that are no claims have the reason with them.
 
     ``column``: which one has the claims, "" for the usual one. ``name``: of the list, "" for that
-    of the file that was ``uploaded``, or of the first claim. ``least``: how many rows a list has at
-    least.
+    of the file that was ``uploaded``, or else of the first claim. ``least``: how many rows a list
+    has at least.
 
     Raises:
         BadSource: the file cannot be read, it has too few claims or too many, or no row is a claim.
@@ -84,7 +84,15 @@ def list_input(
     file_name = file.name[:_LONGEST_FILE_NAME] if uploaded else ""
     named = next((row for row in rows if row.column), rows[0])
     came_in = CameIn(file_name, named.column, named.before)
-    return ListInput((name.strip() or file_name or claims[0])[:_LONGEST_NAME], entries, came_in)
+    given = (name.strip() or file_name)[:_LONGEST_NAME]
+    return ListInput(given or list_name(claims[0], len(entries)), entries, came_in)
+
+
+def list_name(first: str, rows: int) -> str:
+    """Return the name of a list that nobody named: its first claim, and how many rows follow."""
+    more = f"” and {rows - 1:,} more" if rows > 1 else "”"
+    most = _LONGEST_NAME - len(more) - 1
+    return f"“{first if len(first) <= most else f'{first[: most - 1].rstrip()}…'}{more}"
 
 
 def _entry(row: Row) -> NewEntry:

@@ -57,7 +57,7 @@ class ListForm(BaseModel):
     column: str = ""
     """The column with the claims; without it the one named claim, statement or text."""
     name: str = ""
-    """Name of the list; without it the first claim."""
+    """Name of the list; without it that of the file, or the first claim and how many follow."""
     recipe: str | None = None
     """Name of a recipe that can run here; without it the default one."""
 

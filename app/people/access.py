@@ -40,6 +40,7 @@ RULES: Mapping[str, Rule] = {
     "pages.cancel": "checker",
     "pages.delete": "checker",
     "pages.history": "reader",
+    "pages.to_history": "reader",
     "api_page.api": "reader",
     "api_page.client": "reader",
     "api_page.openapi": "reader",

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from itertools import groupby
-from textwrap import shorten
 from typing import Annotated, cast
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -23,6 +22,7 @@ from app.contexts import render
 from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
+from app.lists.input import list_name
 from app.lists.new_lists import stored_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
@@ -151,9 +151,9 @@ def check() -> BaseResponse:
         page = _page_of_form(text)
     except InvalidText as error:
         return _again(typed, error)
-    name = page.title[:_LONGEST_NAME] if page else shorten(text, _LONGEST_NAME, placeholder="…")
     try:
         entries = tuple(_chosen(text))
+        name = page.title[:_LONGEST_NAME] if page else list_name(entries[0].claim, len(entries))
         recipe = recipe_to_run(request.form.get("recipe"))
         corpora = corpora_to_search(request.form.getlist("corpora"))
         owner = visitor_with_cookie()

@@ -47,6 +47,9 @@ _IN_NAMES = _words("au aux dos e es las los sur y")
 _PARTICLES = _words("de da du di del van von den der des la le el zu")
 # Letters that no English word has, also no loan word such as "café" or "jalapeño".
 _FOREIGN_LETTERS = frozenset("ßøåæœãõíáóúëăđşğıąęłńśźżťďřůěőűșț")
+_WITHIN_NAMES = _PARTICLES | {"of", "the", "and"}
+_OF_A_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[A-Z]\.")  # noqa: RUF001
+_MOST_OF_A_NAME = 5  # words
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
 AUXILIARIES = _words(
@@ -111,6 +114,25 @@ def sentences_in(text: str) -> list[str]:
     ]
     parts = (text[first:last].strip() for first, last in pairwise([0, *ends, len(text)]))
     return [part for part in parts if part]
+
+
+def is_name_alone(claim: str) -> bool:
+    """Guess whether this is only a name ("Marie Curie"): two words or more, with capitals.
+
+    A later word that may be a verb makes it a headline ("Apollo Lands").
+    """
+    first, *later = claim.split() or [""]
+    if not 0 < len(later) < _MOST_OF_A_NAME or later[-1] in _WITHIN_NAMES:
+        return False
+    return _is_of_a_name(first) and all(
+        word in _WITHIN_NAMES or (_is_of_a_name(word) and not word.endswith(("s", "ed")))
+        for word in later
+    )
+
+
+def _is_of_a_name(word: str) -> bool:
+    known = AUXILIARIES | QUESTION_WORDS
+    return word[:1].isupper() and bool(_OF_A_NAME.fullmatch(word)) and word.casefold() not in known
 
 
 def asks_for_a_thing(claim: str) -> bool:

@@ -339,6 +339,21 @@ def test_a_calibrated_verdict_says_how_many_such_are_right_and_where_that_was_me
     assert 'id="measured">' in page
 
 
+def test_a_claim_and_its_statements_say_in_the_same_words_how_sure_they_are(
+    page_of: PageOf,
+) -> None:
+    parts = [statement("Old.", 0, 3, "REFUTES", [1]), statement("Tall.", 4, 8, "SUPPORTS", [1])]
+    result = claim_document(CLAIM, "REFUTES", 0.9) | {"statements": parts}
+    for verdict in (result["verdict"], *(part["verdict"] for part in parts)):
+        verdict |= {"judge": "MPNet verifier 8.2", "opinions": []}
+    page = page_of(result)
+    text = words(page)
+    assert "Refuted About 90 of 100 such verdicts are right The statements" in text
+    assert "Old. Refuted about 90 of 100 are right" in text
+    assert "sure" not in words(page.split('id="verdict"')[1].split('id="actions"')[0])
+    assert "For the whole claim it is computed from its statements." in text
+
+
 def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(page_of: PageOf) -> None:
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.86)
     result["hops"][-1] |= {"sufficient": False, "missing": [[4, 14]], "stopped": "hops"}

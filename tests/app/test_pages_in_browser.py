@@ -49,6 +49,35 @@ def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     return store.recent(1)[0]
 
 
+def test_what_settles_nothing_leaves_no_column_empty(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
+) -> None:
+    resize(browser, 1440)
+    for label, beside in (("SUPPORTS", True), ("NOT ENOUGH INFO", False)):
+        job, _ = store.submit(f"{CLAIM} {label}", "esoteric")
+        worker.finish(job, claim_document(job.claim, label))
+        browser.get(f"{web.address}/claims/{job.id}")
+        found = browser.find_element(By.ID, "evidence").rect
+        trail = browser.find_element(By.ID, "search").rect
+        assert (trail["y"] == found["y"]) == beside
+        assert (trail["x"] == found["x"]) != beside
+
+
+def test_a_claim_that_is_too_long_gets_one_message_before_and_after_it_is_sent(
+    browser: Chrome, web: WebProcess
+) -> None:
+    browser.get(web.address)
+    browser.find_element(By.ID, "claim").send_keys("tall " * 120 + "tea.")
+    said = "The claim is 604 characters long; at most 500 can be checked."
+    for _ in range(2):
+        wait_for(browser, "document.querySelector('#says #claim-problem')")
+        assert said in text_of(browser, "#says")
+        assert not browser.find_element(By.ID, "counter").is_displayed()
+        assert browser.find_element(By.ID, "counter-spoken").get_property("textContent") == ""
+        browser.execute_script("document.getElementById('says').replaceChildren()")
+        browser.find_element(By.ID, "check").click()
+
+
 def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:

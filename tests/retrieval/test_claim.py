@@ -5,7 +5,7 @@ import pytest
 
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.errors import InvalidClaim
-from retrieval.text.notices import sentences_in
+from retrieval.text.notices import is_name_alone, sentences_in
 
 REFUSED = {
     "": "claim_empty",
@@ -297,3 +297,18 @@ def test_texts_without_end_are_read_once_from_begin_to_end() -> None:
             read_claim(text)
         assert refused.value.code == "claim_too_long"
         assert sentences_in(text) == [text.strip()]
+
+
+@pytest.mark.parametrize(
+    "text", ["Marie Curie", "J. K. Rowling", "Leonardo da Vinci", "Jean-Paul Sartre", "Émile Zola"]
+)
+def test_a_name_alone_is_known_by_its_capitals(text: str) -> None:
+    assert is_name_alone(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Tea", "Tea is", "Apollo Lands", "Vincent van", "Who Made Tea", "Tea Is Hot", "Tea Is."],
+)
+def test_half_a_claim_and_a_headline_are_no_name_alone(text: str) -> None:
+    assert not is_name_alone(text)

@@ -25,6 +25,7 @@ def said(client: FlaskClient, text: str, **more: str) -> str:
     [
         ("Tea is hot.", "Check", "", ""),
         ("Tea", "Check", "", ""),  # half a claim is no mistake yet
+        ("Marie Curie", "Check", "", "A name alone states nothing that can be checked. Say"),
         ("Tea is hot.\nIce is cold.", "Check 2 claims", "list", "A list, one claim a line"),
         ("claim;who\nTea is hot.;A\nIce is cold.;B", "Check 2 claims", "", "A table, whose first"),
         (TEXT, "Choose claims", "list", "Check it as one claim"),

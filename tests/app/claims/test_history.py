@@ -31,6 +31,10 @@ def claims_in(page: str) -> list[str]:
     return re.findall(r'name="claim" value="(\w+)"', page)
 
 
+def test_the_address_that_the_name_suggests_leads_to_the_history(client: FlaskClient) -> None:
+    assert client.get("/history").location == "/claims"
+
+
 def test_a_visitor_sees_the_own_claims_first_and_everyones_on_request(app: Flask) -> None:
     first, second, stranger = (app.test_client() for _ in range(3))
     mine, theirs = id_of(submit(first)), id_of(submit(second, HARBOUR))

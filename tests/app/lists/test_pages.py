@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from app.lists.export import LIST_EXPORTS, ListFormat
+from app.lists.input import list_name
 from app.services import services_of
 from retrieval.errors import EsotericError
 from tests.app.claim_documents import claim_document
@@ -55,7 +56,14 @@ def test_pasted_claims_become_a_list_and_its_page_shows_them(client: FlaskClient
     page = client.get(answer.location).text
     assert "0 of 2 claims" in page
     assert "Ice &lt;b&gt;is&lt;/b&gt; cold." in page
-    assert "Tea is hot." in client.get("/lists").text  # the first claim is its name
+    assert "<bdi>“Tea is hot.” and 1 more</bdi>" in client.get("/lists").text
+
+
+def test_a_list_without_a_name_has_that_of_its_first_claim_cut_to_80_characters() -> None:
+    assert list_name("Tea is hot.", 1) == "“Tea is hot.”"
+    assert list_name("Tea is hot.", 1_205) == "“Tea is hot.” and 1,204 more"
+    # 80 characters without both quotation marks, " and 1 more" and the dots.
+    assert list_name("a" * 99, 2) == f"“{'a' * 66}…” and 1 more"
 
 
 @pytest.mark.parametrize(("address", "field"), [("/lists", "claims"), ("/claims", "claim")])
