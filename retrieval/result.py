@@ -506,11 +506,12 @@ class ClaimResult(_Part):
 
     @property
     def calibrated(self) -> bool:
-        """Whether the confidence was fitted to verdicts of this judge.
+        """Whether the confidence was fitted to verdicts such as this one.
 
-        That of a language model was not. That of several statements is computed from theirs.
+        That of a language model and of several statements together was not.
         """
-        return self._is_fitted(self.verdict.judge) and self.decider == "verifier"
+        fitted = self._is_fitted(self.verdict.judge)
+        return fitted and self.decider == "verifier" and not self.statements
 
     @property
     def certainty(self) -> str:
