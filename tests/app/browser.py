@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -60,9 +61,13 @@ def wait_for(browser: Chrome, script: str, seconds: float = 60) -> None:
 
 def wait_for_element(browser: Chrome, selector: str, seconds: float = 60) -> WebElement:
     """Wait for an element, also where the page runs no scripts."""
-    return WebDriverWait(browser, seconds, 0.05).until(
-        expected_conditions.presence_of_element_located((By.CSS_SELECTOR, selector)), selector
-    )
+    try:
+        return WebDriverWait(browser, seconds, 0.05).until(
+            expected_conditions.presence_of_element_located((By.CSS_SELECTOR, selector)), selector
+        )
+    except TimeoutException:
+        print(f"{browser.current_url} shows:\n{text_of(browser, 'body')}")
+        raise
 
 
 def console_messages(browser: Chrome) -> list[dict[str, object]]:

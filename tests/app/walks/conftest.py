@@ -13,7 +13,7 @@ from selenium.webdriver import Chrome
 from tests.app.browser import open_chromium
 from tests.app.walks.service import Service, start
 from tests.app.walks.walker import Walker
-from tests.support.shared import made_once
+from tests.support.shared import made_once, one_at_a_time
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +35,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 
 @pytest.fixture
-def walker(browser: Chrome, service: Service, tmp_path: Path) -> Walker:
-    """A person who is here for the first time."""
-    return Walker(browser, service, tmp_path)
+def walker(browser: Chrome, service: Service, tmp_path: Path) -> Iterator[Walker]:
+    """A person who is here for the first time, and alone: others hold and kill the worker."""
+    with one_at_a_time("walk"):
+        yield Walker(browser, service, tmp_path)
