@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class Service:
             os.kill(worker, signal.SIGSTOP)
             while not self._can_write():
                 os.kill(worker, signal.SIGCONT)
+                time.sleep(0.05)  # in which it ends its write
                 os.kill(worker, signal.SIGSTOP)
             try:
                 yield
