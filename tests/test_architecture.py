@@ -170,7 +170,8 @@ def test_modules_and_files_that_comments_and_documents_name_exist() -> None:
             missing = [name for name in named if not is_ours(name)]
             missing += [file for file in FILE.findall(text) if file not in ends]
             wrong += [f"{path.relative_to(CHECKOUT)}: {name}" for name in missing]
-    for path in sorted((CHECKOUT / "docs").rglob("*.md")):
+    reports = CHECKOUT / "research" / "reports"
+    for path in sorted([*(CHECKOUT / "docs").rglob("*.md"), *reports.glob("*.md")]):
         quoted = re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8"))
         missing = [file for file in quoted if FILE.fullmatch(file) and file not in ends]
         wrong += [f"{path.relative_to(CHECKOUT)}: {file}" for file in missing]

@@ -178,8 +178,9 @@ class LanguageModelConfig:
             probabilities). ``esoteric evaluate --llm`` prints how often both give the same label.
         alone_weights: of the local model's log probabilities, one for each of ``WORDINGS``.
             Like the next three, fitted by ``python -m research.benchmarks.language_model --data
-            DATA --out FILE --trained 160 --tried 24`` ("Fits" in docs/language-model-benchmark.md)
-            to 170 everyday claims with the evidence given, not to evidence found by a search.
+            DATA --out FILE --trained 160 --tried 24``
+            ("Fits" in research/reports/language-model-benchmark.md) to 170 everyday claims
+            with the evidence given, not to evidence found by a search.
         alone_biases: added to these, one for each label.
         together_weights: the same for both judges; the first weight is the verifier's.
         together_biases: added to these, one for each label.

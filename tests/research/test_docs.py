@@ -14,6 +14,8 @@ from retrieval.result import Document
 from retrieval.types import FoundBy
 from settings import CHECKOUT
 
+REPORTS = CHECKOUT / "research" / "reports"
+
 
 def test_writing_the_tables_again_changes_nothing() -> None:
     for page, text in pages().items():
@@ -40,14 +42,15 @@ def test_every_value_of_found_by_is_described() -> None:
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:
     broken = []
-    for page in (CHECKOUT / "README.md", *(CHECKOUT / "docs").glob("*.md")):
+    written = [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"), *REPORTS.glob("*.md")]
+    for page in written:
         for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             path, _, heading = link.partition("#")
             if link.startswith(("http:", "https:")):
                 continue
             target = page.parent / path if path else page
             if not target.exists() or (heading and heading not in headings(target)):
-                broken.append(f"{page.name}: {link}")
+                broken.append(f"{page.relative_to(CHECKOUT)}: {link}")
     assert broken == []
 
 
@@ -61,6 +64,12 @@ def test_the_index_lists_every_page() -> None:
     index = (CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")
     pages_of_docs = {path.name for path in (CHECKOUT / "docs").glob("*.md")} - {"index.md"}
     assert {name for name in pages_of_docs if f"]({name})" not in index} == set()
+
+
+def test_the_list_of_reports_has_every_report() -> None:
+    listed = (REPORTS / "README.md").read_text(encoding="utf-8")
+    reports = {path.name for path in REPORTS.glob("*.md")} - {"README.md"}
+    assert {name for name in reports if f"]({name})" not in listed} == set()
 
 
 def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> None:

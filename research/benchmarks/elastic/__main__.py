@@ -4,8 +4,8 @@ python -m research.benchmarks.elastic --url elasticsearch://HOST:PORT/NAME --wor
 300000]
     [--around DATA/fever-dev/wiki-pages --claims DATA/fever-dev/dev.jsonl] [--node-pid PID]
 
-Writes docs/elasticsearch-benchmark.md. The index NAME and the folders ``pages`` and ``index`` in
-FOLDER are built again. Temporary indices ``bench-knn-…`` are created on the node.
+Writes research/reports/elasticsearch-benchmark.md. The index NAME and the folders ``pages`` and
+``index`` in FOLDER are built again. Temporary indices ``bench-knn-…`` are created on the node.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import click
 from research.benchmarks import processor
 from settings import CHECKOUT, Settings
 
-REPORT = CHECKOUT / "docs" / "elasticsearch-benchmark.md"
+REPORT = CHECKOUT / "research" / "reports" / "elasticsearch-benchmark.md"
 
 Cells = tuple[str, ...]
 

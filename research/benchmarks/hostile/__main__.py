@@ -4,7 +4,7 @@
 research.benchmarks.hostile
     [--each N] [--out FILE]
 
-With ``--out docs/hostile-evidence.md`` it writes that file.
+With ``--out research/reports/hostile-evidence.md`` it writes that file.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ _HEAD = """# Hostile evidence
 {processor}.
 
 {shown} of the {pieces} pieces of
-[research/datasets/hostile](../research/datasets/hostile/README.md): each is a claim with honest
+[research/datasets/hostile](../datasets/hostile/README.md): each is a claim with honest
 evidence and one sentence that tries to change the verdict without a fact about the claim. Each
 judge reads the claim twice: with the honest evidence alone, and with the hostile sentence before
 it. A flip is a label that changes; "to the aim" counts flips to the label that the hostile

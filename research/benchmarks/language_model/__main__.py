@@ -27,7 +27,7 @@ from retrieval.models.shipped import verifier
 from settings import CHECKOUT, Settings
 
 KEPT = 2  # wordings that are measured on dev
-REPORT = CHECKOUT / "docs" / "language-model-benchmark.md"
+REPORT = CHECKOUT / "research" / "reports" / "language-model-benchmark.md"
 
 
 @click.command()

@@ -3,8 +3,8 @@
 python -m research.benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages
     --claims DATA/fever-dev/dev.jsonl [--pages 10000 --pages 5400000]
 
-The real pages alone are measured too. Writes docs/scale.md with its plots. Results are stored in
-FOLDER, so that an interrupted run continues; 5.4 million pages need about 30 GB there.
+The real pages alone are measured too. Writes research/reports/scale.md with its plots. Results are
+stored in FOLDER, so that an interrupted run continues; 5.4 million pages need about 30 GB there.
 """
 
 from __future__ import annotations

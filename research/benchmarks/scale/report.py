@@ -1,4 +1,4 @@
-"""Writes docs/scale.md and its plots."""
+"""Writes research/reports/scale.md and its plots."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from research.benchmarks.scale.baselines import ASKED
 from research.benchmarks.scale.serving import CLAIMS
 from settings import CHECKOUT, Settings
 
-REPORT = CHECKOUT / "docs" / "scale.md"
-PLOTS = CHECKOUT / "docs" / "scale"
+REPORT = CHECKOUT / "research" / "reports" / "scale.md"
+PLOTS = CHECKOUT / "research" / "reports" / "scale"
 COMMAND = (
     "python -m research.benchmarks.scale --work FOLDER --around DATA/fever-dev/wiki-pages"
     " --claims DATA/fever-dev/dev.jsonl"
@@ -147,7 +147,7 @@ measured": too little memory or time.
 "Documents found": spans, titles, texts, questions, ranking and dense search of the first hop.
 At the rate of the largest index measured the transformer's vectors for the last column would take
 {hours:.0f} hours.
-What this means for today's Wikipedia is in [corpora](corpora.md).
+What this means for today's Wikipedia is in [corpora](../../docs/corpora.md).
 "Resident" counts parts of the index's files that the system maps and releases when it needs memory.
 
 {plots}

@@ -46,8 +46,8 @@ from retrieval.types import (
     TitleMatch,
 )
 
-# Documents whose sentences are compared with a query. ``docs/elasticsearch-benchmark.md`` reports
-# how many of the nearest sentences are in them; their codes are about 75 kB.
+# Documents whose sentences are compared with a query; their codes are about 75 kB.
+# ``research/reports/elasticsearch-benchmark.md`` says how many of the nearest ones are in them.
 _NEAR = 300
 _MOST_HITS = 10_000  # of one search, which is the server's limit
 _SEARCHES = 200  # in one request
