@@ -23,7 +23,7 @@ from research.benchmarks.language_model.systems import Labelled, truth_of
 from retrieval.llm_judge.local.wordings import Wording
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.networks import runtime
-from retrieval.models.shipped import verifier
+from retrieval.models.shipped import judge_name, verifier
 from settings import CHECKOUT, Settings
 
 KEPT = 2  # wordings that are measured on dev
@@ -77,6 +77,7 @@ def main(data: Path, out: Path, work: Path | None, trained: int, tried: int) -> 
             computed=float(np.median(computed)),
             memory=max(answer.memory for answer in answers),
         ),
+        verifier=judge_name(settings.model_folders),
         verifier_seconds=_verifier_seconds(judge, dev),
     )
     click.echo(report.written(measured, out))

@@ -57,6 +57,7 @@ class Measured:
     dev: Labelled
     covered: float
     cost: Cost
+    verifier: str
     verifier_seconds: float
 
 
@@ -91,6 +92,7 @@ on {datetime.now(UTC):%Y-%m-%d}: {processor.described()}; Python {platform.pytho
 {platform.system()} {platform.machine()}. Does a small language model, run on the processor without
 a network, label claims better than the verifier, or help it? The model is {model.NAME}
 (1.1 GB, Apache License 2.0), served by xllamacpp, whose wheels use AVX2 and FMA at most.
+The verifier is {measured.verifier}.
 
 Both read the same claims with the same evidence: {len(measured.dev.truth)} everyday claims to
 measure (`vital/dev.jsonl`) and {len(measured.train.truth)} to fit to (a sample of
