@@ -1,291 +1,237 @@
-"""All settings, in one table.
+"""All settings. Each is an environment variable, declared once, in a field of ``Settings``.
 
-A setting is an environment variable. Only ``Settings.from_environment`` reads
-them. ``make docs`` writes the table of ``docs/settings.md`` from this one.
+The text below a declaration says what the variable means; ``make docs`` writes the table of
+``docs/settings.md`` from both. Only ``Settings.from_environment`` reads the variables.
 """
+# ruff: noqa: RUF009 (the functions that declare return a field, no default)
 
 from __future__ import annotations
 
 import ipaddress
 import os
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
-from urllib.parse import urlsplit
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.llm_judge.choice import LanguageModelChoice, Price
+from retrieval.llm_judge.choice import LanguageModelChoice, Price, read_prices
 from retrieval.models.folders import ModelFolders
 from retrieval.models.named_model import NamedModel
+from retrieval.system import setting_texts as read
+from retrieval.system.setting_texts import EMBEDDED_BROKER, Network
 
+T = TypeVar("T")
 Access: TypeAlias = Literal["tokens", "proxy", "open"] | None
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 CHECKOUT = Path(__file__).resolve().parent
-_HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-_MISSPELT = 0.85  # likeness of two names
-EMBEDDED_BROKER = "filesystem://"
 EMBEDDED_STORE = "embedded"
-_OF_LANGUAGE_MODELS = (
-    "ESOTERIC_LLM",
-    "ESOTERIC_LLM_URL",
-    "ESOTERIC_LLM_KEY",
-    "ESOTERIC_LLM_KEY_FILE",
-    "MISTRAL_API_KEY",
-    "MISTRAL_API_KEY_FILE",
-    "ESOTERIC_LLM_DECIDES",
-    "ESOTERIC_LLM_SECONDS",
-    "ESOTERIC_LLM_PRICES",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A row of the table: the variable, its default as shown to users, its meaning."""
-
-    variable: str
-    default: str
-    meaning: str
-
-
-TABLE: tuple[Setting, ...] = (
-    Setting(
-        "ESOTERIC_HOME",
-        ".esoteric beside the code",
-        "Folder for the index, the database, the embedded queue, unpacked models and the logs.",
-    ),
-    Setting(
-        "ESOTERIC_STORE",
-        "embedded",
-        "Where the index is: embedded, as files in ESOTERIC_HOME, or on Elasticsearch, as"
-        " elasticsearch://HOST:PORT/INDEX, or elasticsearch+https:// to encrypt; several hosts with"
-        " commas, USER:PASSWORD@ before them.",
-    ),
-    Setting(
-        "ESOTERIC_STORE_API_KEY",
-        "none",
-        "API key for Elasticsearch, instead of USER:PASSWORD@.",
-    ),
-    Setting(
-        "ESOTERIC_STORE_CA",
-        "the system's authorities",
-        "File with the certificate of the authority that signed the certificates of Elasticsearch.",
-    ),
-    Setting("HOST", "127.0.0.1", "Address that the web server listens on."),
-    Setting("PORT", "8000", "Port that the web server listens on."),
-    Setting(
-        "TRUSTED_HOSTS",
-        "none",
-        "More names for the web server that browsers may use, comma-separated, without scheme or"
-        " port; IP addresses, localhost and HOST are always accepted.",
-    ),
-    Setting(
-        "ESOTERIC_ACCESS",
-        "none",
-        "Who may use the service; needed if HOST is not an address of this machine alone. tokens:"
-        " users of esoteric users add. proxy: users whom a proxy in ESOTERIC_PROXIES names. open:"
-        " everybody who reaches it (docs/access.md).",
-    ),
-    Setting(
-        "ESOTERIC_PROXIES",
-        "none",
-        "Addresses or networks of proxies before the web server, comma-separated, such as"
-        " 127.0.0.1 or 10.0.0.0/8. Only from these, X-Forwarded-For, -Proto and -Host are believed,"
-        " and the header with the user's name.",
-    ),
-    Setting(
-        "ESOTERIC_USER_HEADER",
-        "X-Forwarded-User",
-        "Header in which the proxy names the user; Remote-User for Authelia. The proxy must remove"
-        " it from what it gets.",
-    ),
-    Setting(
-        "ESOTERIC_TOKEN",
-        "none",
-        "Token with which esoteric check, batch and mcp use the service (esoteric users add).",
-    ),
-    Setting("ESOTERIC_TOKEN_FILE", "none", "File that contains ESOTERIC_TOKEN."),
-    Setting(
-        "ESOTERIC_PUBLISHED_HOST",
-        "HOST",
-        "Address at which others reach the web server, if that is not HOST: for a container, the"
-        " address at which its port is published.",
-    ),
-    Setting(
-        "ESOTERIC_CLAIMS_PER_MINUTE",
-        "60; without ESOTERIC_ACCESS none",
-        "How many claims a user, or an address where nobody logs in, may submit in a minute.",
-    ),
-    Setting(
-        "ESOTERIC_MOST_ROWS",
-        "10000; without ESOTERIC_ACCESS none",
-        "How many rows of the lists of a user, or of a browser or address where nobody logs in, may"
-        " wait for their turn; a list that goes beyond is refused.",
-    ),
-    Setting(
-        "ESOTERIC_MOST_QUEUED",
-        "10000",
-        "How many claims may wait for their turn; then no more are accepted.",
-    ),
-    Setting(
-        "ESOTERIC_STREAMS",
-        "4; without ESOTERIC_ACCESS none",
-        "How many event streams a user or an address may have open at once.",
-    ),
-    Setting(
-        "ESOTERIC_DATABASE_URL",
-        "SQLite in ESOTERIC_HOME",
-        "SQLAlchemy URL of the database of claims, their events and results, such as"
-        " postgresql+psycopg://USER:PASSWORD@HOST/NAME.",
-    ),
-    Setting(
-        "ESOTERIC_KEEP_DAYS",
-        "none",
-        "Days after which a worker deletes finished claims with all that belongs to them; without"
-        " it they are kept until somebody deletes them.",
-    ),
-    Setting(
-        "ESOTERIC_BROKER_URL",
-        "files in ESOTERIC_HOME",
-        "Celery broker: the embedded one, or redis://HOST:PORT/DB to share a queue.",
-    ),
-    Setting(
-        "ESOTERIC_BART",
-        "none",
-        "Folder with the weights of BART or GENRE, which then generate titles instead of the"
-        " shipped model.",
-    ),
-    Setting(
-        "ESOTERIC_REPORT_MODELS",
-        "none",
-        "Folder with the models of the ESOTERIC report, for the recipe report and for index encode"
-        " --vectors dpr; a folder bart in it is used as ESOTERIC_BART.",
-    ),
-    Setting(
-        "ESOTERIC_RECIPES",
-        "none",
-        "Folder of recipes as YAML files, which the service offers beside its own; web server and"
-        ' worker read it when they start (docs/recipes.md, "Your own recipe").',
-    ),
-    Setting(
-        "ESOTERIC_VERIFIER",
-        "none",
-        "Folder with a sequence-classification model of Hugging Face, which then labels evidence"
-        " instead of the shipped verifier.",
-    ),
-    Setting(
-        "ESOTERIC_ENCODER",
-        "none",
-        "Bi-encoder of sentence-transformers, such as sentence-transformers/all-mpnet-base-v2: a"
-        " folder, or a name on the Hugging Face hub. It then makes the vectors of indexes, and of"
-        " claims, instead of MiniLM and M3's query encoder, and only an index with its vectors can"
-        " be searched (esoteric index encode). Claims and texts get the same prompt, if any;"
-        " thresholds are fitted to MiniLM.",
-    ),
-    Setting(
-        "ESOTERIC_RERANKER",
-        "none",
-        "Cross-encoder of sentence-transformers with one score, such as"
-        " cross-encoder/ms-marco-MiniLM-L6-v2: a folder, or a name on the Hugging Face hub. It then"
-        " says how relevant sentences are, instead of the shipped relevance model; the verifier"
-        " still labels them. relevance_cutoff is fitted to the shipped model.",
-    ),
-    Setting(
-        "ESOTERIC_LLM",
-        "none",
-        "Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or"
-        " openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM"
-        " Studio); or local for a model in the worker, which decides together with the verifier and"
-        " takes 2 GB of memory (esoteric models fetch qwen2.5-1.5b).",
-    ),
-    Setting(
-        "ESOTERIC_LLM_URL",
-        "https://api.mistral.ai for mistral:",
-        "Address of the language model's server, such as http://localhost:11434/v1. Claims and"
-        " evidence are sent there; over http they are not encrypted.",
-    ),
-    Setting(
-        "ESOTERIC_LLM_KEY",
-        "none",
-        "Key for the server at ESOTERIC_LLM_URL; sent only to that address.",
-    ),
-    Setting("ESOTERIC_LLM_KEY_FILE", "none", "File that contains ESOTERIC_LLM_KEY."),
-    Setting("MISTRAL_API_KEY", "none", "Key for Mistral's own address; sent only to that address."),
-    Setting("MISTRAL_API_KEY_FILE", "none", "File that contains MISTRAL_API_KEY."),
-    Setting(
-        "ESOTERIC_LLM_DECIDES",
-        "yes",
-        "yes: the language model gives the verdict (with local both judges together), and the"
-        " verifier's opinion is shown beside it."
-        " no: the verifier gives the verdict, and the language model adds its opinion.",
-    ),
-    Setting(
-        "ESOTERIC_LLM_SECONDS",
-        "20, 120 for local",
-        "Time limit for a language model per claim, in seconds, all tries included.",
-    ),
-    Setting(
-        "ESOTERIC_LLM_PRICES",
-        "none",
-        "Prices of language models, as MODEL=READ/WRITTEN per million tokens read and written,"
-        " comma-separated; esoteric evaluate --llm then reports the cost.",
-    ),
-    Setting(
-        "ESOTERIC_FETCH",
-        "no",
-        "Whether the web server may open web pages whose addresses users enter, to read their texts"
-        " (yes or no). Private addresses and this computer's own networks are not opened; other"
-        " hosts of yours with public addresses need a firewall (docs/access.md).",
-    ),
-    Setting(
-        "ESOTERIC_UPLOADS",
-        "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
-        "Where nobody logs in: whether everybody who reaches the service may upload, change and"
-        " remove documents (yes or no; docs/corpora.md). Where users log in, this is ignored: only"
-        " operators may.",
-    ),
-    Setting(
-        "ESOTERIC_MOST_UPLOAD_MB",
-        "50",
-        "Largest upload of documents in megabytes, all files of it together. A zip may unpack to"
-        " ten times as much.",
-    ),
-    Setting(
-        "ESOTERIC_FOLDERS",
-        "none",
-        "Folders, separated by colons, that may be searched as corpora beside uploads; their files"
-        " stay where they are.",
-    ),
-    Setting(
-        "ESOTERIC_STALL_SECONDS",
-        "60, and ESOTERIC_LLM_SECONDS more with a language model",
-        "How long the check of a claim may take without any progress. Then it is ended, the claim"
-        " fails, and another worker process goes on with the next one. Loading models and an index"
-        " may take 15 minutes.",
-    ),
-    Setting(
-        "ESOTERIC_LOG",
-        "text",
-        "How web server and workers write their logs: text, or json, with a line of JSON for each"
-        " event (docs/operating.md).",
-    ),
-    Setting(
-        "ESOTERIC_LOG_CLAIMS",
-        "no",
-        "yes: the worker's log has the text of each claim that it checks. No log has it otherwise.",
-    ),
-    Setting("ESOTERIC_THREADS", "number of cores", "Threads that the models may use."),
-)
+_MISSPELT = 0.85  # likeness of two names
 
 
 class BadSetting(Exception):
     """A variable has a value that cannot be used; the message says how to fix it."""
+
+
+class _Reading:
+    """The settings while they are read: each is an attribute, read when it is first asked for."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        variables = [one.variable for one in TABLE]
+        self.texts: dict[str, str] = {name: environment.get(name) or "" for name in variables}
+
+    def __getattr__(self, name: str) -> Any:
+        value = _DECLARED[name].value(self)
+        setattr(self, name, value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The declaration of a setting.
+
+    ``reader`` makes the value from the text of the variable, or from ``default`` if that is empty
+    or its value ``None``. It may ask for other settings, and so may a default that is a function.
+    Its ``ValueError`` says what is wrong and how to fix it, after the name of the variable.
+    ``shown``: the default as users see it. ``parts``: settings that are read only for this one.
+    """
+
+    variable: str
+    reader: Callable[[str, _Reading], Any]
+    default: str | Callable[[_Reading], str] = ""
+    shown: str = "none"
+    parts: tuple[Setting, ...] = ()
+
+    def value(self, others: _Reading) -> Any:
+        """Return the value; raises ``BadSetting`` if the text cannot be used."""
+        default = self.default if isinstance(self.default, str) else self.default(others)
+        try:
+            value = self.reader(others.texts[self.variable] or default, others)
+            return self.reader(default, others) if value is None else value
+        except ValueError as error:
+            raise BadSetting(f"{self.variable} {error}") from error
+
+    def with_parts(self) -> Iterator[Setting]:
+        """Yield this setting and those that are read for it."""
+        yield self
+        for part in self.parts:
+            yield from part.with_parts()
+
+
+def setting(
+    variable: str,
+    reader: Callable[[str], T | None],
+    default: str | Callable[[_Reading], str] = "",
+    shown: str = "",
+) -> T:
+    """Declare a setting whose text says all, as a field of a dataclass; see ``Setting``."""
+    return cast(T, joined(variable, lambda text, _: reader(text), default, shown))
+
+
+def joined(
+    variable: str,
+    reader: Callable[[str, _Reading], T],
+    default: str | Callable[[_Reading], str] = "",
+    shown: str = "",
+    parts: tuple[Setting, ...] = (),
+    is_secret: bool = False,
+) -> T:
+    """Declare a setting whose text is read together with others."""
+    declared = Setting(variable, reader, default, shown or str(default) or "none", parts)
+    return cast(T, field(repr=not is_secret, metadata={"setting": declared}))
+
+
+def _declared_in(declaring: type) -> dict[str, Setting]:
+    return {one.name: one.metadata["setting"] for one in fields(declaring)}
+
+
+def secret(variable: str) -> str:
+    """Declare a secret, which may also be in the file that ``variable``_FILE names."""
+    in_file = Setting(f"{variable}_FILE", lambda text, _: read.existing_file(text))
+
+    def read_either(text: str, others: _Reading) -> str:
+        file = in_file.value(others)
+        if file and not text:
+            try:
+                text = Path(file).read_text("utf-8")
+            except (OSError, ValueError) as error:
+                raise BadSetting(
+                    f"{in_file.variable} is {file!r}, which cannot be read: make it readable for"
+                    " this user, and put only the key into it."
+                ) from error
+        return read.key(text)
+
+    return joined(variable, read_either, parts=(in_file,), is_secret=True)
+
+
+def limit(variable: str, usual: int, most: int) -> int | None:
+    """Declare a limit for each client; usually there is none where ESOTERIC_ACCESS is not set."""
+    return setting(
+        variable,
+        read.whole_number(1, most),
+        lambda others: str(usual) if others.access else "",
+        f"{usual}; without ESOTERIC_ACCESS none",
+    )
+
+
+def named_model(variable: str) -> NamedModel | None:
+    """Declare a model of sentence-transformers."""
+
+    def read_name(text: str) -> NamedModel | None:
+        name = read.model_name(text)
+        return NamedModel(variable, name) if name else None
+
+    return setting(variable, read_name)
+
+
+def _days(text: str) -> timedelta | None:
+    days = read.whole_number(1, 36_500)(text)
+    return timedelta(days=days) if days else None
+
+
+def _megabytes(text: str) -> int | None:
+    megabytes = read.whole_number(1, 10_000)(text)
+    return megabytes * 1_000_000 if megabytes else None
+
+
+def _store(url: str, others: _Reading) -> Path | ElasticLocation:
+    if url == EMBEDDED_STORE:
+        return cast(Path, others.home / "index")
+    try:
+        return ElasticLocation.read(url, others.store_api_key, others.store_ca)
+    except ValueError as error:
+        # The URL may contain a password, so it is not shown.
+        raise ValueError(
+            f"cannot be used: {error}. Set it to elasticsearch://HOST:PORT/INDEX, or unset it for"
+            " the index in ESOTERIC_HOME."
+        ) from error
+
+
+def _trusted_hosts(text: str, others: _Reading) -> tuple[str, ...]:
+    return ("localhost", others.host.casefold(), *read.host_names(text))
+
+
+def _access(text: str, others: _Reading) -> Access:
+    if text not in ("", "tokens", "proxy", "open"):
+        raise ValueError(f"is {text!r}; set it to tokens, proxy or open, or unset it.")
+    if text == "proxy" and not others.proxies:
+        raise ValueError(
+            "is proxy, but ESOTERIC_PROXIES names no proxy; set it to the address of the proxy"
+            " that users log in at, such as 127.0.0.1."
+        )
+    return cast(Access, text or None)
+
+
+def _bart(text: str, others: _Reading) -> Path | None:
+    of_report = others.report_models / "bart" if others.report_models else None
+    return read.existing_folder(text) or (of_report if of_report and of_report.is_dir() else None)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class _LanguageModel:
+    """Declares what ``LanguageModelChoice.read`` needs beside the name of the model."""
+
+    url: str = setting("ESOTERIC_LLM_URL", read.server, shown="https://api.mistral.ai for mistral:")
+    """Address of the language model's server, such as http://localhost:11434/v1. Claims and
+    evidence are sent there; over http they are not encrypted."""
+    url_key: str = secret("ESOTERIC_LLM_KEY")
+    """Key for the server at ESOTERIC_LLM_URL; sent only to that address."""
+    mistral_key: str = secret("MISTRAL_API_KEY")
+    """Key for Mistral's own address; sent only to that address."""
+    decides: bool = setting("ESOTERIC_LLM_DECIDES", read.is_yes, "yes")
+    """yes: the language model gives the verdict (with local both judges together), and the
+    verifier's opinion is shown beside it. no: the verifier gives the verdict, and the language
+    model adds its opinion."""
+    seconds: int = setting(
+        "ESOTERIC_LLM_SECONDS",
+        read.whole_number(1, 600),
+        lambda others: "120" if others.texts["ESOTERIC_LLM"] == "local" else "20",
+        "20, 120 for local",
+    )
+    """Time limit for a language model per claim, in seconds, all tries included."""
+    prices: dict[str, Price] = setting("ESOTERIC_LLM_PRICES", read_prices)
+    """Prices of language models, as MODEL=READ/WRITTEN per million tokens read and written,
+    comma-separated; esoteric evaluate --llm then reports the cost."""
+
+
+def _language_model(name: str, others: _Reading) -> LanguageModelChoice | None:
+    if not name:
+        return None  # keys that are set for other programs are then ignored
+    rest = {one.name: getattr(others, one.name) for one in fields(_LanguageModel)}
+    try:
+        return LanguageModelChoice.read(name, **rest)
+    except ValueError as error:
+        raise ValueError(f"is {name!r}; {error}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,40 +245,142 @@ class Settings:
     corpora, by their last names.
     """
 
-    home: Path
-    store: Path | ElasticLocation
-    store_api_key: str = field(repr=False)
-    store_ca: str
-    host: str
-    port: int
-    trusted_hosts: tuple[str, ...]
-    access: Access
-    proxies: tuple[Network, ...]
-    user_header: str
-    token: str = field(repr=False)
-    published_host: str
-    claims_per_minute: int | None
-    most_rows: int | None
-    most_queued: int
-    streams: int | None
-    database_url: str
-    keep_for: timedelta | None
-    broker_url: str
-    bart: Path | None
-    recipes: Path | None
-    verifier: Path | None
-    report_models: Path | None
-    encoder: NamedModel | None
-    reranker: NamedModel | None
-    llm: LanguageModelChoice | None
-    fetch: bool
-    uploads: bool
-    most_upload: int
-    folders: Mapping[str, Path]
-    stall_seconds: int
-    log_json: bool
-    log_claims: bool
-    threads: int
+    home: Path = setting(
+        "ESOTERIC_HOME",
+        read.folder_of_database,
+        f"{CHECKOUT}/.esoteric",
+        ".esoteric beside the code",
+    )
+    """Folder for the index, the database, the embedded queue, unpacked models and the logs."""
+    store: Path | ElasticLocation = joined("ESOTERIC_STORE", _store, EMBEDDED_STORE)
+    """Where the index is: embedded, as files in ESOTERIC_HOME, or on Elasticsearch, as
+    elasticsearch://HOST:PORT/INDEX, or elasticsearch+https:// to encrypt; several hosts with
+    commas, USER:PASSWORD@ before them."""
+    store_api_key: str = joined("ESOTERIC_STORE_API_KEY", lambda text, _: text, is_secret=True)
+    """API key for Elasticsearch, instead of USER:PASSWORD@."""
+    store_ca: str = setting(
+        "ESOTERIC_STORE_CA", read.existing_file, shown="the system's authorities"
+    )
+    """File with the certificate of the authority that signed the certificates of Elasticsearch."""
+    host: str = setting("HOST", read.host, "127.0.0.1")
+    """Address that the web server listens on."""
+    port: int = setting("PORT", read.whole_number(1, 65535), "8000")
+    """Port that the web server listens on."""
+    trusted_hosts: tuple[str, ...] = joined("TRUSTED_HOSTS", _trusted_hosts)
+    """More names for the web server that browsers may use, comma-separated, without scheme or port;
+    IP addresses, localhost and HOST are always accepted."""
+    access: Access = joined("ESOTERIC_ACCESS", _access)
+    """Who may use the service; needed if HOST is not an address of this machine alone. tokens:
+    users of esoteric users add. proxy: users whom a proxy in ESOTERIC_PROXIES names. open:
+    everybody who reaches it (docs/access.md)."""
+    proxies: tuple[Network, ...] = setting("ESOTERIC_PROXIES", read.networks)
+    """Addresses or networks of proxies before the web server, comma-separated, such as 127.0.0.1 or
+    10.0.0.0/8. Only from these, X-Forwarded-For, -Proto and -Host are believed, and the header with
+    the user's name."""
+    user_header: str = setting("ESOTERIC_USER_HEADER", read.header, "X-Forwarded-User")
+    """Header in which the proxy names the user; Remote-User for Authelia. The proxy must remove it
+    from what it gets."""
+    token: str = secret("ESOTERIC_TOKEN")
+    """Token with which esoteric check, batch and mcp use the service (esoteric users add)."""
+    published_host: str = setting(
+        "ESOTERIC_PUBLISHED_HOST", read.host, lambda others: others.host, "HOST"
+    )
+    """Address at which others reach the web server, if that is not HOST: for a container, the
+    address at which its port is published."""
+    claims_per_minute: int | None = limit("ESOTERIC_CLAIMS_PER_MINUTE", 60, most=1_000_000)
+    """How many claims a user, or an address where nobody logs in, may submit in a minute."""
+    most_rows: int | None = limit("ESOTERIC_MOST_ROWS", 10_000, most=1_000_000)
+    """How many rows of the lists of a user, or of a browser or address where nobody logs in, may
+    wait for their turn; a list that goes beyond is refused."""
+    most_queued: int = setting("ESOTERIC_MOST_QUEUED", read.whole_number(1, 10_000_000), "10000")
+    """How many claims may wait for their turn; then no more are accepted."""
+    streams: int | None = limit("ESOTERIC_STREAMS", 4, most=10_000)
+    """How many event streams a user or an address may have open at once."""
+    database_url: str = setting(
+        "ESOTERIC_DATABASE_URL",
+        str,
+        lambda others: f"sqlite:///{others.home}/esoteric.db",
+        "SQLite in ESOTERIC_HOME",
+    )
+    """SQLAlchemy URL of the database of claims, their events and results, such as
+    postgresql+psycopg://USER:PASSWORD@HOST/NAME."""
+    keep_for: timedelta | None = setting("ESOTERIC_KEEP_DAYS", _days)
+    """Days after which a worker deletes finished claims with all that belongs to them; without it
+    they are kept until somebody deletes them."""
+    broker_url: str = setting(
+        "ESOTERIC_BROKER_URL", read.broker, EMBEDDED_BROKER, "files in ESOTERIC_HOME"
+    )
+    """Celery broker: the embedded one, or redis://HOST:PORT/DB to share a queue."""
+    bart: Path | None = joined("ESOTERIC_BART", _bart)
+    """Folder with the weights of BART or GENRE, which then generate titles instead of the shipped
+    model."""
+    report_models: Path | None = setting("ESOTERIC_REPORT_MODELS", read.folder)
+    """Folder with the models of the ESOTERIC report, for the recipe report and for index encode
+    --vectors dpr; a folder bart in it is used as ESOTERIC_BART."""
+    recipes: Path | None = setting("ESOTERIC_RECIPES", read.existing_folder)
+    """Folder of recipes as YAML files, which the service offers beside its own; web server and
+    worker read it when they start (docs/recipes.md, "Your own recipe")."""
+    verifier: Path | None = setting("ESOTERIC_VERIFIER", read.existing_folder)
+    """Folder with a sequence-classification model of Hugging Face, which then labels evidence
+    instead of the shipped verifier."""
+    encoder: NamedModel | None = named_model("ESOTERIC_ENCODER")
+    """Bi-encoder of sentence-transformers, such as sentence-transformers/all-mpnet-base-v2: a
+    folder, or a name on the Hugging Face hub. It then makes the vectors of indexes, and of claims,
+    instead of MiniLM and M3's query encoder, and only an index with its vectors can be searched
+    (esoteric index encode). Claims and texts get the same prompt, if any; thresholds are fitted to
+    MiniLM."""
+    reranker: NamedModel | None = named_model("ESOTERIC_RERANKER")
+    """Cross-encoder of sentence-transformers with one score, such as
+    cross-encoder/ms-marco-MiniLM-L6-v2: a folder, or a name on the Hugging Face hub. It then says
+    how relevant sentences are, instead of the shipped relevance model; the verifier still labels
+    them. relevance_cutoff is fitted to the shipped model."""
+    llm: LanguageModelChoice | None = joined(
+        "ESOTERIC_LLM", _language_model, parts=tuple(_declared_in(_LanguageModel).values())
+    )
+    """Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or
+    openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM Studio);
+    or local for a model in the worker, which decides together with the verifier and takes 2 GB of
+    memory (esoteric models fetch qwen2.5-1.5b)."""
+    fetch: bool = setting("ESOTERIC_FETCH", read.is_yes, "no")
+    """Whether the web server may open web pages whose addresses users enter, to read their texts
+    (yes or no). Private addresses and this computer's own networks are not opened; other hosts of
+    yours with public addresses need a firewall (docs/access.md)."""
+    uploads: bool = setting(
+        "ESOTERIC_UPLOADS",
+        read.is_yes,
+        lambda others: "no" if others.access or not _is_loopback(others.published_host) else "yes",
+        "yes if HOST is this computer's own address and ESOTERIC_ACCESS is not set, else no",
+    )
+    """Where nobody logs in: whether everybody who reaches the service may upload, change and remove
+    documents (yes or no; docs/corpora.md). Where users log in, this is ignored: only operators
+    may."""
+    most_upload: int = setting("ESOTERIC_MOST_UPLOAD_MB", _megabytes, "50")
+    """Largest upload of documents in megabytes, all files of it together. A zip may unpack to ten
+    times as much."""
+    folders: Mapping[str, Path] = setting("ESOTERIC_FOLDERS", read.folders)
+    """Folders, separated by colons, that may be searched as corpora beside uploads; their files
+    stay where they are."""
+    stall_seconds: int = setting(
+        "ESOTERIC_STALL_SECONDS",
+        read.whole_number(1, 86400),
+        lambda others: str(60 + others.llm.seconds if others.llm else 60),
+        "60, and ESOTERIC_LLM_SECONDS more with a language model",
+    )
+    """How long the check of a claim may take without any progress. Then it is ended, the claim
+    fails, and another worker process goes on with the next one. Loading models and an index may
+    take 15 minutes."""
+    log_json: bool = setting("ESOTERIC_LOG", read.is_json, "text")
+    """How web server and workers write their logs: text, or json, with a line of JSON for each
+    event (docs/operating.md)."""
+    log_claims: bool = setting("ESOTERIC_LOG_CLAIMS", read.is_yes, "no")
+    """yes: the worker's log has the text of each claim that it checks. No log has it otherwise."""
+    threads: int = setting(
+        "ESOTERIC_THREADS",
+        read.whole_number(1, 1024),
+        str(min(os.cpu_count() or 1, 1024)),
+        "number of cores",
+    )
+    """Threads that the models may use."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -342,70 +390,8 @@ class Settings:
             BadSetting: a value cannot be used, or a variable has nearly the name of a setting.
         """
         _check_names(environment)
-        home = _home(environment, "ESOTERIC_HOME", CHECKOUT / ".esoteric")
-        host = _host(environment, "HOST", "127.0.0.1")
-        published = _host(environment, "ESOTERIC_PUBLISHED_HOST", host)
-        store_api_key = environment.get("ESOTERIC_STORE_API_KEY") or ""
-        store_ca = _file(environment, "ESOTERIC_STORE_CA")
-        report_models = _folder(environment, "ESOTERIC_REPORT_MODELS")
-        access = _access(environment, "ESOTERIC_ACCESS")
-        proxies = _networks(environment, "ESOTERIC_PROXIES")
-        if access == "proxy" and not proxies:
-            raise BadSetting(
-                "ESOTERIC_ACCESS is proxy, but ESOTERIC_PROXIES names no proxy; set it to the"
-                " address of the proxy that users log in at, such as 127.0.0.1."
-            )
-        llm = _language_model(environment)
-        return cls(
-            home=home,
-            store=_store(environment, "ESOTERIC_STORE", home / "index", store_api_key, store_ca),
-            store_api_key=store_api_key,
-            store_ca=store_ca,
-            host=host,
-            port=_whole_number(environment, "PORT", 8000, 1, 65535),
-            trusted_hosts=("localhost", host.casefold(), *_names(environment, "TRUSTED_HOSTS")),
-            access=access,
-            proxies=proxies,
-            user_header=_header(environment, "ESOTERIC_USER_HEADER", "X-Forwarded-User"),
-            token=_secret(environment, "ESOTERIC_TOKEN"),
-            published_host=published,
-            claims_per_minute=_whole_number(
-                environment, "ESOTERIC_CLAIMS_PER_MINUTE", 60 if access else 0, 1, 1_000_000
-            )
-            or None,
-            most_rows=_whole_number(
-                environment, "ESOTERIC_MOST_ROWS", 10_000 if access else 0, 1, 1_000_000
-            )
-            or None,
-            most_queued=_whole_number(environment, "ESOTERIC_MOST_QUEUED", 10_000, 1, 10_000_000),
-            streams=_whole_number(environment, "ESOTERIC_STREAMS", 4 if access else 0, 1, 10_000)
-            or None,
-            database_url=environment.get("ESOTERIC_DATABASE_URL")
-            or f"sqlite:///{home}/esoteric.db",
-            keep_for=_days(environment, "ESOTERIC_KEEP_DAYS"),
-            broker_url=_broker(environment, "ESOTERIC_BROKER_URL"),
-            bart=_existing_folder(environment, "ESOTERIC_BART") or _bart_in(report_models),
-            recipes=_existing_folder(environment, "ESOTERIC_RECIPES"),
-            verifier=_existing_folder(environment, "ESOTERIC_VERIFIER"),
-            report_models=report_models,
-            encoder=_model(environment, "ESOTERIC_ENCODER"),
-            reranker=_model(environment, "ESOTERIC_RERANKER"),
-            llm=llm,
-            fetch=_yes(environment, "ESOTERIC_FETCH", False),
-            uploads=_yes(
-                environment, "ESOTERIC_UPLOADS", access is None and _is_loopback(published)
-            ),
-            most_upload=1_000_000
-            * _whole_number(environment, "ESOTERIC_MOST_UPLOAD_MB", 50, 1, 10_000),
-            folders=_folders(environment, "ESOTERIC_FOLDERS"),
-            stall_seconds=_whole_number(
-                *(environment, "ESOTERIC_STALL_SECONDS"),
-                *(60 if llm is None else 60 + llm.seconds, 1, 86400),
-            ),
-            log_json=_log_form(environment, "ESOTERIC_LOG") == "json",
-            log_claims=_yes(environment, "ESOTERIC_LOG_CLAIMS", False),
-            threads=_whole_number(environment, "ESOTERIC_THREADS", os.cpu_count() or 1, 1, 1024),
-        )
+        reading = _Reading(environment)
+        return cls(**{one.name: getattr(reading, one.name) for one in fields(cls)})
 
     def check_who_may(self) -> None:
         """Check that whoever can reach the web server is meant to.
@@ -464,6 +450,10 @@ class Settings:
         )
 
 
+_DECLARED = _declared_in(Settings) | _declared_in(_LanguageModel)
+TABLE = tuple(part for one in _declared_in(Settings).values() for part in one.with_parts())
+
+
 def _check_names(environment: Mapping[str, str]) -> None:
     """Refuse a misspelt setting: one that protects the service would be left out unseen."""
     names = [setting.variable for setting in TABLE]
@@ -471,294 +461,3 @@ def _check_names(environment: Mapping[str, str]) -> None:
         if name.startswith("ESOTERIC_") and name not in names:
             for meant in get_close_matches(name, names, n=1, cutoff=_MISSPELT):
                 raise BadSetting(f"there is no setting {name}; do you mean {meant}?")
-
-
-def _home(environment: Mapping[str, str], variable: str, default: Path) -> Path:
-    chosen = environment.get(variable) or str(default)
-    if "?" in chosen:
-        raise BadSetting(
-            f"{variable} is {chosen!r}; the path of a database may not contain a question mark,"
-            " so choose another folder."
-        )
-    return _folder({variable: chosen}, variable) or default
-
-
-def _path(environment: Mapping[str, str], variable: str, kind: str) -> Path | None:
-    """Return the absolute path, which may not exist; None where none is set."""
-    if not environment.get(variable):
-        return None
-    try:
-        return Path(environment[variable]).expanduser().resolve()
-    except (RuntimeError, OSError) as error:  # an unknown user's home, or a loop of links
-        raise BadSetting(
-            f"{variable} is {environment[variable]!r} ({error}); set it to a {kind}."
-        ) from error
-
-
-def _folder(environment: Mapping[str, str], variable: str) -> Path | None:
-    """Return the folder, which may not exist; None where none is set."""
-    folder = _path(environment, variable, "folder")
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise _not_a(variable, folder, "folder")
-    return folder
-
-
-def _existing_folder(environment: Mapping[str, str], variable: str) -> Path | None:
-    folder = _path(environment, variable, "folder")
-    if folder is not None and not folder.is_dir():
-        raise _not_a(variable, folder, "folder")
-    return folder
-
-
-def _folders(environment: Mapping[str, str], variable: str) -> dict[str, Path]:
-    """Return the folders by their last names, which pages show instead of their paths."""
-    found: dict[str, Path] = {}
-    for written in filter(None, environment.get(variable, "").split(os.pathsep)):
-        folder = _existing_folder({variable: written}, variable)
-        assert folder is not None
-        if folder.name in found:
-            raise BadSetting(
-                f"{variable} has two folders named {folder.name!r}; rename one, or leave it out."
-            )
-        found[folder.name] = folder
-    return found
-
-
-def _yes(environment: Mapping[str, str], variable: str, default: bool) -> bool:
-    word = environment.get(variable) or ("yes" if default else "no")
-    if word not in ("yes", "no"):
-        raise BadSetting(f"{variable} is {word!r}; set it to yes or no.")
-    return word == "yes"
-
-
-def _log_form(environment: Mapping[str, str], variable: str) -> str:
-    form = environment.get(variable) or "text"
-    if form not in ("text", "json"):
-        raise BadSetting(f"{variable} is {form!r}; set it to text or json.")
-    return form
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"
-
-
-def _model(environment: Mapping[str, str], variable: str) -> NamedModel | None:
-    """Return the model that is named; whether the hub has it is not known yet."""
-    name = environment.get(variable)
-    if not name:
-        return None
-    folder = _path(environment, variable, "folder")
-    if folder is not None and folder.is_dir():
-        return NamedModel(variable, str(folder))
-    if not _HUB_NAME.fullmatch(name):
-        raise BadSetting(
-            f"{variable} is {name!r}; set it to a folder that exists, or to OWNER/NAME of the"
-            " Hugging Face hub."
-        )
-    return NamedModel(variable, name)
-
-
-def _file(environment: Mapping[str, str], variable: str) -> str:
-    """Return the absolute path of the file, "" where none is set."""
-    file = _path(environment, variable, "file")
-    if file is None:
-        return ""
-    if not file.is_file():
-        raise _not_a(variable, file, "file")
-    return str(file)
-
-
-def _not_a(variable: str, path: Path, kind: str) -> BadSetting:
-    return BadSetting(f"{variable} is {str(path)!r}, which is not a {kind}; set it to a {kind}.")
-
-
-def _store(
-    environment: Mapping[str, str], variable: str, embedded: Path, api_key: str, ca_file: str
-) -> Path | ElasticLocation:
-    url = environment.get(variable) or EMBEDDED_STORE
-    if url == EMBEDDED_STORE:
-        return embedded
-    try:
-        return ElasticLocation.read(url, api_key, ca_file)
-    except ValueError as error:
-        # The URL may contain a password, so it is not shown.
-        raise BadSetting(
-            f"{variable} cannot be used: {error}. Set it to elasticsearch://HOST:PORT/INDEX, or"
-            " unset it for the index in ESOTERIC_HOME."
-        ) from error
-
-
-def _language_model(environment: Mapping[str, str]) -> LanguageModelChoice | None:
-    given = {variable: environment.get(variable) or "" for variable in _OF_LANGUAGE_MODELS}
-    name = given["ESOTERIC_LLM"]
-    if not name:
-        return None  # keys that are set for other programs are then ignored
-    decides = given["ESOTERIC_LLM_DECIDES"] or "yes"
-    if decides not in ("yes", "no"):
-        raise BadSetting(f"ESOTERIC_LLM_DECIDES is {decides!r}; set it to yes or no.")
-    try:
-        return LanguageModelChoice.read(
-            name,
-            _address(given, "ESOTERIC_LLM_URL"),
-            _secret(given, "MISTRAL_API_KEY"),
-            _secret(given, "ESOTERIC_LLM_KEY"),
-            decides == "yes",
-            _whole_number(given, "ESOTERIC_LLM_SECONDS", 120 if name == "local" else 20, 1, 600),
-            _prices(given, "ESOTERIC_LLM_PRICES"),
-        )
-    except ValueError as error:
-        raise BadSetting(f"ESOTERIC_LLM is {name!r}; {error}.") from error
-
-
-def _address(environment: Mapping[str, str], variable: str) -> str:
-    """Return the address without a slash at its end, "" where none is set."""
-    url = environment.get(variable, "").strip().rstrip("/")
-    if not url:
-        return ""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises if it is not a number
-    except ValueError:
-        parts = urlsplit("")
-    plain = parts.scheme in ("http", "https") and parts.hostname and url.isascii()
-    if not plain or parts.username is not None or parts.query or parts.fragment or " " in url:
-        # It may contain a password, so it is not shown.
-        raise BadSetting(
-            f"{variable} cannot be used; set it to an address such as http://localhost:11434/v1,"
-            " without user, password or question mark. Put a key into ESOTERIC_LLM_KEY."
-        )
-    return url
-
-
-def _secret(environment: Mapping[str, str], variable: str) -> str:
-    """Return a secret from the variable, or from the file that ``variable``_FILE names."""
-    secret = environment.get(variable, "")
-    file = _file(environment, f"{variable}_FILE")
-    if file and not secret:
-        try:
-            secret = Path(file).read_text("utf-8")
-        except (OSError, ValueError) as error:
-            raise BadSetting(
-                f"{variable}_FILE is {file!r}, which cannot be read: make it readable"
-                " for this user, and put only the key into it."
-            ) from error
-    secret = secret.strip()
-    if not (secret.isascii() and secret.isprintable()) or " " in secret:
-        raise BadSetting(f"{variable} contains more than a key; set it to the key only.")
-    return secret
-
-
-def _prices(environment: Mapping[str, str], variable: str) -> dict[str, Price]:
-    prices = {}
-    for entry in filter(None, (e.strip() for e in environment.get(variable, "").split(","))):
-        model, _, price = entry.rpartition("=")
-        numbers = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)", price.strip())
-        if not model.strip() or numbers is None:
-            raise BadSetting(
-                f"{variable} contains {entry!r}; write MODEL=READ/WRITTEN, such as"
-                " mistral-small-latest=0.1/0.3."
-            )
-        prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
-    return prices
-
-
-def _bart_in(report_models: Path | None) -> Path | None:
-    folder = report_models / "bart" if report_models else None
-    return folder if folder and folder.is_dir() else None
-
-
-def _host(environment: Mapping[str, str], variable: str, default: str) -> str:
-    host = environment.get(variable) or default
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        _name(variable, host)
-    return host
-
-
-def _access(environment: Mapping[str, str], variable: str) -> Access:
-    chosen = environment.get(variable) or None
-    if chosen not in (None, "tokens", "proxy", "open"):
-        raise BadSetting(f"{variable} is {chosen!r}; set it to tokens, proxy or open, or unset it.")
-    return cast(Access, chosen)
-
-
-def _networks(environment: Mapping[str, str], variable: str) -> tuple[Network, ...]:
-    names = (name.strip() for name in environment.get(variable, "").split(","))
-    try:
-        return tuple(ipaddress.ip_network(name) for name in names if name)
-    except ValueError as error:
-        raise BadSetting(
-            f"{variable} cannot be read: {error}; write addresses or networks with commas between"
-            " them, such as 127.0.0.1,10.0.0.0/8."
-        ) from error
-
-
-def _header(environment: Mapping[str, str], variable: str, default: str) -> str:
-    header = environment.get(variable) or default
-    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", header):
-        raise BadSetting(f"{variable} is {header!r}; set it to the name of a header.")
-    return header
-
-
-def _names(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
-    names = environment.get(variable, "").split(",")
-    return tuple(_name(variable, name.strip()) for name in names if name.strip())
-
-
-def _name(variable: str, name: str) -> str:
-    """Return a host name in the form that browsers send."""
-    try:
-        sent = name.casefold().encode("idna").decode("ascii")
-    except UnicodeError:
-        sent = ""
-    if not _HOST_NAME.fullmatch(sent):
-        raise BadSetting(
-            f"{variable} is {name!r}; write only the name or the address, without scheme, port,"
-            " brackets or asterisk."
-        )
-    return sent
-
-
-def _broker(environment: Mapping[str, str], variable: str) -> str:
-    url = environment.get(variable) or EMBEDDED_BROKER
-    if url != EMBEDDED_BROKER and not _is_redis(url):
-        # The address may contain a password, so it is not shown.
-        raise BadSetting(f"{variable} cannot be read; set it to redis://HOST:PORT/DB, or unset it.")
-    return url
-
-
-def _is_redis(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises if it is not a number
-    except ValueError:
-        return False
-    database = parts.path.strip("/")
-    return (
-        parts.scheme in ("redis", "rediss")
-        and bool(parts.hostname)
-        and (not database or (database.isascii() and database.isdigit()))
-    )
-
-
-def _days(environment: Mapping[str, str], variable: str) -> timedelta | None:
-    days = _whole_number(environment, variable, 0, 1, 36_500)
-    return timedelta(days=days) if days else None
-
-
-def _whole_number(
-    environment: Mapping[str, str], variable: str, default: int, low: int, high: int
-) -> int:
-    text = environment.get(variable, "").strip()
-    if not text:
-        return default
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(high))
-    if not digits or not low <= int(text) <= high:
-        raise BadSetting(
-            f"{variable} is {text!r}; set it to a whole number from {low} to {high}, or unset it."
-        )
-    return int(text)

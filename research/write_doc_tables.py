@@ -10,7 +10,9 @@ The rest of the page is written by hand.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -70,8 +72,24 @@ def _with_tables(text: str, tables: Mapping[str, list[str]]) -> str:
 
 
 def _settings() -> list[str]:
-    rows = [f"| `{one.variable}` | {one.default} | {one.meaning} |" for one in TABLE]
+    meanings = _meanings(CHECKOUT / "settings.py")
+    rows = [f"| `{one.variable}` | {one.shown} | {meanings[one.variable]} |" for one in TABLE]
     return ["| variable | default | meaning |", "|---|---|---|", *rows]
+
+
+def _meanings(code: Path) -> dict[str, str]:
+    """Return what each variable means: the text below its declaration."""
+    meanings = {}
+    for node in ast.walk(ast.parse(code.read_text(encoding="utf-8"))):
+        for above, below in pairwise(node.body if isinstance(node, ast.ClassDef) else ()):
+            match above, below:
+                case (
+                    ast.AnnAssign(value=ast.Call(args=[ast.Constant(str(variable)), *_])),
+                    ast.Expr(ast.Constant(str(meaning))),
+                ):
+                    meanings[variable] = " ".join(meaning.split())
+                    meanings[f"{variable}_FILE"] = f"File that contains {variable}."
+    return meanings
 
 
 def _stages() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -11,6 +12,7 @@ from retrieval.llm_judge.packaged_weights import QWEN
 
 Provider: TypeAlias = Literal["mistral", "openai", "local"]
 MISTRAL_URL = "https://api.mistral.ai"
+_PRICE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,25 @@ class Price:
 
     prompt: float
     answer: float
+
+
+def read_prices(text: str) -> dict[str, Price]:
+    """Return the prices by the names of the models.
+
+    Raises:
+        ValueError: an entry cannot be read; the text says how to write it.
+    """
+    prices = {}
+    for entry in filter(None, (entry.strip() for entry in text.split(","))):
+        model, _, price = entry.rpartition("=")
+        numbers = _PRICE.fullmatch(price.strip())
+        if not model.strip() or numbers is None:
+            raise ValueError(
+                f"contains {entry!r}; write MODEL=READ/WRITTEN, such as"
+                " mistral-small-latest=0.1/0.3."
+            )
+        prices[model.strip()] = Price(float(numbers[1]), float(numbers[2]))
+    return prices
 
 
 @dataclass(frozen=True, slots=True)
