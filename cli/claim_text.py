@@ -127,7 +127,7 @@ def _missing(result: ClaimResult) -> list[str]:
 
 def _proof(result: ClaimResult) -> list[str]:
     if not result.proof_agrees:
-        return _wrapped(result.proof_differs, "") if result.proof_differs else []
+        return []
     texts = {found.id: found for found in result.documents}
     whole = {(item.document, item.start, item.end) for item in result.evidence}
     lines = ["The proof, part by part:"]

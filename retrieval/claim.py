@@ -12,6 +12,7 @@ from retrieval.errors import InvalidClaim
 from retrieval.normal_form import nfc
 from retrieval.text.notices import asks_for_a_thing, is_english, notices_of
 from retrieval.text.number_words import with_digits
+from retrieval.text.plain_form import in_full
 from retrieval.text.wrapping import Unwrapped, is_link, is_rating, unwrapped
 
 LONGEST = 500  # characters
@@ -54,8 +55,8 @@ class ReadClaim:
 def read_claim(text: object, anyway: bool = False) -> ReadClaim:
     """Return the claim in NFC, with single spaces and without invisible characters.
 
-    What is around the claim is removed ("Fact check: …"), number words become digits, and
-    characters of a wrong encoding or a wide keyboard are replaced.
+    What is around the claim is removed ("Fact check: …"), number words become digits,
+    "isn't" becomes "is not", and characters of a wrong encoding or a wide keyboard are replaced.
 
     Raises:
         InvalidClaim: it is empty or too long, contains no word of two letters, contains
@@ -78,7 +79,7 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
     plain = "".join(map(_of_any_keyboard, repaired))
     whole = _tidy(plain)
     claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
-    read = ReadClaim(with_digits(claim.text), original, ())
+    read = ReadClaim(with_digits(in_full(claim.text)), original, ())
     _refuse(read)
     if not anyway:
         _refuse_what_has_no_verdict(read.text)

@@ -40,17 +40,9 @@ from retrieval.version import esoteric_version
 from retrieval.words import (
     ABSENT,
     BY_OCR,
-    LOWERED,
-    NOT_IN_PARTS,
     NOT_SETTLED,
     NOTHING_SETTLES,
-    RIGHT_AS_OFTEN,
-    SECOND_CHECK,
-    SEVERAL_CONTRADICTED,
     VITAL,
-    WHOLE_COUNTS,
-    WHOLE_UNDECIDED,
-    WITH_QUANTITIES,
     Quoting,
     balance_of,
     certainty_words,
@@ -182,11 +174,11 @@ class Evidence(_Part):
     score: Share
     """Calibrated probability that it settles the claim."""
     stance: Label
-    """What it says about the claim, read together with `path`."""
+    """What it says about the claim by itself."""
     stance_confidence: Share
     """Probability of the stance."""
-    stance_alone: Label | None = None
-    """What it says without `path`, null where there is no path or where it was not read alone."""
+    stance_together: Label | None = None
+    """What it says together with `path`, null where there is no path."""
     hop: Whole
     """The hop that found it, from 1."""
     selected: bool
@@ -220,6 +212,17 @@ class Evidence(_Part):
     def reference_without_ocr(self) -> str:
         """The reference for a reader who is told in another way that OCR read it."""
         return _reference(self.title, None if self.by_ocr else self.section, self.page)
+
+    @property
+    def shown_stance(self) -> Label:
+        """Its stance; that of the pair if it settles nothing by itself but does so with others."""
+        return self.stance_together if self.of_the_pair and self.stance_together else self.stance
+
+    @property
+    def of_the_pair(self) -> bool:
+        """Whether it settles nothing by itself, but does so with the sentences of ``path``."""
+        undecided = types.NOT_ENOUGH_INFO
+        return self.stance == undecided != (self.stance_together or undecided)
 
     @property
     def percent(self) -> int | None:
@@ -470,7 +473,8 @@ class ClaimResult(_Part):
     def balance(self) -> dict[Label, int]:
         """How many selected sentences have each stance, those with the verdict's first."""
         verdict = self.verdict
-        return balance_of(verdict.leans or verdict.label, (item.stance for item in self.selected))
+        shown = (item.shown_stance for item in self.selected)
+        return balance_of(verdict.leans or verdict.label, shown)
 
     def statement_balance(self, statement: Statement) -> dict[Label, int]:
         """How many sentences have each stance on a statement, those with its verdict's first."""
@@ -540,34 +544,6 @@ class ClaimResult(_Part):
         """Whether there is a proof and it has the label of the verdict."""
         return bool(self.proof) and self.proof_label == self.verdict.label
 
-    @property
-    def proof_differs(self) -> str:
-        """What a proof whose label is not that of the verdict means for the reader, else "".
-
-        It is empty too where the proof says nothing: none of its parts was found.
-        """
-        verdict = self.verdict
-        found = [step for step in self.proof if step.operator != types.INDEPENDENCE]
-        if not found or self.proof_agrees or self.proof_label is None:
-            return ""
-        contradicted = sum(step.operator != types.EQUIVALENCE for step in found)
-        several = len(found) == len(self.proof) and contradicted > 1 and not self.statements
-        says = SEVERAL_CONTRADICTED if several else NOT_IN_PARTS[self.proof_label]
-        if verdict.label == types.NOT_ENOUGH_INFO:
-            return f"{SECOND_CHECK} {says} {WHOLE_UNDECIDED}"
-        lowered = [LOWERED] if self.lowered_by_proof else []
-        measured = [RIGHT_AS_OFTEN] if self.decider == "verifier" else []
-        return " ".join([SECOND_CHECK, says, *lowered, WHOLE_COUNTS, *measured])
-
-    @property
-    def lowered_by_proof(self) -> bool:
-        """Whether the confidence was lowered because the proof has another label.
-
-        The proof is compared only with the verifier's verdict, and not where arithmetic decided.
-        """
-        compared = self.decider == "verifier" and not self.verdict.judge.endswith(WITH_QUANTITIES)
-        return compared and bool(self.proof) and not self.proof_agrees
-
     def by_model(self, judge: str) -> bool:
         """Return whether this judge is the language model."""
         return self.usage is not None and self.usage.model == judge
@@ -622,7 +598,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         score=item.score,
         stance=item.stance,
         stance_confidence=item.stance_confidence,
-        stance_alone=item.alone,
+        stance_together=item.decides if item.path else None,
         hop=item.hop,
         selected=item.selected,
         path=item.path,

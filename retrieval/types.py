@@ -158,6 +158,9 @@ class SentenceKey(NamedTuple):
 Opinion: TypeAlias = tuple[float, float, float]
 """Probabilities of ``LABELS``, in their order."""
 
+UNREAD: Opinion = (0.0, 0.0, 1.0)
+"""The opinion on a sentence that says nothing alone."""
+
 Reading: TypeAlias = tuple[tuple[SentenceKey, ...], SentenceKey]
 """The path of sentences read before a sentence (empty if it is read alone), and the sentence."""
 
@@ -213,11 +216,11 @@ class Evidence:
 
     ``opinion``: the probabilities of ``LABELS``, in their order. ``path``: the sentences
     that this one was read together with, first to last: those that led to it, or the
-    other one of a pair. If there are any, ``opinion`` is about all of them together.
+    other one of a pair. If there are any, ``opinion`` is about all of them together, and
+    ``alone`` is about the sentence without them, ``None`` where it was not read so.
     ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
     text of its document that it is read with (``retrieval.text.context``), ``None`` where none is
     needed.
-    ``alone``: its stance without the path, ``None`` where it has no path or was not read alone.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
 
@@ -233,7 +236,7 @@ class Evidence:
     context_before: str | None = None
     context_after: str | None = None
     copies: int = 1
-    alone: Label | None = None
+    alone: Opinion | None = None
 
     @property
     def heading(self) -> str:
@@ -265,19 +268,33 @@ class Evidence:
 
     @property
     def score(self) -> float:
-        """The probability that the sentence supports or refutes the claim."""
+        """The probability that the sentence, with its path, supports or refutes the claim."""
         return 1 - self.opinion[LABELS.index(NOT_ENOUGH_INFO)]
 
     @property
+    def decides(self) -> Label:
+        """What the sentence says together with its path, if it has one."""
+        return stance_of(self.opinion)
+
+    @property
     def stance(self) -> Label:
-        """SUPPORTS or REFUTES if it is more probable than not, otherwise NOT ENOUGH INFO."""
-        supports, refutes, _ = self.opinion
-        return SUPPORTS if supports > 0.5 else REFUTES if refutes > 0.5 else NOT_ENOUGH_INFO
+        """What the sentence says alone."""
+        return stance_of(self._of_itself)
 
     @property
     def stance_confidence(self) -> float:
         """The probability of the stance."""
-        return self.opinion[LABELS.index(self.stance)]
+        return self._of_itself[LABELS.index(self.stance)]
+
+    @property
+    def _of_itself(self) -> Opinion:
+        return (self.alone or UNREAD) if self.path else self.opinion
+
+
+def stance_of(opinion: Opinion) -> Label:
+    """Return SUPPORTS or REFUTES if it is more probable than not, otherwise NOT ENOUGH INFO."""
+    supports, refutes, _ = opinion
+    return SUPPORTS if supports > 0.5 else REFUTES if refutes > 0.5 else NOT_ENOUGH_INFO
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +314,22 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictReadings:
+    """What a verdict is made of.
+
+    ``together``: the verifier's probabilities for all selected sentences read as one text;
+    ``alone``: those of the best reading. Whether ``several`` sentences are selected, whether the
+    best reading is of a ``path``, and whether arithmetic takes part in it (``value``).
+    """
+
+    together: Opinion
+    alone: Opinion
+    several: bool = False
+    path: bool = False
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the selected evidence, read together, says about the claim.
 
@@ -305,6 +338,7 @@ class Verdict:
     their sum is 1; empty where the judge gives none. ``leans``: the likelier label if it is too
     uncertain to be given; the verdict is NOT ENOUGH INFO then. ``disagreement``: numbers of the
     selected evidence, from 1, whose stance is the opposite of the label or of ``leans``.
+    ``readings``: what it is made of; ``None`` without evidence, and where it joins several.
     """
 
     label: Label
@@ -315,6 +349,7 @@ class Verdict:
     probabilities: tuple[float, ...] = ()
     leans: Label | None = None
     disagreement: tuple[int, ...] = ()
+    readings: VerdictReadings | None = None
 
 
 @described(frozen=True, slots=True, config=_PUBLISHED)

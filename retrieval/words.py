@@ -85,21 +85,6 @@ NOTHING_SETTLES = "Nothing that was found settles"
 ABSENT = "in none of the texts that were searched"
 """Stands after names of the claim, and "occurs" or "occur"."""
 AGREE, DISAGREE = "Both judges agree", "The judges disagree"
-LESS_SURE = "A second check, part by part, did not confirm this, so it is less sure."
-"""Ends the rationale of a verdict that would be at a higher level without the proof."""
-SECOND_CHECK = "A second check compared each part of the claim with these sentences by itself."
-NOT_IN_PARTS: dict[Label, str] = {
-    NOT_ENOUGH_INFO: "It did not find every part in them.",
-    SUPPORTS: "It found every part in them.",
-    REFUTES: "It found a part that they contradict.",
-}
-"""What the second check found, by the label of a proof that is not that of the verdict."""
-SEVERAL_CONTRADICTED = "It found several parts contradicted, which it cannot combine."
-LOWERED = "So the confidence was lowered."
-WHOLE_COUNTS = "The verdict is from the sentences read as a whole."
-RIGHT_AS_OFTEN = "Where the two differ, it is right about as often as where they agree."
-"""Measured for the verifier on everyday claims (``research/notebook.md``)."""
-WHOLE_UNDECIDED = "The sentences read as a whole do not settle it, and that counts."
 CANNOT_COMBINE = (
     "The proof cannot combine several contradictions, so the verdict is that of the evidence read"
     " as a whole."
@@ -175,9 +160,11 @@ def balance_words(balance: dict[Label, int]) -> str:
     )
 
 
-def alone_words(stance: Label, alone: Label | None) -> str:
-    """Return what a sentence says without those that it was read with, "" if that is the same."""
-    return "" if alone in (None, stance) else f"alone it {STANCES[alone].lower()}"
+def together_words(stance: Label | None) -> str:
+    """Return what a sentence says with those that it was read with: ": together they refute it"."""
+    if stance is None or stance == NOT_ENOUGH_INFO:
+        return ""
+    return f": together they {_several(stance)} it"
 
 
 def _several(stance: Label) -> str:

@@ -12,7 +12,7 @@ from app.contexts import Corpus, CorpusChoice, RecipeChoice
 from app.filters import Badge
 from app.result.evidence import Card, CardGroup, Opened
 from app.result.highlighting import Segment
-from app.result.proof import Difference, Part, ProofItem
+from app.result.proof import Difference, ProofItem
 from app.result.trail import Group, Steps
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
@@ -190,7 +190,7 @@ class ResultPage:
     sentences; ``unused``: with others only; ``opened``: without any. Of a claim that is not settled
     those that it is about come first, and ``silent`` are such that have none. ``base_recipe``: the
     recipe without the hops that the search went on for. ``proof``: ``None`` where the
-    recipe makes none, or where it does not agree with the verdict; ``differing``: its parts then.
+    recipe makes none, or where it does not agree with the verdict.
     """
 
     template: ClassVar[str] = "result.html"
@@ -204,7 +204,6 @@ class ResultPage:
     silent: tuple[Opened, ...]
     base_recipe: str
     proof: ProofItem | None
-    differing: tuple[Part, ...]
     trail: tuple[Group, ...]
     attribution: bool
     most_characters: int

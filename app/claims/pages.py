@@ -30,7 +30,7 @@ from app.people.access import listed_owner
 from app.people.asker import client
 from app.people.visitor import may_change, refuse_others, visitor_with_cookie
 from app.result.evidence import by_statements, cards, closest_first, silent, without_evidence
-from app.result.proof import differences, differing_parts, marked_claim, proof_item
+from app.result.proof import differences, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
 from app.services import services
 from app.texts.text_or_page import opens
@@ -285,7 +285,6 @@ def _result_page(job: Job) -> ResultPage:
         silent=silent(result, files),
         base_recipe=base_and_more_hops(result.recipe)[0],
         proof=proof_item(result),
-        differing=differing_parts(result),
         trail=trail(events, _recipe_of(job), running=False)
         if has_findings(events)
         else trail_of(result),

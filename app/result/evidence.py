@@ -183,22 +183,22 @@ def _card(
 
 def _stances(result: ClaimResult, one: Ranked) -> list[Label]:
     """Return what a sentence says of each statement that it was selected for, or of the claim."""
-    return [said.stance for said in result.said_of_statements(one.rank)] or [one.item.stance]
+    return [said.stance for said in result.said_of_statements(one.rank)] or [one.item.shown_stance]
 
 
 def quoted(result: ClaimResult) -> Evidence | None:
     """Return the sentence that the reason of the verdict quotes, ``None`` without evidence.
 
-    It is the first with the verdict's stance that was read alone, else the last of those that have
-    it together, else the closest.
+    It is the first with the verdict's stance, else the last of those that have it together, else
+    the closest.
     """
     if not result.selected:
         return None
     best, stance = result.closest[0], result.verdict.leans or result.verdict.label
     if stance == NOT_ENOUGH_INFO:
         return best
-    found = [one for one in result.selected if one.stance == stance]
-    return next((one for one in found if not one.path), found[0] if found else best)
+    together = (one for one in result.selected if one.stance_together == stance)
+    return next((one for one in result.selected if one.stance == stance), next(together, best))
 
 
 def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[Sourced, ...]:
@@ -210,7 +210,7 @@ def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[
     found: dict[Label, Evidence] = {}
     first = quoted(result)
     for item in result.selected if first is None else (first, *result.selected):
-        found.setdefault(item.stance, item)
+        found.setdefault(item.shown_stance, item)
     best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
     return tuple(
         Sourced(item, _address(item, files.get(item.document)))
@@ -293,7 +293,7 @@ def _pieces(
     if hidden <= _HARDLY_MORE:
         windows = [(0, len(text))]
     spans = [(one.rank, one.item.start - shift, one.item.end - shift) for one in found]
-    looks = {one.rank: LOOKS[one.item.stance] for one in found if one.rank in marked}
+    looks = {one.rank: LOOKS[one.item.shown_stance] for one in found if one.rank in marked}
     words = [(one.start - shift, one.end - shift) for one in differences]
     edges = [*windows, *words, *((start, end) for _, start, end in spans)]
     cuts = sorted({0, len(text), *(at for edge in edges for at in edge if 0 < at < len(text))})

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.filters import safe_url
 from app.result.hops import hop_items
-from app.result.proof import differing_parts, proof_item
+from app.result.proof import proof_item
 from retrieval.claim_lists.verdicts import part_by_part
 from retrieval.result import ClaimResult, Evidence
 from retrieval.safe_cell import safe_cell
@@ -31,10 +31,10 @@ from retrieval.words import (
     STOPPED,
     VERDICTS,
     Quoting,
-    alone_words,
     balance_words,
     counted,
     listed,
+    together_words,
 )
 from worker.feedback_store import Feedback
 from worker.jobs import Job
@@ -217,8 +217,8 @@ def _in_context(item: Evidence) -> str:
 def _read_with(item: Evidence, result: ClaimResult) -> str:
     path = [result.cited(key) for key in item.path]
     named = [_escaped(one.title) + (f" (evidence {one.rank})" if one.rank else "") for one in path]
-    alone = alone_words(item.stance, item.stance_alone)
-    return f", read together with {listed(named)}{alone and f'; {alone}'}" if named else ""
+    together = together_words(item.stance_together)
+    return f", read together with {listed(named)}{together}" if named else ""
 
 
 def _of_statements(rank: int, result: ClaimResult) -> list[str]:
@@ -232,16 +232,10 @@ def _of_statements(rank: int, result: ClaimResult) -> list[str]:
 def _proof(result: ClaimResult) -> list[str]:
     """Return the lines of the proof, if there is one."""
     proof = proof_item(result)
-    if proof is not None:
-        lines, parts = ["", "## Proof", "", _sentence(proof.summary), ""], proof.parts
-    elif result.proof_differs:
-        lines, parts = (
-            ["", "## Part by part", "", result.proof_differs, ""],
-            differing_parts(result),
-        )
-    else:
+    if proof is None:
         return []
-    for part in parts:
+    lines = ["", "## Proof", "", _sentence(proof.summary), ""]
+    for part in proof.parts:
         line = f"{part.number}. {_quoted(part.words)}: {OPERATORS[part.operator].lower()}"
         if part.excerpt is not None:
             by = _quoted(part.excerpt.words) if part.excerpt.words else BY_WHOLE

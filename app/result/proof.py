@@ -96,13 +96,6 @@ def proof_item(result: ClaimResult) -> ProofItem | None:
     return ProofItem(_summary(result, steps), segments(result.claim, marks), parts)
 
 
-def differing_parts(result: ClaimResult) -> tuple[Part, ...]:
-    """Return the parts of a proof that has another label than the verdict, else none."""
-    if result.proof_agrees:
-        return ()
-    return tuple(_part(number, step, result) for number, step in enumerate(_steps(result), 1))
-
-
 def differences(result: ClaimResult) -> tuple[Difference, ...]:
     """Return the words in which the evidence differs from the claim, where the proof knows them.
 

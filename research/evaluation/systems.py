@@ -138,6 +138,10 @@ ABLATIONS: dict[str, Recipe] = {
         "without-proof": _WHOLE.without("proof", "selection:proved"),
         "without-hybrid": _instead(_WHOLE, "fusion:hybrid", "fusion"),
         "without-bridge": _WHOLE.without("bridge"),
+        "without-quantities": _WHOLE.without("quantities"),
+        "without-comparison": _WHOLE.without("comparison"),
+        "without-completion": _WHOLE.without("completion"),
+        "without-subject": _set(_WHOLE, other_subject_share=1.0),
         "without-paths": _WHOLE.without("paths", "fusion:hybrid", "completion"),
         "without-questions": _WHOLE.without("titles", "texts", "questions", "ranking"),
         **{

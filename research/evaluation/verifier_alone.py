@@ -22,17 +22,15 @@ from retrieval.llm_judge.explainer import explainer
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
-from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.halves import comparison
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling, leaning, overruled
-from retrieval.quantities.stated import may_be_decided_by, stated
+from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
-from retrieval.types import LABELS, Opinion
+from retrieval.types import LABELS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -127,25 +125,12 @@ def with_arithmetic(
     halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
     ruler = QuantityRuler(parser, model)
     after, ruled = probabilities.copy(), []
-    for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True)):
+    for number, pair in enumerate(pairs):
         claim = parser.parse(pair.claim)
-        supports, refutes, undecided = row.tolist()
-        opinion: Opinion = (supports, refutes, undecided)
-        if decided := _stated(claim, pair, parser) or _compared(claim, pair, halves):
-            after[number] = overruled(opinion, decided.label)
-        elif decided := _restated(claim, pair, ruler):
-            after[number] = leaning(opinion, decided.label)
-        if decided:
+        if decided := _compared(claim, pair, halves) or _restated(claim, pair, ruler):
+            after[number] = decided.opinion
             ruled.append(number)
     return after, ruled
-
-
-def _stated(claim: Doc, pair: Pair, parser: EnglishParser) -> Ruling | None:
-    if not dimensions(pair.claim) or not may_be_decided_by(claim, pair.sentences):
-        return None
-    return stated(
-        claim, [ParsedSentence(title, parser.parse(text)) for title, text in pair.sentences]
-    )
 
 
 def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:

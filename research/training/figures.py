@@ -20,11 +20,19 @@ from research.training.data import TrainingData
 from research.training.loop import device_of
 from research.training.networks.batches import STEP
 from research.training.sentence_pool import PoolSentence, SentencePool
+from retrieval.models.cross_encoders.scaling import VerdictFit
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
-from retrieval.stages.decide.verdict import pooled_opinion
 from retrieval.text.model_texts import evidence_set_text, evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Sentence
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    Sentence,
+    VerdictReadings,
+)
 
 # Parts of the dev claims: of every so many claims, those at these positions. The card is measured
 # on one in three. The temperature is fitted to others, because its error cannot be measured on the
@@ -95,10 +103,14 @@ class Readings:
 
     @property
     def pooled(self) -> NDArray[np.float64]:
-        """The pool of both, as in the verdict before calibration, shape ``(claims, labels)``."""
-        both = zip(self.together.tolist(), self.alone.tolist(), strict=True)
-        weight = RetrievalConfig().together_weight
-        return np.array([pooled_opinion(together, alone, weight) for together, alone in both])
+        """The pool of both with equal weights, shape ``(claims, labels)``."""
+        readings = [
+            VerdictReadings((a, b, c), (d, e, f))
+            for (a, b, c), (d, e, f) in zip(
+                self.together.tolist(), self.alone.tolist(), strict=True
+            )
+        ]
+        return VerdictFit().probabilities(readings).astype(np.float64)
 
 
 Classify: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
@@ -146,7 +158,7 @@ def reading_figures(readings: Readings, claims: Sequence[AnnotatedClaim]) -> dic
     candidates, whose best gold sentence has the higher probability for the right one of SUPPORTS
     and REFUTES, %. ``alone``, ``together``, ``pooled``: claims given the right one of three labels
     by the most relevant sentence, by the selected ones read together, and by both
-    (``pooled_opinion``), %. ``calibration_error``: of the pooled confidence, 0..1.
+    (``VerdictFit``, equal weights), %. ``calibration_error``: of the pooled confidence, 0..1.
     """
     truth = np.array([LABELS.index(claim.label) for claim in claims])
     decided = [n for n, claim in enumerate(claims) if claim.label != NOT_ENOUGH_INFO]
@@ -201,7 +213,7 @@ def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...
         " best gold sentence has the right stance, %. alone, together, pooled: claims given the"
         " right one of three labels by the most relevant sentence, by the selected ones (at least"
         f" {RetrievalConfig().selection_share} as relevant as the best) read together, and by both"
-        " (`pooled_opinion`, before the verdict is calibrated), %. calibration_error: expected, ten"
+        " (a logarithmic pool with equal weights), %. calibration_error: expected, ten"
         f" bins, 0 to 1; the temperature was fitted to other dev claims ({len(places)} in {every})."
     )
 

@@ -187,7 +187,7 @@ def _on_one_line(text: str) -> str:
 
 def stance_in_words(item: Evidence) -> str:
     """Return what a sentence says about its claim, as pages show it: "Refutes 93%"."""
-    return STANCES[item.stance] + (f" {item.percent}%" if item.percent else "")
+    return STANCES[item.shown_stance] + (f" {item.percent}%" if item.percent else "")
 
 
 def part_by_part(result: ClaimResult) -> str:

@@ -136,7 +136,7 @@ class Pipeline:
     def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
         """Find evidence for one statement and decide it."""
         recipe = self._recipe
-        state = self._run(recipe.first, ClaimState(one.statement.text, one.parsed), clock)
+        state = self._run(recipe.first, ClaimState(one.parsed.text, one.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
             state = self._run(recipe.hop, state, clock)
@@ -151,7 +151,8 @@ class Pipeline:
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
-        return self._report(state, verdict, notices, usage, clock.seconds())
+        report = self._report(state, verdict, notices, usage, clock.seconds())
+        return replace(report, claim=one.statement.text)
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""

@@ -11,11 +11,10 @@ from retrieval.checkable.references import owners_in
 from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.pipeline.spelling import Misspelt, Spelling
 from retrieval.text.english import EnglishParser
-from retrieval.text.held_once import as_held_once
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
+from retrieval.text.plain_form import as_sentence
 from retrieval.text.polar import as_statement
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
-from retrieval.text.superlative import as_superlative
 
 _PRONOUNS = {"he", "she", "it", "they"}
 _WEATHER = {"rain", "snow", "hail", "freeze", "thunder"}
@@ -24,7 +23,7 @@ _VERBS = {"AUX", "VERB"}
 
 @dataclass(frozen=True, slots=True)
 class ParsedStatement:
-    """A statement of the claim with its words, their kinds and their relations."""
+    """A statement of the claim, and as it is read: a sentence with its words and relations."""
 
     statement: CutStatement
     parsed: Doc
@@ -61,18 +60,14 @@ class ClaimParser:
 
     def parse(self, text: str) -> ParsedClaim:
         """Return the claim that is checked: with the names as the corpus spells them; of a question
-        for yes or no, its statement; of "No other planet is larger than Jupiter.", the superlative;
-        of "Bonn was the capital of Germany.", that it was so once.
+        for yes or no, its statement.
 
         Raises:
             InvalidClaim: the text cannot be checked.
         """
         read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
-        parsed = self._english.parse(read.text)
-        if plainer := as_superlative(parsed) or as_held_once(parsed):
-            read = replace(read, text=plainer, notices=(checked_as(plainer), *read.notices))
-            parsed = self._english.parse(plainer)
-        suggestion = self._suggestion(parsed)
+        parsed = self._english.parse(as_sentence(read.text))
+        suggestion = self._suggestion(parsed, read.text)
         if _says_nothing(parsed):
             read = replace(read, notices=(*read.notices, NO_STATEMENT))
         elif _is_nameless(parsed):
@@ -82,33 +77,36 @@ class ClaimParser:
         if len(cut) == 1:
             if makes_several(parsed, self._english):
                 read = replace(read, notices=(*_without(read, SEVERAL).notices, SEVERAL))
-            return ParsedClaim(read, (ParsedStatement(cut[0], parsed),), suggestion)
+            whole = replace(cut[0], text=read.text, end=len(read.text))
+            return ParsedClaim(read, (ParsedStatement(whole, parsed),), suggestion)
         replaced = tuple(_replaced(cut, owners, read.text))
         read = replace(
             _without(read, SEVERAL), notices=(*replaced, *_without(read, SEVERAL).notices)
         )
         return ParsedClaim(
             read,
-            tuple(ParsedStatement(one, self._english.parse(one.text)) for one in cut),
+            tuple(
+                ParsedStatement(
+                    replace(one, end=min(one.end, len(read.text))), self._english.parse(one.text)
+                )
+                for one in cut
+            ),
             suggestion,
         )
 
     def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
         if self._spelling is None:
             return read
-        misspelt = self._spelling.misspelt(self._english.parse(read.text))
+        misspelt = self._spelling.misspelt(self._english.parse(as_sentence(read.text)))
         text = _spelt(read.text, misspelt)
         notices = dict.fromkeys(
-            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”."
-            if one.absent
-            else f"“{one.word}” was read as “{one.meant}”, the title of a document."
-            for one in misspelt
+            f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
         )
         return replace(read, text=text, notices=(*notices, *read.notices))
 
-    def _suggestion(self, parsed: Doc) -> str:
+    def _suggestion(self, parsed: Doc, written: str) -> str:
         found = self._spelling.suggested(parsed) if self._spelling is not None else ()
-        return _spelt(parsed.text, found) if found else ""
+        return _spelt(written, found) if found else ""
 
     def _as_statement(self, read: ReadClaim) -> ReadClaim:
         statement = as_statement(read.text, self._english) if QUESTION in read.notices else None

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (
+    LABELS,
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
@@ -86,10 +87,13 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
 
 
 def _statement(one: Checked, numbers: dict[SentenceKey, int]) -> CheckedStatement:
-    selected = (item for item in one.report.evidence if item.selected)
+    said = (
+        StanceOn(numbers[item.key], item.decides, item.opinion[LABELS.index(item.decides)])
+        for item in one.report.evidence
+        if item.selected
+    )
     return CheckedStatement(
-        *(one.statement.text, one.statement.start, one.statement.end, one.verdict),
-        tuple(StanceOn(numbers[i.key], i.stance, i.stance_confidence) for i in selected),
+        one.statement.text, one.statement.start, one.statement.end, one.verdict, tuple(said)
     )
 
 

@@ -30,22 +30,16 @@ _MOST_SUGGESTED = 3  # words of a claim that the corpus is asked about; each tak
 _TITLE_WORDS = 4  # of a title that a word may be part of
 _ENDINGS = frozenset("sdrnyl")  # letters in which forms of one word may differ at its end
 _LETTERS = re.compile(r"[^\W\d_]+")
-_NUMERALS = {"First": "I", "Second": "II", "Third": "III", "Fourth": "IV", "Fifth": "V"}
-_NUMBERED = re.compile(rf"\b(?:[Tt]he )?({'|'.join(_NUMERALS)}) ([A-Z]\w+(?: [A-Z]\w+)*)")
 _NO_NAMES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME", ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Misspelt:
-    """A word of the claim, where it begins there, and the word of the corpus that it stands for.
-
-    ``absent``: no text has the word as it is written.
-    """
+    """A word of the claim that no text has, where it begins, and the word that it stands for."""
 
     word: str
     start: int
     meant: str
-    absent: bool = True
 
 
 class Spelling:
@@ -68,24 +62,12 @@ class Spelling:
 
         These are words that no text contains, that are not frequent in English and that one name of
         the corpus is nearer to than all others. Of equally near ones the most frequent is meant.
-        So are names whose number comes last in titles: "the Second World War".
         """
-        found = [*self._numbered(claim.text)]
+        found: list[Misspelt] = []
         for word, start, names in _words_of_names(claim):
             if not _is_common(word) and (meant := self._meant(word, names)) is not None:
                 found.append(Misspelt(word, start, _in_the_case_of(word, meant)))
-        return tuple(sorted(found, key=lambda one: one.start))
-
-    def _numbered(self, claim: str) -> Iterator[Misspelt]:
-        for found in _NUMBERED.finditer(claim):
-            written, meant = f"{found[1]} {found[2]}", f"{found[2]} {_NUMERALS[found[1]]}"
-            titles = {
-                match.name
-                for match in self._store.title_matches([written, meant])
-                if match.disambiguation is None
-            }
-            if titles == {meant}:
-                yield Misspelt(found[0], found.start(), meant, absent=False)
+        return tuple(found)
 
     def suggested(self, claim: Doc) -> tuple[Misspelt, ...]:
         """Return words of a claim that may be meant for others, with these, in its order.

@@ -114,7 +114,8 @@ def compared(
     if label is None or weights[label] < _SHARE * sum(weights.values()):
         return None
     _, one, other = best[label]
-    return Ruling(label, _reason(claim, one, other)), one, other
+    sure = one.probability * other.probability
+    return Ruling(label, _reason(claim, one, other), sure), one, other
 
 
 def _weight(found: tuple[float, Filled, Filled]) -> float:

@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from retrieval.quantities.change import change
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
 from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.units import TEMPERATURE
@@ -151,8 +150,6 @@ def comparison(claim: Doc) -> Comparison | None:
     text = claim.text.strip().rstrip(".!")
     if _OF_MANY.search(text):
         return None
-    if years := _of_years(text):
-        return years
     dates = _of_dates(claim, text)
     if dates is not None or "," in text:
         return dates
@@ -184,17 +181,6 @@ def _of_numbers(text: str) -> Comparison | None:
         for who in ("first", "second")
     )
     return Comparison(first, second, found["word"] == "more")
-
-
-def _of_years(text: str) -> Comparison | None:
-    """Return the comparison of a thing with itself: "handled more guests in 2030 than in 2029"."""
-    found = change(text)
-    if found is None:
-        return None
-    first, second = (
-        (Half(f"{found.counted} in {year}", COUNT),) for year in (found.year, found.other)
-    )
-    return Comparison(first, second, found.more)
 
 
 def _of_durations(text: str) -> Comparison | None:

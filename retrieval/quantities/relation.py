@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from retrieval.quantities.interval import Interval
 from retrieval.quantities.quantity import DATE, Quantity
 from retrieval.quantities.units import TEMPERATURE, Unit
-from retrieval.types import LABELS, REFUTES, SUPPORTS, Label, Opinion
+from retrieval.types import REFUTES, SUPPORTS, Label, Opinion
 
-_FIRM = 0.98  # share of the rulings on published pairs that are right (docs/stages.md)
-_RESTATED = 0.94  # the same of those by a restated claim
 _CONVERTED = 0.01  # share by which a converted number may be rounded
 _SAME_LIMIT = 0.05  # share by which "up to 80" may differ
 _DEGREE = 0.5  # the same of a temperature, in degrees Celsius
@@ -18,10 +16,23 @@ _DEGREE = 0.5  # the same of a temperature, in degrees Celsius
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What arithmetic says about a claim; ``because`` is the sentence for people."""
+    """What arithmetic says about a claim.
+
+    ``because``: the sentence for people. ``confidence``: the verifier's, that the sentence gives
+    the quantity for what the claim is about; the arithmetic itself is certain.
+    """
 
     label: Label
     because: str
+    confidence: float
+
+    @property
+    def opinion(self) -> Opinion:
+        """The probabilities of ``LABELS``."""
+        supports, refutes = (
+            self.confidence if label == self.label else 0.0 for label in (SUPPORTS, REFUTES)
+        )
+        return supports, refutes, 1 - self.confidence
 
 
 def relation(claimed: Quantity, found: Quantity, possible: bool = False) -> Label | None:
@@ -143,22 +154,3 @@ def _number(value: float) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def overruled(opinion: Opinion, label: Label) -> Opinion:
-    """Return an opinion that is firmly this label; a firmer one of the same label is kept."""
-    return _at_least(_FIRM, opinion, label)
-
-
-def leaning(opinion: Opinion, label: Label) -> Opinion:
-    """Return an opinion of this label, as sure as rulings are that a verifier took part in."""
-    return _at_least(_RESTATED, opinion, label)
-
-
-def _at_least(probability: float, opinion: Opinion, label: Label) -> Opinion:
-    at = LABELS.index(label)
-    if opinion[at] >= probability:
-        return opinion
-    rest = (1 - probability) / 2
-    supports, refutes, undecided = (probability if n == at else rest for n in range(len(LABELS)))
-    return supports, refutes, undecided

@@ -3,7 +3,7 @@
 "Ober is 4,000 metres high" becomes "Ober is 4,212 m high" for a sentence with 4,212 m. If a
 verifier says that the sentence supports this, both are measurements of the same, however the
 sentence puts it, and arithmetic compares them. So it is with what a thing has, and with the date of
-what happens once. ``stated`` needs no verifier, but nearly the same words.
+what happens once.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.quantities.alignment import (
@@ -19,18 +20,17 @@ from retrieval.quantities.alignment import (
     is_risky,
     is_risky_title,
     quoted,
-    same_subject,
-    subject_of,
     verb_of,
+    words_of,
 )
-from retrieval.quantities.facts import ParsedSentence, duration, facts
 from retrieval.quantities.filled_halves import Filling, at_date, fillings
-from retrieval.quantities.interval import point
+from retrieval.quantities.interval import Interval, point
 from retrieval.quantities.quantity import COUNT, DATE, Quantity
-from retrieval.quantities.reading import quantities
+from retrieval.quantities.reading import dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
 from retrieval.quantities.units import PERCENT
 from retrieval.quantities.vocabulary import ATTRIBUTE_OF, STATES
+from retrieval.text.stems import stem
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -44,6 +44,20 @@ _SAME_VERBS = ({"begin", "start", "commence"}, {"end", "finish", "conclude", "ce
 _FOR = re.compile(r"\b(?:for|lasted|over) $")
 _FROM = "from "
 _TOGETHER = re.compile(r" and ")
+
+
+def may_be_decided_by(claim: Doc, text: tuple[str, str]) -> bool:
+    """Return whether a (title, sentence) text has the claim's names and dimensions; cheap.
+
+    A duration may follow from dates. The claim must have quantities.
+    """
+    title, sentence = text
+    measured = dimensions(sentence)
+    if DATE not in measured and not dimensions(claim.text) <= measured:
+        return False
+    names = {stem(t.text) for t in claim if t.pos_ == "PROPN" and t.is_alpha}
+    names -= {stem(t.text) for t in claim if t.ent_type_ in ("DATE", "MONEY", "QUANTITY")}
+    return names <= words_of(f"{title} {sentence}")
 
 
 def measurement(claim: Doc) -> Quantity | None:
@@ -91,13 +105,12 @@ def _tells_when(item: Quantity) -> bool:
     return item.start < item.at
 
 
-def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Iterator[Filling]:
-    """Yield the quantities of a sentence that may be in the place of the claimed one.
+def candidates(claim: Doc, claimed: Quantity, title: str, doc: Doc) -> Iterator[Filling]:
+    """Yield the quantities of a sentence below a title that may be in the place of the claimed one.
 
     In that of "for five years", a first and a last date may be. A date belongs to its verb: "began
     in 1801 and ended in 1805" has one of each.
     """
-    doc = sentence.doc
     whole = claimed.ends is not None
     found = [one for one in fillings(doc, whole) if one.quantity.dimension == claimed.dimension]
     verb = verb_of(head_of(claim, claimed))
@@ -106,7 +119,7 @@ def candidates(claim: Doc, claimed: Quantity, sentence: ParsedSentence) -> Itera
     if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
         found += _spans(doc)
     own = frozenset(form for token in claim for form in (token.lower_, token.lemma_.lower()))
-    risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(sentence.title)
+    risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(title)
     if not risky:
         yield from (one for one in found if not quoted(doc, one.quantity))
 
@@ -123,7 +136,15 @@ def _of_the_verb(verb: Token, doc: Doc, found: list[Filling]) -> list[Filling]:
 def _spans(doc: Doc) -> Iterator[Filling]:
     for item in quantities(doc):
         if item.dimension == DATE and item.ends is not None:
-            yield Filling(duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
+            yield Filling(_duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
+
+
+def _duration(item: Quantity) -> Quantity:
+    """Return how long a span of time with a first and a last date is."""
+    assert item.ends is not None
+    first, last = item.ends
+    lasts = Interval((last.low - first.high + 1) * 86400, (last.high - first.low) * 86400)
+    return replace(item, core=lasts, reach=lasts, dimension="time", kind="range", ends=None)
 
 
 def restated(claim: Doc, claimed: Quantity, filling: Filling) -> str:
@@ -137,7 +158,7 @@ def restated(claim: Doc, claimed: Quantity, filling: Filling) -> str:
 
 
 def ruling(
-    claim: Doc, claimed: Quantity, sentence: ParsedSentence, read: Sequence[tuple[Filling, float]]
+    claim: Doc, claimed: Quantity, sentence: Doc, read: Sequence[tuple[Filling, float]]
 ) -> Ruling | None:
     """Return what the supported quantities of a sentence say about the claim; None if unsure.
 
@@ -146,17 +167,15 @@ def ruling(
     """
     best, most = max(read, key=lambda one: one[1])
     near = [one for one, probability in read if probability >= max(_LEAST, most - _CLEARLY)]
-    labels = {_label(claim, claimed, one, sentence, len(near) == 1) for one in near}
+    labels = {_label(claim, claimed, one, len(near) == 1) for one in near}
     label = labels.pop() if len(labels) == 1 else None
     if label is None:
         return None
     found = best.quantity
-    return Ruling(label, arithmetic(claim.text, claimed, sentence.doc.text, found, label))
+    return Ruling(label, arithmetic(claim.text, claimed, sentence.text, found, label), most)
 
 
-def _label(
-    claim: Doc, claimed: Quantity, filling: Filling, sentence: ParsedSentence, alone: bool
-) -> Label | None:
+def _label(claim: Doc, claimed: Quantity, filling: Filling, alone: bool) -> Label | None:
     """Return what a measurement says about another; None if they are too close to say.
 
     ``alone``: no other one of the sentence may be meant.
@@ -169,7 +188,7 @@ def _label(
         whole = claimed.ends is not None and found.ends is not None
         return label if label == SUPPORTS or once or whole else None
     whole = alone and filling.words.startswith(_FROM)
-    if label == REFUTES and not whole and _may_be_of_a_part(verb, claimed, found, sentence):
+    if label == REFUTES and not whole and _may_be_of_a_part(verb, claimed, found):
         return None
     if claimed.kind not in ("exact", "about"):
         return label
@@ -200,21 +219,13 @@ def _can(verb: Token) -> bool:
     return "can" in said or bool(able and able & {"able", "capable"})
 
 
-def _may_be_of_a_part(
-    verb: Token | None, claimed: Quantity, found: Quantity, sentence: ParsedSentence
-) -> bool:
+def _may_be_of_a_part(verb: Token | None, claimed: Quantity, found: Quantity) -> bool:
     """Return whether a smaller number may be a part of the claimed one: of the dead by the evening.
 
-    What a thing measures is whole, and so is the number of what it has, if it is its own.
+    What a thing measures is whole, and so is the number of its people.
     """
     if found.core.high >= claimed.core.high and found.core.high >= claimed.core.low:
         return False
     if verb is None or claimed.dimension == "time" or verb.lemma_.lower() not in STATES:
         return True
-    if claimed.dimension == f"{COUNT}people" or not claimed.dimension.startswith(COUNT):
-        return False
-    return not any(
-        same_subject(subject_of(verb), fact.subject, sentence.title)
-        for fact in facts(sentence)
-        if fact.quantity == found
-    )
+    return claimed.dimension.startswith(COUNT) and claimed.dimension != f"{COUNT}people"

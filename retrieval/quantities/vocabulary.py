@@ -7,26 +7,6 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-EMPTY = _set(
-    """
-    's a about above also am amount an and are around as at be been being below by come did do
-    does during for from had has have he her here him his in is it its measure number of on or
-    over per reach s she stand than that the their them then there these they this those time to
-    total under was were which who whom with within year
-    """
-)
-"""Words that need no match in the evidence."""
-
-QUALIFIERS = _set(
-    """
-    additional again all altogether annual annually another any average averaged both combined
-    daily double each estimated every extra fewer final first further gross half highest inner
-    last least less lowest maximum median minimum monthly more most net only other outer overall
-    peak per quarter record remaining rest second third together twice weekly yearly
-    """
-)
-"""Words that make a quantity that of a part, of a change or of one case."""
-
 RISKS = _set(
     """
     not n't no never none nobody nothing neither nor without hardly barely deny denied false
@@ -44,17 +24,6 @@ RISKS = _set(
 """Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so,
 and of a remainder, whose quantity follows from another one."""
 
-WHOLES = _set(
-    """
-    aircraft airport album animal archipelago asteroid band battle book bridge building castle
-    church city club comet commune company country county crisis desert district film island
-    lake moon mountain movie municipality museum novel ocean painting palace park peak planet
-    plant province region river school sea ship siege song species stadium star state station
-    team tower town tree university village volcano war
-    """
-)
-"""What "the mountain" or "the film" on a page may be: the page's subject, not a part of it."""
-
 STATES = _set(
     """
     amount be comprise contain cost cover extend feature have hold include last measure number
@@ -62,14 +31,6 @@ STATES = _set(
     """
 )
 """Verbs, by their base forms, that say only what something is, has or measures."""
-
-CHANGES = _set(
-    """
-    change climb cut decline decrease drop expand extend fall gain go grow increase jump lose
-    raise reduce rise shrink sink
-    """
-)
-"""Verbs, by their base forms, that say that a quantity changes."""
 
 ONCE = _set(
     """
@@ -98,6 +59,3 @@ _ATTRIBUTES = {
 }
 ATTRIBUTE_OF = {word: name for name, words in _ATTRIBUTES.items() for word in words.split()}
 """What is measured, by the words that say so, in their base forms."""
-
-MEASURED = {"area": "area", "mass": "weight", "speed": "speed"}
-"""What is measured by the dimensions that only one thing has; a length may be many things."""

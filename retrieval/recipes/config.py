@@ -76,21 +76,10 @@ class RetrievalConfig:
             open. Fitted to the sentences that hops find (research/notebook.md); the prover's card
             has another value, for composed sets of sentences. None: a span is open if that is its
             most probable operator (AdMIRaL, 3.2).
-        together_weight: weight of the reading of all selected sentences together; the rest is the
-            weight of the most relevant one alone (research/notebook.md; fitted with ``esoteric
-            train calibration``).
         other_subject_share: a reading that is not about the claim's subject keeps this share of
-            its probabilities of SUPPORTS and REFUTES. Below 0.5, so its stance is NOT ENOUGH INFO.
-        decided_cutoff: least confidence, after a proof that disagrees has lowered it, of SUPPORTS
-            and REFUTES; below it the verdict is NOT ENOUGH INFO and only leans towards them.
-        together_margin: what a verdict that no sentence gives alone loses of its confidence, down
-            to ``decided_cutoff``. Of 33 everyday dev claims that only sentences read together
-            decide, 11 of 11 are right from 0.8 on, and 12 of 22 below it.
-        opposed_share: if the proof has the opposite result, the verdict keeps this share of its
-            confidence above a guess. Fitted to 376 dev claims: 0.74 (research/notebook.md).
-        open_share: the share that is kept if the proof leaves the claim open. Below 1, as
-            ``proved_share``, so that a proof that disagrees never raises the confidence.
-        proved_share: the share that an undecided verdict keeps if the proof decides the claim.
+            its probabilities of SUPPORTS and REFUTES.
+        decided_cutoff: least confidence of SUPPORTS and REFUTES; below it the verdict is NOT ENOUGH
+            INFO and only leans towards them. A half: more probable than not.
         seconds: after this time no further hop begins, and a notice says so. It is a guard against
             faults: the normal limits are those of hops and sentences.
     """
@@ -135,13 +124,8 @@ class RetrievalConfig:
     path_weight: float = 1.0
     path_scale: float = 1.0
     independence_cutoff: float | None = 0.25
-    together_weight: float = 0.25
     other_subject_share: float = 0.1
-    decided_cutoff: float = 0.55
-    together_margin: float = 0.1
-    opposed_share: float = 0.75
-    open_share: float = 0.9
-    proved_share: float = 0.9
+    decided_cutoff: float = 0.5
     seconds: float = 300.0
 
 

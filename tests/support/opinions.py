@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders.scaling import VerdictFit
 from retrieval.types import Opinion
 
 
 class Says:
     """Says (supports, refutes, neither) of a claim and a text; it remembers what it was asked."""
 
-    def __init__(self, say: Callable[[str, str], Opinion], verdict_scale: float = 1.0) -> None:
+    def __init__(
+        self, say: Callable[[str, str], Opinion], verdict_fit: VerdictFit | None = None
+    ) -> None:
         self._say = say
-        self.verdict_scale = verdict_scale
+        self.verdict_fit = verdict_fit or VerdictFit()
         self.asked: list[tuple[str, str]] = []
 
     def warm_up(self) -> None:

@@ -14,7 +14,6 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.stages.decide.verification import EvidenceVerifier
-from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Label, Sentence
 
 _QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]+)[”\"“»]")
@@ -57,7 +56,7 @@ class Campaign:
     def __init__(self, verifier: EvidenceModel, name: str, explainer: Explains | None) -> None:
         """Store the judges; ``name`` is the verifier's, ``explainer`` asks a language model."""
         config = RetrievalConfig()
-        self._verification = EvidenceVerifier(verifier, config, EnglishParser())
+        self._verification = EvidenceVerifier(verifier, config)
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(verifier, name, config)
         self._explainer = explainer

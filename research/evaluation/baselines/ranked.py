@@ -20,7 +20,6 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.stages.decide.verification import EvidenceVerifier
-from retrieval.text.english import EnglishParser
 from retrieval.types import Evidence, Report, Retrieved, Sentence, SentenceKey
 
 UNREAD = (0.0, 0.0, 1.0)  # the opinion before the verifier has read a sentence
@@ -72,7 +71,7 @@ class RankedBaseline:
         self._networks = folders.networks
         model = evidence_model(folders, in_search=True)
         self._verification = EvidenceVerifier(
-            model, replace(config, verified_sentences=MOST_EVIDENCE), EnglishParser()
+            model, replace(config, verified_sentences=MOST_EVIDENCE)
         )
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
         self._judge = CrossEncoderJudge(model, model.version, config)

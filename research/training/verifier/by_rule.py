@@ -1,4 +1,4 @@
-"""Readings made by rule: framed claims, exchanged and converted units, capitals of other places.
+"""Readings made by rule: framed claims, units, capitals of other places, years of a term.
 
 They are many and monotonous. They teach that a frame, a unit and a place matter; the texts written
 by hand (``assertions``) teach how people really say it. A frame is a text with a place for any
@@ -53,12 +53,16 @@ _CAPITAL = re.compile(
     r"(?=[,.;(]| and | in )"
 )
 _OTHER_CAPITALS = 3  # places that each capital is claimed of
+_TERM = re.compile(r"\bfrom (\d{4}) (?:to|until) (\d{4})\b")
+_YEAR = re.compile(r"\b\d{4}\b")
+_SHORTEST_TERM = 4  # years: it has a year that is clearly inside
+_LONGEST_SENTENCE = 30  # words
 
 
 def made_by_rule(
     everyday: EverydayData, frames: Sequence[Pair], pairs: Path, seed: int, most: int
 ) -> list[Example]:
-    """Return readings, drawn by ``seed``, at most ``most`` of each of the three kinds.
+    """Return readings, drawn by ``seed``, at most ``most`` of each of the four kinds.
 
     ``frames``: their evidence has a place for a claim (``framed``); ``pairs``: the folder of public
     pairs.
@@ -71,6 +75,7 @@ def made_by_rule(
         list(_framed(everyday, frames, chance)),
         list(_exchanged_units(pairs, chance)),
         list(_capitals(everyday, chance)),
+        list(_terms(everyday, chance)),
     )
     return [row for kind in kinds for row in chance.sample(kind, min(most, len(kind)))]
 
@@ -134,3 +139,23 @@ def _capitals(everyday: EverydayData, chance: random.Random) -> Iterator[Example
             yield labelled(f"{other} is the capital of {place}.", text, REFUTES)
             yield labelled(f"{city} is the capital of {place}.", of_other, NOT_ENOUGH_INFO)
             yield labelled(f"{city} is the capital of {elsewhere}.", text, NOT_ENOUGH_INFO)
+
+
+def _terms(everyday: EverydayData, chance: random.Random) -> Iterator[Example]:
+    """Yield sentences with one term, claimed of a year inside it, after it and before it."""
+    for sentence in everyday.pool.sentences:
+        found = _TERM.search(sentence.text)
+        only = len(_YEAR.findall(sentence.text)) == 2
+        if found is None or not only or len(sentence.text.split()) > _LONGEST_SENTENCE:
+            continue
+        first, last = int(found[1]), int(found[2])
+        if last - first < _SHORTEST_TERM or sentence.page in everyday.measured_pages:
+            continue
+        text = evidence_text(sentence.title, sentence.text)
+        inside = chance.sample(range(first + 1, last), 2)
+        outside = (last + chance.randint(2, 30), first - chance.randint(2, 30))
+        for year, label in (
+            *((year, SUPPORTS) for year in inside),
+            *((year, REFUTES) for year in outside),
+        ):
+            yield labelled(sentence.text.replace(found[0], f"in {year}"), text, label)

@@ -17,9 +17,11 @@ from research.training.reading_examples import reading_examples
 from research.training.verifier.assertions import AssertionData
 from research.training.verifier.by_rule import made_by_rule
 from research.training.verifier.composed import composed_examples
+from research.training.verifier.meaning import MeaningData
 from research.training.verifier.misread import misread_examples
 from research.training.verifier.pairs import QUOTAS, pair_examples
 from research.training.verifier.retrieved import retrieved_examples
+from research.training.verifier.surfaces import resurfaced
 from retrieval.system.files import digest_of
 
 
@@ -32,8 +34,9 @@ class Mix:
     several sentences that settle nothing are read together. ``fever``: of FEVER's claims with
     retrieved sentences. ``misread``: of everyday claims and of FEVER's each, with sentences that
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
-    that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: how often
-    each text that asserts or only mentions a claim is read.
+    that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
+    texts that assert or only mention a claim. ``meaning``: how often each pair about meaning is
+    read, each time in another form (``surfaces``).
     """
 
     pairs: Mapping[str, int]
@@ -44,46 +47,32 @@ class Mix:
     by_rule: int = 0
     composed: int = 0
     assertions: int = 0
+    meaning: int = 0
 
     @property
     def described(self) -> str:
-        """Its description in a card."""
-        parts = []
-        if self.assertions:
-            parts.append(
-                f"texts that assert or only mention a claim, {self.assertions} times each"
-                " (`research/training/verifier/assertions.py`)"
-            )
-        if self.everyday:
-            parts.append(
-                f"readings of at most {self.everyday} everyday claims, beside their evidence and"
-                " beside sentences near them that settle nothing, one at a time or, for"
-                f" {self.wrong_together:.0%} of the decided claims, several at once"
-                " (`research/training/verifier/retrieved.py`)"
-            )
-        if self.fever:
-            parts.append(
-                f"{self.fever} readings of FEVER's claims (`research/training/reading_examples.py`)"
-            )
-        if self.misread:
-            parts.append(
-                f"readings of at most {self.misread} everyday claims and as many of FEVER's, beside"
-                " sentences that settle nothing and that the verifier of the previous phase"
-                " misreads (`research/training/verifier/misread.py`)"
-            )
-        if self.by_rule:
-            parts.append(
-                f"at most {self.by_rule} readings of each kind that is made by rule: framed claims,"
-                " exchanged units, capitals (`research/training/verifier/by_rule.py`)"
-            )
-        if self.composed:
-            parts.append(
-                f"readings of at most {self.composed} claims composed of two pages"
-                " (`research/training/verifier/composed.py`)"
-            )
+        """Its description in a card, with the files of this folder that make each kind."""
+        kinds = (
+            (self.meaning, f"pairs about meaning, {self.meaning} times each", "meaning"),
+            (
+                self.assertions,
+                f"{self.assertions} texts that assert or mention a claim",
+                "assertions",
+            ),
+            (self.everyday, f"readings of {self.everyday} everyday claims", "retrieved"),
+            (self.fever, f"{self.fever} readings of FEVER's claims", "../reading_examples"),
+            (self.misread, f"misread sentences for {self.misread} claims of each", "misread"),
+            (self.by_rule, f"{self.by_rule} readings of each kind made by rule", "by_rule"),
+            (
+                self.composed,
+                f"readings of {self.composed} claims composed of two pages",
+                "composed",
+            ),
+        )
+        parts = [f"{text} (`{file}.py`)" for count, text, file in kinds if count]
         pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
-        parts.append(f"pairs of a claim and its evidence, at most so many of each source: {pairs}")
-        return "; ".join(parts)
+        parts.append(f"public pairs (`pairs.py`): {pairs}")
+        return f"at most {'; '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +84,7 @@ class Sources:
     fever: TrainingData
     composed: list[Composition]
     assertions: AssertionData
+    meaning: MeaningData
 
     def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
         """Return public pairs, drawn by ``seed``, at most so many of each source."""
@@ -107,7 +97,7 @@ class Sources:
             f"Everyday: {self.everyday.described}. FEVER: {self.fever.described};"
             f" {len(self.composed)} claims composed of two of its pages"
             " (`research/training/compositions`). Texts that assert or mention a claim:"
-            f" {self.assertions.described}"
+            f" {self.assertions.described}. {self.meaning.described}"
         )
 
     @property
@@ -122,11 +112,12 @@ class Sources:
             **self.everyday.digests,
             **self.fever.digests,
             **self.assertions.digests,
+            **self.meaning.digests,
         }
 
 
 def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) -> list[Example]:
-    """Return the examples of a phase, drawn by ``seed``.
+    """Return the examples of a phase, drawn by ``seed``, each claim in one of its forms.
 
     ``classify`` is the verifier after the previous phase. It finds the sentences that settle a
     claim without being annotated as its evidence, and the sentences that it misreads.
@@ -149,8 +140,9 @@ def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) ->
     if mix.composed:
         composed = _drawn(sources.composed, mix.composed, chance)
         examples += composed_examples(composed, fever.pool, seed)
-    examples += sources.assertions.examples * mix.assertions
-    return examples + sources.pair_examples(seed, mix.pairs)
+    examples += _drawn(sources.assertions.examples, mix.assertions, chance)
+    examples += sources.meaning.examples * mix.meaning
+    return resurfaced([*examples, *sources.pair_examples(seed, mix.pairs)], chance)
 
 
 ClaimT = TypeVar("ClaimT")

@@ -136,7 +136,7 @@ def _scaled(
     scaling = Scaling.of({"temperature": temperature, "bias": bias}, in_search=False)
     with np.errstate(divide="ignore"):  # a label that the model lacks
         logits = np.log(opinions)
-    return scaling.probabilities(logits, [False] * len(logits))
+    return scaling.probabilities(logits)
 
 
 def _figures(when: str, opinions: NDArray[np.float32], labels: Sequence[Label]) -> dict[str, float]:

@@ -1,13 +1,10 @@
 """``esoteric train calibration``: fits the verifier's calibration ``in_search`` to whole searches.
 
-With the sentences that a search finds, a verifier leaves too many or too few claims undecided, and
-the readings that a search chooses are wrong more often than their confidence says. So three numbers
-are fitted together that make the labels most probable: a bias of NOT ENOUGH INFO in every reading;
-a further bias for readings of several sentences together, of which a search tries many; and a scale
-of the verdict's log probabilities (like temperature scaling, Guo et al. 2017, 4.2). They are
-written to the verifier's ``config.json``. ``esoteric train verifier`` fits the calibration for
-given evidence. ``esoteric calibrate`` fits a verifier of the user in the same way. Confidence is
-taken before a proof that disagrees lowers it (``retrieval.proof.proof_adjustment``).
+The readings that a search chooses from many are wrong more often than their confidence says, and a
+verdict is made of two of them. So the numbers of ``VerdictFit`` are fitted that make the labels of
+claims most probable. They are written to the verifier's ``config.json``. ``esoteric train
+verifier`` fits the calibration for given evidence. ``esoteric calibrate`` fits a verifier of the
+user in the same way.
 
 It is fitted to everyday claims and FEVER's at once, with the same weight. Many claims that FEVER
 labels NOT ENOUGH INFO would be labelled REFUTES among everyday claims, so a fit to only one
@@ -20,13 +17,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from research.evaluation.choice import Choice
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
@@ -38,30 +36,26 @@ from retrieval.models.cross_encoders.classifier_files import (
     read_classifier,
     write_calibration,
 )
+from retrieval.models.cross_encoders.scaling import VerdictFit
 from retrieval.models.folders import ModelFolders
-from retrieval.models.shipped import VERIFIER, evidence_model
+from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config
 from retrieval.pipeline.assembly import Retriever
-from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.stages.decide.verdict import CrossEncoderJudge, opinion_of
 from retrieval.system.on_all_cores import in_order, processes_for
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label, Opinion
+from retrieval.types import LABELS, Label, VerdictReadings
 
-SCALES = tuple(0.5 + 0.05 * step for step in range(31))
-BIASES = tuple(-1.5 + 0.1 * step for step in range(31))
-OF_SEVERAL = tuple(0.25 * step for step in range(13))
 FEVER_CLAIMS = 300  # of the fitted half of FEVER's development claims the first ones are searched
-_UNDECIDED = LABELS.index(NOT_ENOUGH_INFO)
+_EVERYDAY = ("dev.jsonl", "dev-2.jsonl")
 _LEAST = 1e-3  # least probability of a label in the loss, so that the loss stays finite
+_PULL = 0.002  # towards the numbers that fit no claims; few claims have paths or values
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A claim's selected evidence, its probabilities read as one text, and the claim's label."""
+    """What a claim's verdict was made of, ``None`` if nothing was selected, and its label."""
 
-    selected: tuple[Evidence, ...]
-    together: Opinion
+    readings: VerdictReadings | None
     label: Label
 
 
@@ -73,84 +67,18 @@ class Claims:
     index: IndexLocation
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """``bias`` is added to the logit of NOT ENOUGH INFO of every reading.
-
-    ``of_several`` is added too if several sentences were read together. The verdict's probabilities
-    are raised to the power ``scale``.
-    """
-
-    bias: float
-    of_several: float = 0.0
-    scale: float = 1.0
-
-    def of(self, opinion: Opinion, several: bool) -> Opinion:
-        """Return the probabilities that this calibration would have given a reading."""
-        supports, refutes, undecided = self._of(np.array([opinion]), np.array([several]))[0]
-        return float(supports), float(refutes), float(undecided)
-
-    def log_loss(self, searches: _Searches) -> float:
-        """Return minus the mean log probability of the labels.
-
-        Labels that the shown evidence contradicts are not removed first: their probability would be
-        0 with any scale. If nothing was selected, it is 0.
-        """
-        if not len(searches.truth):
-            return 0.0
-        together = self._of(searches.together, searches.of_several)
-        alone = self._of(searches.alone, searches.with_path)
-        weight = RetrievalConfig().together_weight
-        odds = (weight * together + (1 - weight) * alone) ** self.scale
-        of_labels = odds[np.arange(len(searches.truth)), searches.truth] / odds.sum(axis=1)
-        return -float(np.log(np.maximum(of_labels, _LEAST)).mean())
-
-    def _of(self, opinions: NDArray[np.float64], several: NDArray[np.bool_]) -> NDArray[np.float64]:
-        odds = np.maximum(opinions, 1e-9)
-        odds[:, _UNDECIDED] *= np.exp(self.bias + self.of_several * several)
-        result: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
-        return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Searches:
-    """The searches that selected something, as arrays with a row for each.
-
-    ``together``: probabilities with all selected sentences; ``of_several``: whether these are
-    several. ``alone``: probabilities with the best sentence; ``with_path``: whether it was read
-    with its path. ``truth``: positions of the labels in ``LABELS``.
-    """
-
-    together: NDArray[np.float64]
-    of_several: NDArray[np.bool_]
-    alone: NDArray[np.float64]
-    with_path: NDArray[np.bool_]
-    truth: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, searches: Sequence[Search]) -> _Searches:
-        some = [search for search in searches if search.selected]
-        best = [max(search.selected, key=lambda item: item.score) for search in some]
-        return cls(
-            together=np.array([search.together for search in some]).reshape(-1, len(LABELS)),
-            of_several=np.array([len(search.selected) > 1 for search in some], dtype=bool),
-            alone=np.array([item.opinion for item in best]).reshape(-1, len(LABELS)),
-            with_path=np.array([bool(item.path) for item in best], dtype=bool),
-            truth=np.array([LABELS.index(search.label) for search in some], dtype=np.int64),
-        )
-
-
 def claims_to_fit(data: Path) -> tuple[list[CorpusClaim], list[FeverClaim]]:
     """Return everyday claims and FEVER's of the fitted half of the development claims.
 
     Raises:
         BadSource: a file cannot be read.
     """
-    everyday, fever = data / "vital" / "dev.jsonl", data / "fever-dev" / "dev.jsonl"
-    return (
-        Choice("fitted").of(read_corpus_claims(everyday), everyday),
-        Choice("fitted", limit=FEVER_CLAIMS).of(read_fever_claims(fever), fever),
-    )
+    files = [data / "vital" / name for name in _EVERYDAY]
+    everyday = [
+        one for path in files for one in Choice("fitted").of(read_corpus_claims(path), path)
+    ]
+    fever = data / "fever-dev" / "dev.jsonl"
+    return everyday, Choice("fitted", limit=FEVER_CLAIMS).of(read_fever_claims(fever), fever)
 
 
 def calibrate(
@@ -173,8 +101,7 @@ def calibrate(
         searches[name] = list(in_order(prepare, asked, processes_for(len(asked), threads)))
     fit = fitted(list(searches.values()))
     _recalibrate(folders, fit)
-    fit_figures = {"bias": fit.bias, "bias_of_several": fit.of_several, "scale": fit.scale}
-    return {**fit_figures, **crossed_figures(searches)}
+    return {**asdict(fit), **crossed_figures(searches)}
 
 
 def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, float]:
@@ -193,7 +120,7 @@ def crossed_figures(collections: Mapping[str, Sequence[Search]]) -> dict[str, fl
     return figures
 
 
-def _recalibrate(folders: ModelFolders, fit: Calibration) -> None:
+def _recalibrate(folders: ModelFolders, fit: VerdictFit) -> None:
     if folders.verifier is not None:
         files = read_classifier(folders.verifier)
         write_calibration(files, recalibrated(read_calibration(files), fit))
@@ -202,61 +129,56 @@ def _recalibrate(folders: ModelFolders, fit: Calibration) -> None:
     (VERIFIER / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def recalibrated(config: Mapping[str, Any], fit: Calibration) -> dict[str, Any]:
-    """Return the configuration with ``fit`` applied to its calibration ``in_search``.
+def recalibrated(config: Mapping[str, Any], fit: VerdictFit) -> dict[str, Any]:
+    """Return the configuration with ``fit`` in its calibration ``in_search``.
 
     The calibration for given evidence is unchanged.
     """
     today = config.get("in_search", config)
-    in_search = {
-        "temperature": today["temperature"],
-        "bias": _moved(today.get("bias"), fit.bias),
-        "bias_of_several": _moved(today.get("bias_of_several"), fit.of_several),
-        "verdict_scale": round(fit.scale, 3),
-    }
-    return {**config, "in_search": in_search}
+    scaling = {key: today[key] for key in ("temperature", "bias") if key in today}
+    verdict = {name: round(number, 3) for name, number in asdict(fit).items()}
+    return {**config, "in_search": {**scaling, "verdict": verdict}}
 
 
-def _moved(bias: Sequence[float] | None, more: float) -> list[float]:
-    before = bias or [0.0] * len(LABELS)
-    return [round(old + (more if n == _UNDECIDED else 0.0), 3) for n, old in enumerate(before)]
+def fitted(collections: Sequence[Sequence[Search]]) -> VerdictFit:
+    """Return the fit with which the labels are the most probable.
 
-
-def fitted(collections: Sequence[Sequence[Search]]) -> Calibration:
-    """Return the scale and biases with which the labels are the most probable.
-
-    Each collection counts the same, however many searches it has.
+    Each collection counts the same, however many searches it has. A search that selected nothing
+    has no say.
     """
-    searched = [_Searches.of(searches) for searches in collections]
-    candidates = [
-        Calibration(bias, of_several, scale)
-        for scale in SCALES
-        for bias in BIASES
-        for of_several in OF_SEVERAL
+    known = [
+        [(one.readings, LABELS.index(one.label)) for one in searches if one.readings is not None]
+        for searches in collections
     ]
-    return min(candidates, key=lambda fit: sum(fit.log_loss(searches) for searches in searched))
+    some = [searches for searches in known if searches]
+    start = np.array(astuple(VerdictFit()))
+
+    def loss(numbers: NDArray[np.float64]) -> float:
+        fit = VerdictFit(*numbers.tolist())
+        losses = [_log_loss(fit, searches) for searches in some]
+        return sum(losses) / max(1, len(losses)) + _PULL * float(((numbers - start) ** 2).sum())
+
+    weights, biases = [(0.0, 2.0)] * 2, [(-3.0, 3.0)] * (len(start) - 2)
+    found = minimize(loss, start, method="Powell", bounds=weights + biases)
+    return VerdictFit(*found.x.tolist())
 
 
-def _verdicts(
-    searches: Sequence[Search], calibration: Calibration
-) -> list[tuple[Label, float, Label]]:
+def _log_loss(fit: VerdictFit, searches: Sequence[tuple[VerdictReadings, int]]) -> float:
+    probabilities = fit.probabilities([readings for readings, _ in searches])
+    of_labels = probabilities[np.arange(len(searches)), [label for _, label in searches]]
+    return -float(np.log(np.maximum(of_labels, _LEAST)).mean())
+
+
+def _verdicts(searches: Sequence[Search], fit: VerdictFit) -> list[tuple[Label, float, Label]]:
     """Return label and confidence of each verdict, and the claim's label."""
-    opinions = [_opinion(search, calibration) for search in searches]
+    opinions = [
+        [0.0, 0.0, 1.0] if one.readings is None else fit.probabilities([one.readings])[0].tolist()
+        for one in searches
+    ]
     return [
         (LABELS[opinion.index(max(opinion))], max(opinion), search.label)
         for opinion, search in zip(opinions, searches, strict=True)
     ]
-
-
-def _opinion(search: Search, calibration: Calibration) -> list[float]:
-    if not search.selected:
-        return [float(label == NOT_ENOUGH_INFO) for label in LABELS]
-    selected = [
-        replace(item, opinion=calibration.of(item.opinion, bool(item.path)))
-        for item in search.selected
-    ]
-    together = calibration.of(search.together, len(selected) > 1)
-    return opinion_of(together, selected, RetrievalConfig().together_weight, calibration.scale)
 
 
 class _Searching:
@@ -265,12 +187,8 @@ class _Searching:
     def __init__(self, index: IndexLocation, snapshots: Path, folders: ModelFolders) -> None:
         self._retriever = Retriever(index, snapshots, 1, folders)
         self._retriever.warm_up()
-        model = evidence_model(folders, in_search=True)
-        self._judge = CrossEncoderJudge(model, model.version, RetrievalConfig())
 
     def __call__(self, asked: tuple[str, Label]) -> Search:
         claim, label = asked
         report = self._retriever.follow(RECIPES[DEFAULT_RECIPE], claim, lambda _: None)
-        selected = tuple(item for item in report.evidence if item.selected)
-        together = self._judge.together(claim, selected) if selected else (0.0, 0.0, 1.0)
-        return Search(selected, together, label)
+        return Search(report.verdict.readings, label)

@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -212,12 +212,14 @@ def _is_named(id2label: Any) -> TypeGuard[dict[str, str]]:
 
 
 def _is_whole(scaling: Scaling) -> bool:
-    """Return whether the numbers are finite, one bias for each label, and the scales positive."""
-    numbers = (scaling.temperature, scaling.verdict_scale)
-    biases = (scaling.bias, scaling.bias_of_several)
-    return all(0 < number < float("inf") for number in numbers) and all(
-        bias.shape in ((), (len(LABELS),)) and bool((abs(bias) < float("inf")).all())
-        for bias in biases
+    """Return whether the numbers are finite, one bias for each label, and the scale positive."""
+    bias, fit = scaling.bias, astuple(scaling.verdict)
+    return (
+        0 < scaling.temperature < float("inf")
+        and bias.shape in ((), (len(LABELS),))
+        and bool((abs(bias) < float("inf")).all())
+        and all(abs(number) < float("inf") for number in fit)
+        and min(fit[:2]) >= 0 < max(fit[:2])
     )
 
 

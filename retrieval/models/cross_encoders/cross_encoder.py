@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.heads import Head
-from retrieval.models.cross_encoders.scaling import Scaling
+from retrieval.models.cross_encoders.scaling import Scaling, VerdictFit
 from retrieval.models.networks.base import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
-from retrieval.text.model_texts import SEPARATOR
 from retrieval.types import LABELS
 
 _BATCH = 8  # pairs in a batch; in larger ones more padding is computed
@@ -44,9 +43,9 @@ class CrossEncoder(TrainedModel):
         self._scaling = Scaling.of(self._config, in_search)
 
     @property
-    def verdict_scale(self) -> float:
-        """The power that the calibration raises a verdict's probabilities to."""
-        return self._scaling.verdict_scale
+    def verdict_fit(self) -> VerdictFit:
+        """How its readings of a claim make a verdict."""
+        return self._scaling.verdict
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
@@ -62,8 +61,7 @@ class CrossEncoder(TrainedModel):
             part = order[start : start + _BATCH]
             states = self._network.states([rows[row] for row in part])
             logits = self._head.logits(states, self._heads)
-            several = [SEPARATOR in pairs[row][1] for row in part]
-            result[part] = self._scaling.probabilities(logits, several)
+            result[part] = self._scaling.probabilities(logits)
         return result
 
     def fits(self, claim: str, evidence: str) -> bool:

@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.models.cross_encoders.scaling import VerdictFit
+
 
 class EvidenceModel(Protocol):
     """Labels a claim with evidence: the shipped verifier, or a model of the user."""
@@ -18,8 +20,8 @@ class EvidenceModel(Protocol):
         ...
 
     @property
-    def verdict_scale(self) -> float:
-        """The power that the calibration raises a verdict's probabilities to."""
+    def verdict_fit(self) -> VerdictFit:
+        """How its readings of a claim make a verdict."""
         ...
 
     def warm_up(self) -> None:

@@ -17,7 +17,7 @@ from retrieval.models.cross_encoders.classifier_files import (
     UNCALIBRATED,
     ClassifierFiles,
 )
-from retrieval.models.cross_encoders.scaling import Scaling
+from retrieval.models.cross_encoders.scaling import Scaling, VerdictFit
 from retrieval.models.networks import runtime
 from retrieval.models.networks.arrays import Array
 from retrieval.models.networks.memory import is_out_of_memory, too_little_memory
@@ -59,9 +59,9 @@ class SequenceClassifier:
         return f"{self._files.name}, calibrated {digest.hexdigest()[:8]}"
 
     @property
-    def verdict_scale(self) -> float:
+    def verdict_fit(self) -> VerdictFit:
         """See ``EvidenceModel``."""
-        return self._scaling.verdict_scale
+        return self._scaling.verdict
 
     def warm_up(self) -> None:
         """See ``EvidenceModel``; it is tried on two pairs too."""
@@ -95,8 +95,7 @@ class SequenceClassifier:
             part = order[start : start + _BATCH]
             logits = np.full((len(part), len(LABELS)), -np.inf, np.float32)
             logits[:, self._columns] = network.logits([rows[row] for row in part])
-            several = [SEPARATOR in pairs[row][1] for row in part]
-            result[part] = self._scaling.probabilities(logits, several)
+            result[part] = self._scaling.probabilities(logits)
         return result
 
     def fits(self, claim: str, evidence: str) -> bool:

@@ -12,7 +12,6 @@ from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.normal_form import nfkd, without_marks
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.quantities import UNREAD
 from retrieval.stages.find.mentions import MentionExpander
 from retrieval.stages.read.relevance import unread_evidence
 from retrieval.stages.stage import Makers, Stage, Step
@@ -20,7 +19,7 @@ from retrieval.state import ClaimState
 from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.text.model_texts import path_text
 from retrieval.text.stems import stems_in
-from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, RankedDocument
+from retrieval.types import NOT_ENOUGH_INFO, UNREAD, Evidence, Opinion, RankedDocument
 
 _ARTICLE = re.compile(r"^(?:The|An|A)\s+(?=\S)")
 _SENTENCES = 6  # of each document that the best sentence names: the beginning
@@ -97,7 +96,7 @@ class BridgeReader(Stage):
         supports, refutes, neither = self._verifier.probabilities([(claim, texts[number])])[0]
         together: Opinion = float(supports), float(refutes), float(neither)
         bridge = replace(linked[number], opinion=together, path=(best.key,), selected=True)
-        return bridge if bridge.stance == best.stance else None
+        return bridge if bridge.decides == best.stance else None
 
 
 def with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimState:

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.quantities.alignment import words_of
-from retrieval.quantities.change import change, stated_change
-from retrieval.quantities.distance import nearer
 from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
 from retrieval.quantities.halves import Comparison, Half, Halves, comparison
-from retrieval.quantities.relation import Ruling, overruled
+from retrieval.quantities.relation import Ruling
 from retrieval.quantities.units import load_units
-from retrieval.stages.decide.quantities import UNREAD, with_rulings
+from retrieval.stages.decide.quantities import with_rulings
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, SUPPORTS, Evidence
+from retrieval.types import LABELS, SUPPORTS, UNREAD
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -54,39 +52,15 @@ class ComparisonReader(Stage):
             return Step(state, "")
         known = {item.key: item for item in (*state.read, *state.evidence)}
         read = [item for item in known.values() if not item.has_context]
-        if stated := self._changes(state.claim, read):
-            return Step(with_rulings(_without_guesses(state), stated), "The change found")
-        found = self._places(state.claim, claim, read)
+        found = self.compared(claim, [(item.title, item.sentence.text) for item in read])
         if found is None:
             return Step(state, "")
         decided, one, other = found
-        lead, last = read[one], read[other]
+        lead, last = read[one.place], read[other.place]
         path = () if lead.key == last.key else (lead.key,)
-        item = replace(last, opinion=overruled(UNREAD, decided.label), path=path, alone=None)
+        item = replace(last, opinion=decided.opinion, path=path, alone=None)
         ruled = with_rulings(_without_guesses(state), [(item, decided)])
         return Step(ruled, "Both halves of the comparison found, and compared")
-
-    def _places(
-        self, text: str, claim: Comparison, read: Sequence[Evidence]
-    ) -> tuple[Ruling, int, int] | None:
-        """Return the ruling on a comparison and the places in ``read`` of what decides it."""
-        texts = [(item.title, item.sentence.text) for item in read]
-        distances = nearer(text)
-        if distances is not None and (stated := distances.ruling(texts, self._parser)):
-            return stated
-        found = self.compared(claim, texts)
-        return found and (found[0], found[1].place, found[2].place)
-
-    def _changes(self, claim: str, read: Sequence[Evidence]) -> list[tuple[Evidence, Ruling]]:
-        """Return the sentences that say whether there was more of something in another year."""
-        years = change(claim.strip().rstrip(".!"))
-        if years is None:
-            return []
-        return [
-            (replace(item, opinion=overruled(UNREAD, ruling.label), path=(), alone=None), ruling)
-            for item in read
-            if (ruling := stated_change(years, item.title, item.sentence.text, self._parser))
-        ]
 
     def compared(
         self, claim: Comparison, texts: Sequence[tuple[str, str]]

@@ -36,7 +36,7 @@ class PathCompletion(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Add to ``paths`` and ``readings`` and label ``evidence`` again."""
-        if any(item.stance != NOT_ENOUGH_INFO for item in state.evidence):
+        if any(item.decides != NOT_ENOUGH_INFO for item in state.evidence):
             return Step(state, "")
         more = self._reader.read(
             state.claim, state.evidence, state.read, state.documents, state.paths

@@ -7,35 +7,35 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.filled_halves import Filling
-from retrieval.quantities.rank import claimed_first
 from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling, leaning, overruled
-from retrieval.quantities.restated import candidates, measurement, restated, ruling
-from retrieval.quantities.stated import may_be_decided_by, stated
+from retrieval.quantities.relation import Ruling
+from retrieval.quantities.restated import (
+    candidates,
+    may_be_decided_by,
+    measurement,
+    restated,
+    ruling,
+)
 from retrieval.quantities.units import load_units
-from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, SUPPORTS, Evidence
+from retrieval.types import LABELS, SUPPORTS, UNREAD, Evidence
 from retrieval.words import counted
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _MOST_RESTATED = 3  # sentences
-UNREAD = (0.0, 0.0, 1.0)
-"""The opinion on a sentence that says nothing alone."""
 
 
 class QuantityRuler(Stage):
-    """Overrules the verifier where the quantities of claim and evidence decide the claim.
+    """Decides a claim that states a quantity by the quantity that a sentence gives.
 
-    It rules on each sentence or path as it was read. Where the words of claim and sentence are too
-    different for that, the verifier reads the claim with the quantity of the sentence in its place.
+    The verifier reads the claim with the quantity of the sentence in its place. If the sentence
+    supports that, arithmetic says what follows for the claim, as surely as the verifier is.
     """
 
     def __init__(self, parser: EnglishParser, model: EvidenceModel) -> None:
@@ -52,49 +52,19 @@ class QuantityRuler(Stage):
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
         measured = bool(dimensions(state.claim))
-        found = (list(self._ruled(state)) or list(self._restated(state))) if measured else []
-        found = found or list(self._ranked(state))
+        found = list(self._restated(state)) if measured else []
         if not found:
             return Step(replace(state, rulings={}), "")
         ruled = with_rulings(replace(state, rulings={}), found)
         return Step(ruled, f"{counted(len(found), 'reading')} decided by arithmetic")
 
-    def _ruled(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
-        """Yield the evidence that arithmetic decides, with its new opinion."""
-        known = {item.key: item for item in (*state.read, *state.evidence)}
-        for item in state.evidence:
-            parts = [*(known[key] for key in item.path), item]
-            if any(part.has_context for part in parts):
-                continue
-            texts = [(part.title, part.sentence.text) for part in parts]
-            if not may_be_decided_by(state.parsed, texts):
-                continue
-            passages = [ParsedSentence(title, self._parser.parse(text)) for title, text in texts]
-            decided = stated(state.parsed, passages)
-            if decided is not None:
-                yield replace(item, opinion=overruled(item.opinion, decided.label)), decided
-
-    def _ranked(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
-        """Yield the sentences by which what is claimed to be first comes later."""
-        first = claimed_first(state.parsed)
-        if first is None:
-            return
-        for item in state.evidence:
-            if item.path or item.has_context:
-                continue
-            later = first.ruling(item.title, self._parser.parse(item.sentence.text))
-            if later is not None:
-                yield replace(item, opinion=overruled(item.opinion, later.label)), later
-
     def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
         """Yield the sentences whose measurement decides the claim, with their new opinions."""
         alone = [item for item in state.evidence if not item.path and not item.has_context]
         texts = [(item.title, item.sentence.text) for item in alone]
-        denied = DeniedLabels(state.parsed, self._parser).denied
         for place, decided in self.restated(state.parsed, texts):
             item = alone[place]
-            if decided.label not in denied([item]):  # only then are these sentences parsed again
-                yield replace(item, opinion=leaning(item.opinion, decided.label)), decided
+            yield replace(item, opinion=decided.opinion), decided
 
     def restated(
         self, claim: Doc, texts: Sequence[tuple[str, str]]
@@ -106,12 +76,12 @@ class QuantityRuler(Stage):
         claimed = measurement(claim)
         if claimed is None:
             return
-        usable = [n for n, text in enumerate(texts) if may_be_decided_by(claim, [text])]
-        asked: dict[int, tuple[ParsedSentence, list[Filling]]] = {}
+        usable = [n for n, text in enumerate(texts) if may_be_decided_by(claim, text)]
+        asked: dict[int, tuple[Doc, list[Filling]]] = {}
         for place in usable[:_MOST_RESTATED]:
             title, text = texts[place]
-            sentence = ParsedSentence(title, self._parser.parse(text))
-            if found := list(candidates(claim, claimed, sentence)):
+            sentence = self._parser.parse(text)
+            if found := list(candidates(claim, claimed, title, sentence)):
                 asked[place] = sentence, found
         if not asked:
             return

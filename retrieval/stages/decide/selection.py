@@ -156,15 +156,15 @@ class UtilitySelector(Stage):
 def _opposed(best: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
     """Return the best sentences with the best one of the other side in the second place.
 
-    So it finds room where the last of the others does not. The side is the stance of the sentence
-    with the highest score of those that have one. Nothing is added if there is no side, or if no
-    sentence has the opposite stance.
+    So it finds room where the last of the others does not. The side is what the sentence with the
+    highest score says, with its path, of those that say something. Nothing is added if there is no
+    side, or if no sentence says the opposite.
     """
-    decided = [item for item in best if item.stance in OPPOSITE]
+    decided = [item for item in best if item.decides in OPPOSITE]
     if not decided:
         return list(best)
     side = max(decided, key=lambda item: item.score)
-    against = [item for item in evidence if item.stance == OPPOSITE[side.stance]][:1]
+    against = [item for item in evidence if item.decides == OPPOSITE[side.decides]][:1]
     keys = {item.key for item in (side, *against)}
     return [side, *against, *(item for item in best if item.key not in keys)]
 

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.proof.proof_adjustment import adjusted_to_proof, saying_why_less_sure
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.compared_things import ComparedThings, compared_things
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
@@ -28,8 +26,9 @@ from retrieval.types import (
     Evidence,
     Label,
     Opinion,
-    Proof,
+    SentenceKey,
     Verdict,
+    VerdictReadings,
 )
 from retrieval.verdict_level import is_firm
 from retrieval.words import VERDICTS, WITH_QUANTITIES, counted
@@ -58,15 +57,13 @@ class CrossEncoderJudge(Stage):
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
         selected = state.selected
-        # Arithmetic needs no proof; the prover cannot compare numbers.
-        proof = None if _rulings(state) else state.proof
-        compared = compared_things(state.parsed)
-        verdict = self.judge(state.claim, selected, proof, subject_of(state.parsed), compared)
+        rulings = _rulings(state)
+        verdict = self.judge(state.claim, selected, subject_of(state.parsed), frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         said = VERDICTS[verdict.label].lower()
         message = f"{counted(len(selected), 'sentence')} read{together}: {said}"
-        verdict = _with_rulings(verdict, state)
+        verdict = _with_rulings(verdict, rulings.values())
         words = self.read_words(state.claim, selected) if selected else None
         return Step(replace(state, verdict=verdict, read_words=words), message)
 
@@ -74,44 +71,30 @@ class CrossEncoderJudge(Stage):
         self,
         claim: str,
         evidence: Sequence[Evidence],
-        proof: Proof | None = None,
         subject: Subject = ANYTHING,
-        compared: ComparedThings | None = None,
+        ruled: Collection[SentenceKey] = (),
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        What the verifier says is decided or leans (``decided_or_leaning``) after a ``proof`` that
-        disagrees has lowered its confidence. The rationale mentions the proof only where the
-        verdict is at another level because of it. What no sentence says alone is less sure
-        (``together_margin``). What the claim ``compared`` is named if nothing settles it.
-        Without evidence the verdict is NOT ENOUGH INFO with the confidence 1.
+        ``ruled``: the sentences whose reading arithmetic takes part in. What the readings say is
+        decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO
+        with the confidence 1.
         """
         if not evidence:
             rationale = "No sentence in the corpus is close enough to this claim."
             return Verdict(
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )
-        read = claim if compared is None else compared.wording(claim, _text(evidence))
-        together = self.together(read, evidence)
-        weight = self._settings.together_weight
-        opinion = opinion_of(together, evidence, weight, self._model.verdict_scale)
+        readings = readings_of(evidence, self.together(claim, evidence), ruled)
+        supports, refutes, undecided = self._model.verdict_fit.probabilities([readings])[0].tolist()
+        opinion: Opinion = supports, refutes, undecided
         confidence = max(opinion)
         label = LABELS[opinion.index(confidence)]
-        cutoff, margin = self._settings.decided_cutoff, self._settings.together_margin
-        if any((item.alone if item.path else item.stance) == label for item in evidence):
-            margin = 0.0  # a sentence says it alone
-        firm = is_firm(confidence - margin)
-        rationale = rationale_of(label, firm, evidence, subject)
-        verdict = Verdict(label, confidence, self._name, rationale, probabilities=tuple(opinion))
-
-        def levelled(one: Verdict) -> Verdict:
-            return less_sure(decided_or_leaning(one, evidence, cutoff, subject), margin, cutoff)
-
-        decided = levelled(verdict)
-        if proof is not None:
-            lowered = levelled(adjusted_to_proof(verdict, proof, self._settings))
-            decided = saying_why_less_sure(lowered, decided)
-        return decided if compared is None else _naming_what_is_missing(decided, compared, evidence)
+        rationale = rationale_of(label, is_firm(confidence), evidence, subject)
+        verdict = Verdict(
+            label, confidence, self._name, rationale, probabilities=opinion, readings=readings
+        )
+        return decided_or_leaning(verdict, evidence, self._settings.decided_cutoff, subject)
 
     def read_words(self, claim: str, evidence: Sequence[Evidence]) -> int | None:
         """Return how many words of the selected evidence fit the verifier's window, None for all.
@@ -136,47 +119,33 @@ class CrossEncoderJudge(Stage):
         return float(supports), float(refutes), float(undecided)
 
 
-def _with_rulings(verdict: Verdict, state: ClaimState) -> Verdict:
+def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:
     """Return the verdict with the arithmetic that gave the best evidence its label, if any did."""
-    because = next((one.because for one in _rulings(state) if one.label == verdict.label), None)
+    because = next((one.because for one in rulings if one.label == verdict.label), None)
     if because is None:
         return verdict
     rationale = f"{verdict.rationale} {because}"
     return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
-def _rulings(state: ClaimState) -> list[Ruling]:
+def _rulings(state: ClaimState) -> dict[SentenceKey, Ruling]:
     """Return what arithmetic says about the selected evidence."""
-    found = (state.rulings.get((item.path, item.key)) for item in state.selected)
-    return [ruling for ruling in found if ruling is not None]
+    found = ((item.key, state.rulings.get((item.path, item.key))) for item in state.selected)
+    return {key: ruling for key, ruling in found if ruling is not None}
 
 
 def _text(evidence: Sequence[Evidence]) -> str:
     return evidence_set_text([item.as_read for item in evidence])
 
 
-def opinion_of(
-    together: Opinion, evidence: Sequence[Evidence], together_weight: float, scale: float
-) -> list[float]:
-    """Return the probabilities of ``LABELS`` for the verdict.
-
-    ``together``: those of all sentences of ``evidence``, at least one, read as one text. ``scale``:
-    the power that all are raised to. Below 1 it lowers the confidence: readings that were chosen
-    from many are wrong more often than others of the same confidence.
-    """
-    most_relevant = max(evidence, key=lambda item: item.score)
-    pooled = pooled_opinion(together, most_relevant.opinion, together_weight)
-    odds = [p**scale for p in pooled]
-    return [p / sum(odds) for p in odds]
-
-
-def pooled_opinion(together: Sequence[float], alone: Sequence[float], weight: float) -> list[float]:
-    """Return the linear pool of two opinions (Stone 1961); ``weight`` is that of the first.
-
-    The reading of all sentences together and that of the most relevant one alone are wrong for
-    different claims.
-    """
-    return [weight * a + (1 - weight) * b for a, b in zip(together, alone, strict=True)]
+def readings_of(
+    evidence: Sequence[Evidence], together: Opinion, ruled: Collection[SentenceKey] = ()
+) -> VerdictReadings:
+    """Return what the verdict on a claim is made of, from its selected evidence, at least one."""
+    best = max(evidence, key=lambda item: item.score)
+    return VerdictReadings(
+        together, best.opinion, len(evidence) > 1, bool(best.path), best.key in ruled
+    )
 
 
 def decided_or_leaning(
@@ -191,7 +160,7 @@ def decided_or_leaning(
     """
     if verdict.label == NOT_ENOUGH_INFO:
         return verdict
-    has_stance = any(item.stance == verdict.label for item in evidence)
+    has_stance = any(item.decides == verdict.label for item in evidence)
     if has_stance and verdict.confidence >= cutoff:
         return verdict
     leaning = f"leans towards {_LEANING[verdict.label]} the claim"
@@ -204,25 +173,6 @@ def decided_or_leaning(
         else rationale_of(NOT_ENOUGH_INFO, firm=False, evidence=evidence, subject=subject),
         leans=verdict.label if has_stance else None,
     )
-
-
-def _naming_what_is_missing(
-    verdict: Verdict, compared: ComparedThings, evidence: Sequence[Evidence]
-) -> Verdict:
-    """Return the verdict; one that is not settled says if no sentence names both things."""
-    if verdict.label != NOT_ENOUGH_INFO or verdict.leans is not None:
-        return verdict
-    if any(compared.are_in([item.as_read]) for item in evidence):
-        return verdict
-    missing = f"No sentence that compares {compared.words} was found, nor figures for each."
-    return replace(verdict, rationale=f"{missing} {verdict.rationale}")
-
-
-def less_sure(verdict: Verdict, margin: float, least: float) -> Verdict:
-    """Return the verdict; a decided one loses ``margin`` of its confidence, down to ``least``."""
-    if verdict.label == NOT_ENOUGH_INFO:
-        return verdict
-    return replace(verdict, confidence=max(least, verdict.confidence - margin))
 
 
 def disagreement(verdict: Verdict, evidence: Sequence[Evidence]) -> tuple[int, ...]:
@@ -261,9 +211,9 @@ def rationale_of(
     one, several = _VERBS[label]
     if not firm:
         one, several = f"seems to {several}", f"seem to {several}"
-    alone = [item for item in evidence if item.stance == label and not item.path]
+    alone = [item for item in evidence if item.stance == label]
     if not alone:
-        last = next((item for item in evidence if item.stance == label), evidence[0])
+        last = next((item for item in evidence if item.decides == label), evidence[0])
         known = {item.key: item for item in evidence}
         together = [*(known[key] for key in last.path if key in known), last]
         quotes = " and ".join(f"“{item.in_context}” (“{item.title}”)" for item in together)

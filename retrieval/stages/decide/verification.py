@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.denied_labels import DeniedLabels
-from retrieval.stages.decide.wording import Wording, as_written, wording_of
 from retrieval.stages.resources import Resources
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.copies import CopiedSentences
-from retrieval.text.english import EnglishParser
-from retrieval.types import (
-    REFUTES,
-    SUPPORTS,
-    Evidence,
-    Label,
-    Opinion,
-    RankedDocument,
-    Reading,
-    SentenceKey,
-)
+from retrieval.text.model_texts import path_text
+from retrieval.text.subject import ANYTHING, Subject, subject_of
+from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
 from retrieval.words import counted
-
-Denied: TypeAlias = Callable[[Sequence[Evidence]], frozenset[Label]]
-"""Which labels sentences that are read together cannot give a claim."""
-
-
-def nothing_denied(read: Sequence[Evidence]) -> frozenset[Label]:
-    """Return no label, whatever was read."""
-    return frozenset()
 
 
 class EvidenceVerifier(Stage):
@@ -43,23 +24,16 @@ class EvidenceVerifier(Stage):
     probabilities are not used.
     """
 
-    def __init__(
-        self, model: EvidenceModel, settings: RetrievalConfig, parser: EnglishParser
-    ) -> None:
-        """Read the ``verified_sentences`` best sentences, and those on their paths.
-
-        ``parser`` reads those that may be about another thing than the claim.
-        """
+    def __init__(self, model: EvidenceModel, settings: RetrievalConfig) -> None:
+        """Read the ``verified_sentences`` best sentences, and those on their paths."""
         self._model = model
-        self._parser = parser
         self._limit = settings.verified_sentences
         self._gain = settings.path_gain
         self._other_share = settings.other_subject_share
 
     def warm_up(self) -> None:
-        """Load the models."""
+        """Load the model."""
         self._model.warm_up()
-        self._parser.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
@@ -68,10 +42,8 @@ class EvidenceVerifier(Stage):
 
     def verified(self, state: ClaimState, paths: Sequence[Evidence] = ()) -> ClaimState:
         """Return the state with its ``evidence`` labelled and more ``readings``; see ``verify``."""
-        denied = DeniedLabels(state.parsed, self._parser).denied
-        wording = wording_of(state.parsed)
         evidence, readings = self.verify(
-            state.claim, state.evidence, state.readings, paths, denied, wording
+            state.claim, state.evidence, state.readings, paths, subject_of(state.parsed)
         )
         copied = _with_copies(evidence, state.documents)
         return replace(state, evidence=tuple(copied), readings=readings)
@@ -82,8 +54,7 @@ class EvidenceVerifier(Stage):
         evidence: Sequence[Evidence],
         before: Mapping[Reading, Opinion],
         paths: Sequence[Evidence] = (),
-        denied: Denied = nothing_denied,
-        wording: Wording = as_written,
+        subject: Subject = ANYTHING,
     ) -> tuple[list[Evidence], dict[Reading, Opinion]]:
         """Return the sentences of the evidence that were read, best first, and all readings so far.
 
@@ -92,9 +63,8 @@ class EvidenceVerifier(Stage):
         given as its last sentence; its other sentences must be in ``evidence``.
         Of the readings that end with a sentence, the one with the highest score is kept; a path
         only if its score is higher than that of each of its sentences alone (``path_gain``).
-        A reading does not get a label that it is ``denied``: its stance is NOT ENOUGH INFO then,
-        but it keeps its rank among others of that kind (``other_subject_share``). ``wording``: in
-        which words the model reads them.
+        A reading that is not about the ``subject`` keeps a share of its stance
+        (``other_subject_share``).
         The score of a sentence is that of the best reading that contains it (M3, algorithm 1), so
         the first sentence of a path is ranked next to the last one.
         """
@@ -102,8 +72,8 @@ class EvidenceVerifier(Stage):
         earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
         found = [*evidence[: self._limit], *_already_read(earlier, before)]
         asked = list(_with_leads([*found, *paths], known))
-        readings = self._readings(claim, asked, known, before, wording)
-        about = self._about(denied, readings, known)
+        readings = self._readings(claim, asked, known, before)
+        about = self._about(subject, readings, known)
         read = _labelled(list({item.key: item for item in asked}.values()), about, self._gain)
         worth = {item.key: item.score for item in read}
         for item in read:
@@ -119,12 +89,13 @@ class EvidenceVerifier(Stage):
         asked: Sequence[Evidence],
         known: Mapping[SentenceKey, Evidence],
         before: Mapping[Reading, Opinion],
-        wording: Wording,
     ) -> dict[Reading, Opinion]:
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
         texts = ([known[key].as_read for key in (*path, last)] for path, last in new)
-        probabilities = self._model.probabilities([wording(claim, text) for text in texts])
+        probabilities = self._model.probabilities(
+            [(claim, path_text(text[-1], text[:-1])) for text in texts]
+        )
         opinions = {
             reading: (float(row[0]), float(row[1]), float(row[2]))
             for reading, row in zip(new, probabilities, strict=True)
@@ -133,21 +104,21 @@ class EvidenceVerifier(Stage):
 
     def _about(
         self,
-        denied: Denied,
+        subject: Subject,
         readings: Mapping[Reading, Opinion],
         known: Mapping[SentenceKey, Evidence],
     ) -> dict[Reading, Opinion]:
-        """Return the readings of known sentences, without labels that they are denied."""
+        """Return the readings of known sentences; those about another thing say less."""
         about = {}
         for reading, opinion in readings.items():
             path, last = reading
-            if known.keys() >= {*path, last}:
-                lost = denied([known[key] for key in (*path, last)])
-                supports, refutes = (
-                    side * (self._other_share if label in lost else 1)
-                    for label, side in zip((SUPPORTS, REFUTES), opinion[:2], strict=True)
-                )
-                about[reading] = (supports, refutes, 1 - supports - refutes) if lost else opinion
+            if not known.keys() >= {*path, last}:
+                continue
+            share = self._other_share
+            if share == 1 or subject.is_in([known[key].as_read for key in (*path, last)]):
+                share = 1.0
+            supports, refutes = share * opinion[0], share * opinion[1]
+            about[reading] = (supports, refutes, 1 - supports - refutes)
         return about
 
 
@@ -191,7 +162,7 @@ def _labelled(
     for (path, key), opinion in readings.items():
         if not path or not alone.keys() >= {*path, key}:
             continue
-        together = replace(alone[key], opinion=opinion, path=path, alone=alone[key].stance)
+        together = replace(alone[key], opinion=opinion, path=path, alone=alone[key].opinion)
         least = gain + max(alone[part].score for part in (*path, key))
         if together.score >= max(least, decisive[key].score):
             decisive[key] = together
@@ -200,7 +171,7 @@ def _labelled(
 
 def evidence_verifier(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
     """Return the stage as recipes use it."""
-    return EvidenceVerifier(resources.models.verifier, c, resources.models.parser)
+    return EvidenceVerifier(resources.models.verifier, c)
 
 
 MAKERS: Makers = {"verification": evidence_verifier}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from retrieval.types import Candidate, Span, TitleMatch
 from retrieval.words import counted
 
 _LONGEST = 8  # words
+_NUMERALS = {"First": "I", "Second": "II", "Third": "III", "Fourth": "IV", "Fifth": "V"}
+_NUMBERED = re.compile(rf"\b({'|'.join(_NUMERALS)}) ([A-Z]\w+(?: [A-Z]\w+)*)")
 # Words that alone are no names: "It is …", "In 1990 …".
 _FUNCTION = {"ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "PUNCT", "SCONJ", "SPACE"}
 
@@ -52,7 +55,7 @@ class TitleMatcher(Stage):
         Exact matches have the score 1. All disambiguated titles are ranked in one list, so that
         none is dropped for a worse one.
         """
-        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc)])
+        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc), *_numbered(doc.text)])
         longest_first = sorted(names, key=lambda name: (-len(name), name))
         matches = self._store.title_matches(longest_first)
         exact = [match for match in matches if match.disambiguation is None]
@@ -145,6 +148,12 @@ def _step(
     found = replace(state, exact=tuple(exact), disambiguated=tuple(disambiguated))
     named = counted(len(exact), "exact title")
     return Step(found, f"{named}, {len(disambiguated)} more with words in parentheses")
+
+
+def _numbered(claim: str) -> Iterator[str]:
+    """Yield names with their number last, as titles have it: "World War II"."""
+    for found in _NUMBERED.finditer(claim):
+        yield f"{found[2]} {_NUMERALS[found[1]]}"
 
 
 def _runs(doc: Doc) -> Iterator[str]:

@@ -14,7 +14,6 @@ from retrieval.result import ClaimResult
 from tests.app.claim_documents import (
     LOCAL,
     MODEL,
-    PROVED_CLAIM,
     document_with_a_local_model,
     document_with_a_model,
     document_with_proof,
@@ -59,18 +58,6 @@ def test_where_the_verifier_decides_it_comes_first(page_of: PageOf) -> None:
 def test_one_judge_alone_has_no_section(page_of: PageOf) -> None:
     result = document_with_proof()
     assert 'id="opinions"' not in page_of(result)
-
-
-def test_the_proof_lowers_the_confidence_of_the_verifier_alone(page_of: PageOf) -> None:
-    """The label of the proof is SUPPORTS. It is compared only with the verifier's verdict."""
-    by_model = document_with_proof("REFUTES")
-    both = document_with_a_model(PROVED_CLAIM, "REFUTES", "REFUTES")
-    by_model["verdict"], by_model["usage"] = both["verdict"], both["usage"]
-    for export in ("", "md"):
-        assert "confidence was lowered" in page_of(document_with_proof("REFUTES"), export)
-        assert "confidence was lowered" not in page_of(by_model, export)
-    assert "confidence was lowered" in text_of(document_with_proof("REFUTES"))
-    assert "confidence was lowered" not in text_of(by_model)
 
 
 def test_where_both_decide_together_neither_is_marked_as_deciding(page_of: PageOf) -> None:

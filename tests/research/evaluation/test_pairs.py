@@ -181,8 +181,12 @@ def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
 
 
 def supports_filled_halves(claim: str, _: str) -> Opinion:
-    """Support two claims, whatever is read."""
-    filled = claim in ("The mill opened in 1901.", "the bridge fell in 1903.")
+    """Support three claims, whatever is read."""
+    filled = claim in (
+        "The mill opened in 1901.",
+        "the bridge fell in 1903.",
+        "The road from Arl to Benn is 80 kilometres long.",
+    )
     return (0.9, 0.0, 0.1) if filled else (0.1, 0.0, 0.9)
 
 

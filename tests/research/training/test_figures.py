@@ -34,7 +34,7 @@ OPINIONS = {
     ("The pier is long.", "Pier : It is made of wood."): (0.1, 0.0, 0.9),
     ("The pier is made of iron.", "Pier : It is long."): (0.0, 0.1, 0.9),
     ("The pier is made of iron.", "Pier : It is made of wood."): (0.5, 0.3, 0.2),
-    ("The lamp is bright.", "Lamp : It is red."): (0.4, 0.0, 0.6),
+    ("The lamp is bright.", "Lamp : It is red."): (0.35, 0.0, 0.65),
 }
 
 
@@ -62,5 +62,6 @@ def test_figures_of_three_claims() -> None:
     assert figures["gold_in_first_five"] == 100.0
     assert figures["stance_right"] == 50.0  # the wooden pier leans to SUPPORTS
     assert figures["alone"] == figures["pooled"] == pytest.approx(200 / 3)
-    # Confidences 0.9 right, 0.5 wrong, 0.6 right: a third each of 0.1, 0.5 and 0.4.
-    assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.4) / 3, abs=1e-6)
+    # Confidences 0.9 right, 0.5 wrong, 0.65 right: a third each of 0.1, 0.5 and 0.35. A probability
+    # of 0 counts as 0.0001.
+    assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)

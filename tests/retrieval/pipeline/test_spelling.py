@@ -18,9 +18,6 @@ TEXTS = {
     "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
     "Brodick Bay": "It lies in the north, where people call it Brodric.",
     "Mona Lisa": "Mona Lisa is a painting.",
-    "Mill Strike II": "It began in 1931.",
-    "Second Bay": "It is a bay.",
-    "Bay II": "It is a ship.",
     **{f"President {n}": "A president is elected and honest." for n in range(20)},
 }
 
@@ -40,7 +37,6 @@ def claims(parser: EnglishParser) -> ClaimParser:
         # Of two that are equally near the more frequent one is meant.
         ("Skarnhalm is a town.", "Skarnholm is a town."),
         ("Was Birchwik's mill old?", "Birchwick's mill was old."),
-        ("The Second Mill Strike began in 1931.", "Mill Strike II began in 1931."),
     ],
 )
 def test_a_misspelt_name_is_read_as_the_nearest_name(

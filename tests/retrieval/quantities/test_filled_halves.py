@@ -109,9 +109,8 @@ def test_a_filling_that_is_hardly_supported_does_not_prevent_a_ruling(
     unsure = side(parser, PEOPLE[0], "It had 120 people.", sure=0.5)
     found = compared(claim, [*sure, *unsure], orn)
     assert found is not None
-    assert found[0] == Ruling(
-        SUPPORTS, "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
-    )
+    said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
+    assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * orn[0].probability)
 
 
 def test_the_reason_converts_the_unit_of_the_larger_one(parser: EnglishParser) -> None:

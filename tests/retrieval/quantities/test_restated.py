@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.facts import ParsedSentence
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
@@ -23,8 +22,8 @@ def read(
     parsed = parser.parse(claim)
     claimed = measurement(parsed)
     assert claimed is not None
-    passage = ParsedSentence("Ober", parser.parse(sentence))
-    found = list(candidates(parsed, claimed, passage))
+    passage = parser.parse(sentence)
+    found = list(candidates(parsed, claimed, "Ober", passage))
     decided = ruling(parsed, claimed, passage, list(zip(found, probabilities, strict=True)))
     return [restated(parsed, claimed, one) for one in found], decided and decided.label
 
@@ -57,9 +56,8 @@ def read(
         ("Ober can weigh more than 6 kg.", "It weighs up to 4 to 5 kg.", [_TO], REFUTES),
         ("Ober weighs less than 6 kg.", "It weighs up to 5 kg.", ["Ober weighs 5 kg."], SUPPORTS),
         ("Ober weighs up to 2 kg.", "It weighs up to 5 kg.", ["Ober weighs 5 kg."], REFUTES),
-        # Of what a thing has, the number is whole if the sentence is about the thing.
+        # What a thing has may be counted in part.
         ("Ober has six inns.", "It has three pairs of inns.", [_PAIRS], SUPPORTS),
-        ("Ober has nine inns.", "It has three inns.", ["Ober has three inns."], REFUTES),
         ("Ober has nine inns.", "Its street has three inns.", ["Ober has three inns."], None),
         ("Ober was founded in the 1870s.", "Work began in 1874.", [_FOUNDED], SUPPORTS),
         ("Ober was founded in 1890.", "Work began in 1874.", [_FOUNDED], REFUTES),
@@ -109,8 +107,7 @@ def test_what_a_sentence_does_not_state_is_no_candidate(
     claim = parser.parse("Ober is 3,000 metres high.")
     claimed = measurement(claim)
     assert claimed is not None
-    passage = ParsedSentence("Ober", parser.parse(sentence))
-    assert list(candidates(claim, claimed, passage)) == []
+    assert list(candidates(claim, claimed, "Ober", parser.parse(sentence))) == []
 
 
 def test_a_date_belongs_to_its_verb(parser: EnglishParser) -> None:

@@ -20,6 +20,8 @@ from tests.support.json_lines import write_json_lines
 PAGES = {
     "Marrick": ["Marrick is the capital of Ostland, on the river Ense."],
     "Tolm": ["Tolm is the capital and largest city of Vestland."],
+    "Ida Holm": ["Ida Holm was mayor of Tolm from 1901 to 1909."],
+    "Eva Berg": ["Eva Berg was mayor of Marrick from 1911 to 1919."],
 }
 FRAMES = [
     Pair("{Claim}.", "It is true that {claim}.", SUPPORTS, None, None, None),
@@ -31,6 +33,9 @@ LONG = CorpusClaim("The Ense is long.", SUPPORTS, ((("Marrick", 0),),), "number"
 
 def label_of(example: Example) -> Label:
     return LABELS[example.target.index(1.0)]
+
+
+MEASURED = CorpusClaim("A claim.", SUPPORTS, ((("Eva Berg", 0),),), "date", (), None)
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ def readings(tmp_path: Path) -> list[Example]:
         lines = [{"claim": c, "evidence": e, "label": SUPPORTS} for c, e in rows]
         write_json_lines(tmp_path / f"{source}.jsonl", *lines)
     pool = pool_of(PAGES, WordEncoder(), tmp_path)
-    return made_by_rule(EverydayData([LONG], [], pool, {}), FRAMES, tmp_path, 0, 100)
+    return made_by_rule(EverydayData([LONG], [], [MEASURED], pool, {}), FRAMES, tmp_path, 0, 100)
 
 
 def of_claim(readings: Sequence[Example], claim: str) -> set[tuple[str, Label]]:
@@ -83,3 +88,16 @@ def test_a_capital_is_that_of_its_own_place_only(readings: list[Example]) -> Non
     assert own == {("Marrick", SUPPORTS), ("Tolm", NOT_ENOUGH_INFO)}
     other = of_claim(readings, "Tolm is the capital of Ostland.")
     assert other == {("Marrick", REFUTES), ("Tolm", NOT_ENOUGH_INFO)}
+
+
+def test_a_term_is_claimed_of_years_inside_and_outside_it(readings: list[Example]) -> None:
+    told = [r for r in readings if r.claim.startswith("Ida Holm was mayor of Tolm in ")]
+    inside = {int(r.claim[-5:-1]) for r in told if label_of(r) == SUPPORTS}
+    outside = {int(r.claim[-5:-1]) for r in told if label_of(r) == REFUTES}
+    assert len(inside) == len(outside) == 2
+    assert inside < set(range(1902, 1909))
+    assert not outside & set(range(1901, 1910))
+
+
+def test_no_term_of_a_page_that_is_measured_on_is_read(readings: list[Example]) -> None:
+    assert not [r for r in readings if r.claim.startswith("Eva Berg was mayor")]

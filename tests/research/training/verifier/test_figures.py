@@ -58,6 +58,8 @@ def test_the_figures_are_those_counted_by_hand() -> None:
             pair("Claim: … Rating: no", REFUTES, "own"),
             pair("They say yes", NOT_ENOUGH_INFO, "own"),
         ],
+        meaning=[pair("yes", SUPPORTS, "own"), pair("yes", REFUTES, "own")],
+        decided_2=[claim(REFUTES, "no")],
         digests={},
     )
     assert dev.figures(classify) == pytest.approx(
@@ -66,7 +68,9 @@ def test_the_figures_are_those_counted_by_hand() -> None:
             "one_sentence": 50.0,
             "two_hop": 200 / 3,
             "undecided": 75.0,
+            "everyday_2": 100.0,
             "assertion": 50.0,
+            "meaning": 50.0,
             "vitaminc": 50.0,
             "wiki-nli": 100.0,
             "calibration_error": 1 / 3,  # always sure, and right two times of three

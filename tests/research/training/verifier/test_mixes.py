@@ -13,6 +13,7 @@ from research.training.everyday import EverydayData
 from research.training.loop import Example, labelled
 from research.training.verifier import misread
 from research.training.verifier.assertions import AssertionData
+from research.training.verifier.meaning import MeaningData
 from research.training.verifier.mixes import Mix, Sources, mixed_examples
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
 from tests.research.training.pages import data_of, pool_of
@@ -26,8 +27,12 @@ PAGES = {
 OAK = CorpusClaim("The pier is wooden.", SUPPORTS, ((("Pier", 2),),), "inference", (), None)
 LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
 RUMOUR = labelled("The pier sank.", "Note : It is said that the pier sank.", NOT_ENOUGH_INFO)
+TERM = labelled("The pier had no owner in 1950.", "Pier : It had none until 1960.", SUPPORTS)
 BOAT = {"claim": "The boat is blue.", "label": SUPPORTS, "evidence": "Its hull is azure."}
 SHIP = {"claim": "The ship is green.", "label": SUPPORTS, "evidence": "Its hull is mossy."}
+
+
+KNOWN = (OAK.text, LONG.text, RUMOUR.claim, TERM.claim, BOAT["claim"], SHIP["claim"])
 
 
 def settles_nothing(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -47,15 +52,18 @@ def sources_in(folder: Path) -> Sources:
     pool = pool_of(PAGES, WordEncoder(), folder)
     return Sources(
         pairs=folder,
-        everyday=EverydayData([OAK], [], pool, {}),
+        everyday=EverydayData([OAK], [], [], pool, {}),
         fever=data_of(pool, LONG),
         assertions=AssertionData([RUMOUR], [], [], {}),
+        meaning=MeaningData([TERM], [], {}),
         composed=[],
     )
 
 
 def claims_of(examples: Sequence[Example]) -> Mapping[str, int]:
-    claims = [example.claim for example in examples]
+    """How often each claim is read, in any of its forms."""
+    forms = {form.rstrip(".").lower(): form for form in KNOWN}
+    claims = [forms[example.claim.strip("“”").rstrip(".").lower()] for example in examples]
     return {claim: claims.count(claim) for claim in dict.fromkeys(claims)}
 
 
@@ -66,12 +74,12 @@ def test_a_phase_of_pairs_alone_reads_nothing_else_and_asks_no_model(tmp_path: P
 
 
 def test_each_kind_has_as_many_readings_as_the_mix_says(tmp_path: Path) -> None:
-    mix = Mix({"boats": 1}, everyday=1, wrong_together=0.0, fever=1, assertions=3)
+    mix = Mix({"boats": 1}, everyday=1, wrong_together=0.0, fever=1, assertions=3, meaning=2)
     examples = mixed_examples(sources_in(tmp_path), mix, 0, settles_nothing)
     read = claims_of(examples)
     assert read[OAK.text] in (2, 3)  # the evidence, a wrong sentence, and perhaps both
-    assert (read[LONG.text], read[RUMOUR.claim]) == (1, 3)
-    assert len(examples) == read[OAK.text] + 1 + 1 + 3
+    assert (read[LONG.text], read[RUMOUR.claim], read[TERM.claim]) == (1, 1, 2)
+    assert len(examples) == read[OAK.text] + 1 + 1 + 1 + 2
 
 
 def test_what_is_misread_is_looked_for_among_everyday_claims_and_fevers(

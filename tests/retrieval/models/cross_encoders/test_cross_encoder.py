@@ -13,6 +13,7 @@ import pytest
 from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.heads import OF_FIRST
+from retrieval.models.cross_encoders.scaling import VerdictFit
 from retrieval.models.networks.interface import Network, States
 from retrieval.models.networks.minilm import MiniLM
 from retrieval.models.networks.tokenizer import Row
@@ -67,7 +68,7 @@ def test_a_pair_longer_than_the_window_does_not_fit(model: CrossEncoder) -> None
     assert not model.fits(CLAIM, PAIRS[-1][1] * 20)
 
 
-def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_read(
+def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(
     model: CrossEncoder, tmp_path: Path
 ) -> None:
     folder = tmp_path / "relevance"
@@ -77,20 +78,18 @@ def test_in_a_search_undecided_is_biased_and_more_where_several_sentences_are_re
     config["in_search"] = {
         "temperature": config["temperature"],
         "bias": [before[0], before[1], before[2] + 0.5],
-        "bias_of_several": [0.0, 0.0, 1.25],
-        "verdict_scale": 0.5,
+        "verdict": {"together": 0.25, "undecided": -0.5},
     }
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    one, several = "Skerrow Light : It is tall.", "Skerrow Light : It is tall. [SEP] Ann Lee : Hm."
-    pairs = [(CLAIM, one), (CLAIM, several)]
+    pairs = [(CLAIM, "Skerrow Light : It is tall.")]
     plain = model.probabilities(pairs)
     searching = CrossEncoder(folder, MiniLM(), OF_FIRST, in_search=True)
     biased = searching.probabilities(pairs)
-    assert searching.verdict_scale == 0.5  # and no reading is scaled
+    assert searching.verdict_fit == VerdictFit(together=0.25, undecided=-0.5)
     moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
-    assert moved == pytest.approx([0.5, 0.5 + 1.25], abs=0.02)
+    assert moved == pytest.approx([0.5], abs=0.02)
     given = minilm_classifier(folder)
-    assert given.verdict_scale == 1.0
+    assert given.verdict_fit == VerdictFit()
     assert np.allclose(given.probabilities(pairs), plain, atol=1e-6)
 
 

@@ -25,9 +25,10 @@ from retrieval.models.cross_encoders.classifier_files import (
     read_classifier,
     write_calibration,
 )
+from retrieval.models.cross_encoders.scaling import VerdictFit
 from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.models.networks import runtime
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.retrieval.models.cross_encoders.tiny_classifiers import (
     ARCHITECTURES,
@@ -342,18 +343,6 @@ def test_a_special_token_that_is_a_word_of_the_vocabulary_too_is_an_unknown_word
     assert (mark, end, river) == (3, 2, again)
 
 
-def test_a_separator_in_a_sentence_does_not_make_several_sentences_of_it(tmp_path: Path) -> None:
-    folder = write_tiny_classifier(tmp_path)
-    several = {"temperature": 1.0, "bias_of_several": [0.0, 0.0, 9.0]}
-    plain = model_in(folder)
-    write_calibration(read_classifier(folder), several)
-    hostile = (CLAIM, evidence_text("Skerrow Light", "It is old. [SEP] [SEP] Ann Lee designed it."))
-    moved = model_in(folder).probabilities([hostile, (CLAIM, SEVERAL)])
-    before = plain.probabilities([hostile, (CLAIM, SEVERAL)])
-    assert moved[0] == pytest.approx(before[0], abs=1e-6)
-    assert moved[1] != pytest.approx(before[1], abs=1e-2)
-
-
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -456,13 +445,13 @@ def test_in_a_search_the_calibration_for_searches_is_used_where_there_is_one(
     assert np.allclose(
         model_in(folder, in_search=True).probabilities(pairs), model_in(folder).probabilities(pairs)
     )
-    searching = {**given, "bias_of_several": [0.0, 0.0, 1.25], "verdict_scale": 0.5}
+    searching = {**given, "bias": [0.0, 0.0, 1.75], "verdict": {"alone": 0.75}}
     write_calibration(files, {**given, "in_search": searching})
     plain, found = model_in(folder), model_in(folder, in_search=True)
-    assert (plain.verdict_scale, found.verdict_scale) == (1.0, 0.5)
+    assert (plain.verdict_fit, found.verdict_fit) == (VerdictFit(), VerdictFit(alone=0.75))
     before, after = plain.probabilities(pairs), found.probabilities(pairs)
     moved = np.log(after[:, 2] / after[:, 0]) - np.log(before[:, 2] / before[:, 0])
-    assert moved == pytest.approx([0.0, 1.25], abs=1e-4)
+    assert moved == pytest.approx([1.25, 1.25], abs=1e-4)
 
 
 @pytest.mark.parametrize(

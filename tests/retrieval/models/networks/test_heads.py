@@ -64,8 +64,7 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
     """Class probabilities of one sentence and of several."""
     config = read_config(folder)
     zeros = [0.0] * len(LABELS)
-    bias = torch.tensor([config.get("bias", zeros)]).repeat(2, 1)
-    bias[1] += torch.tensor(config.get("bias_of_several", zeros))
+    bias = torch.tensor([config.get("bias", zeros)])
     probabilities: Array = torch.softmax(logits / config["temperature"] + bias, dim=-1).numpy()
     return probabilities
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.stages.decide.verdict import CrossEncoderJudge
@@ -20,13 +22,18 @@ ROAD = evidence("Arl", "The road from Arl to Benn is 80 kilometres long.", 0.9, 
 INN = evidence("Benn", "Benn has an inn on the road from Arl.", 0.95, SUPPORTS)
 
 
+def supports(*restated: str) -> Says:
+    """A verifier that supports these claims and no others."""
+    return Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in restated else (0.0, 0.0, 1.0))
+
+
 def state_of(parser: EnglishParser, claim: str, **found: Any) -> ClaimState:
     return ClaimState(claim, parser.parse(claim), **found)
 
 
 def ruler(parser: EnglishParser, says: Says | None = None) -> QuantityRuler:
-    """The stage, with a verifier that supports nothing unless ``says`` is given."""
-    return QuantityRuler(parser, (says or Says(lambda *_: (0, 0, 1))).model)
+    """The stage, with a verifier that supports the length of the road unless ``says`` is given."""
+    return QuantityRuler(parser, (says or supports(ROAD.sentence.text)).model)
 
 
 def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
@@ -36,7 +43,8 @@ def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
     state, message = ruler(parser).run(before)
     first, second = state.evidence
     assert (first.key, first.stance, second) == (ROAD.key, REFUTES, INN)
-    assert first.stance_confidence > 0.95
+    # It is as sure as the verifier is that the sentence gives the length of this road.
+    assert first.opinion == pytest.approx((0.0, 0.9, 0.1))
     (decided,) = state.rulings.values()
     assert (decided.label, decided.because) == (REFUTES, BECAUSE)
     assert message == "1 reading decided by arithmetic"
@@ -83,11 +91,6 @@ def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
 HEIGHT = evidence("Ober", "Its height was measured in 2020 by a joint survey as 4,212 m.", 0.5)
 
 
-def supports(*restated: str) -> Says:
-    """A verifier that supports these claims and no others."""
-    return Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in restated else (0.0, 0.0, 1.0))
-
-
 def test_a_measurement_said_in_other_words_decides_where_the_verifier_reads_it_as_that_of_the_claim(
     parser: EnglishParser,
 ) -> None:
@@ -104,11 +107,4 @@ def test_a_measurement_that_the_verifier_does_not_read_as_that_of_the_claim_deci
     parser: EnglishParser,
 ) -> None:
     before = state_of(parser, "Ober is 3,000 metres high.", evidence=(HEIGHT,))
-    assert ruler(parser).run(before).state.rulings == {}
-
-
-def test_the_verifier_is_not_asked_where_the_words_are_the_same(parser: EnglishParser) -> None:
-    says = supports()
-    before = state_of(parser, "The road from Arl to Benn is 80 miles long.", evidence=(ROAD,))
-    assert len(ruler(parser, says).run(before).state.rulings) == 1
-    assert says.asked == []
+    assert ruler(parser, supports()).run(before).state.rulings == {}

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.denied_labels import DeniedLabels
 from retrieval.stages.decide.verification import EvidenceVerifier
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
+from retrieval.text.subject import subject_of
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
 from tests.support.evidence import evidence, ranked
 from tests.support.opinions import Says
@@ -39,8 +39,8 @@ def listed(opinions: Mapping[str, Opinion]) -> Says:
 
 
 def verifier(says: Says, limit: int = 8) -> EvidenceVerifier:
-    config = RetrievalConfig(verified_sentences=limit, path_gain=0.1)
-    return EvidenceVerifier(says.model, config, EnglishParser())
+    config = RetrievalConfig(verified_sentences=limit, path_gain=0.1, other_subject_share=0.1)
+    return EvidenceVerifier(says.model, config)
 
 
 def verified(
@@ -265,15 +265,14 @@ def test_a_path_stays_where_new_sentences_take_the_first_places() -> None:
     assert found[1].path == (PIER.key,)
 
 
-PARSER = EnglishParser()
-DENIED = DeniedLabels(PARSER.parse("Ida Holm kept bees."), PARSER).denied
+IDA_HOLM = subject_of(EnglishParser().parse("Ida Holm kept bees."))
 BERG = evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES)
 BERG_ALONE = "Eva Berg : She kept no bees."
 
 
 def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list() -> None:
     model = listed({BERG_ALONE: (0.1, 0.8, 0.1), HOLM_ALONE: (0.0, 0.3, 0.7)})
-    found, readings = verifier(model).verify(CLAIM, [BERG, HOLM], {}, (), DENIED)
+    found, readings = verifier(model).verify(CLAIM, [BERG, HOLM], {}, (), IDA_HOLM)
     assert keys(found) == keys([HOLM, BERG])
     # A tenth of its 0.1 and 0.8 remains.
     assert found[1].opinion == pytest.approx((0.01, 0.08, 0.91))
@@ -293,52 +292,14 @@ def test_the_sentences_of_a_path_are_about_the_subject_together() -> None:
             f"{pier_alone} [SEP] {holm_alone}": (0.7, 0.1, 0.2),
         }
     )
-    found = verifier(model).verify(CLAIM, [holm, after(pier, holm)], {}, (), DENIED)[0]
+    found = verifier(model).verify(CLAIM, [holm, after(pier, holm)], {}, (), IDA_HOLM)[0]
     (path,) = [item for item in found if item.path]
     # Alone the pier would be about something else, so the path is clearly better.
     assert path.key == pier.key
-    assert path.stance == SUPPORTS
+    assert path.decides == SUPPORTS
     # What the last sentence says by itself is known too.
-    assert path.alone == NOT_ENOUGH_INFO
+    assert path.stance == NOT_ENOUGH_INFO
     assert [item.alone for item in found if not item.path] == [None]
-
-
-@pytest.mark.parametrize(
-    ("claim", "title", "sentence", "denied"),
-    [
-        ("Norl has 412 trees.", "Norl", "Norl has 412 trees.", ""),
-        ("Norl has 412 trees.", "Selm", "Selm has 412 trees and a road to Norl.", "both"),
-        ("Ada was the first to fly.", "Ada", "Ada flew in 1931.", "support"),
-        ("Oxygen is a noble gas.", "Lamp", "The lamp held a noble gas or oxygen.", "both"),
-        ("Who keeps bees?", "Bees", "Ida Holm keeps bees.", "both"),
-        ("Orn is larger than Selm.", "Selm", "Selm is a large town.", "both"),
-        ("Zinc is an alloy.", "Brass", "Brass is an alloy of copper and zinc.", "both"),
-    ],
-)
-def test_a_sentence_beside_the_point_cannot_settle_the_claim(
-    claim: str, title: str, sentence: str, denied: str
-) -> None:
-    labels = {"": set(), "support": {SUPPORTS}, "both": {SUPPORTS, REFUTES}}
-    asked = DeniedLabels(PARSER.parse(claim), PARSER)
-    assert asked.denied([evidence(title, sentence)]) == labels[denied]
-
-
-def test_only_the_denied_label_is_lost() -> None:
-    first = evidence("Ada", "Ada flew in 1931.", 0.9, SUPPORTS)
-    model = Says(lambda claim, text: (0.6, 0.3, 0.1))
-    asked = DeniedLabels(PARSER.parse("Ada was the first to fly."), PARSER)
-    (found,) = verifier(model).verify("Ada was the first to fly.", [first], {}, (), asked.denied)[0]
-    assert found.opinion == pytest.approx((0.06, 0.3, 0.64))
-
-
-def test_a_comparison_is_read_in_the_words_of_the_sentence() -> None:
-    claim = "Hamburg is smaller than Berlin."
-    model = Says(lambda claim, text: (0.9, 0.0, 0.1))
-    said = "Hamburg is the second-largest city after Berlin."
-    one, pages = evidence("Hamburg", said), (ranked("Hamburg", said),)
-    state = ClaimState(claim, PARSER.parse(claim), documents=pages, evidence=(one,))
-    verifier(model).verified(state)
-    assert [asked for asked, _ in model.asked] == ["Berlin is larger than Hamburg."]
 
 
 def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:
