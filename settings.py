@@ -22,13 +22,14 @@ from retrieval.llm_judge.choice import LanguageModelChoice, Price, read_prices
 from retrieval.models.folders import ModelFolders
 from retrieval.models.named_model import NamedModel
 from retrieval.system import setting_texts as read
-from retrieval.system.setting_texts import EMBEDDED_BROKER, Network
 
 T = TypeVar("T")
 Access: TypeAlias = Literal["tokens", "proxy", "open"] | None
 
 CHECKOUT = Path(__file__).resolve().parent
 EMBEDDED_STORE = "embedded"
+EMBEDDED_BROKER = read.EMBEDDED_BROKER
+Network = read.Network
 _MISSPELT = 0.85  # likeness of two names
 
 

@@ -14,8 +14,7 @@ from retrieval.errors import EsotericError
 from retrieval.llm_judge.packaged_weights import QWEN
 from retrieval.models.named_model import NamedModel
 from retrieval.system.optional import require_models
-from retrieval.system.setting_texts import EMBEDDED_BROKER
-from settings import BadSetting, Settings
+from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
 @dataclass(frozen=True, slots=True)

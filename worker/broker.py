@@ -15,8 +15,7 @@ from kombu.utils.url import maybe_sanitize_url
 from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
-from retrieval.system.setting_texts import EMBEDDED_BROKER
-from settings import Settings
+from settings import EMBEDDED_BROKER, Settings
 from worker.database import StoreUnavailable
 from worker.job_store import JobStore
 from worker.jobs import Job, Origin, QueueFull

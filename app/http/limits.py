@@ -23,9 +23,8 @@ from limits.strategies import MovingWindowRateLimiter
 from app.http.errors import RequestRefused
 from app.http.limit_names import Limit
 from retrieval.errors import Problem
-from retrieval.system.setting_texts import EMBEDDED_BROKER
 from retrieval.words import counted
-from settings import Settings
+from settings import EMBEDDED_BROKER, Settings
 from worker.broker import REDIS_ANSWER_SECONDS, REDIS_CONNECT_SECONDS
 
 # Guesses of a token: there are 2^256, so this is only against noise.

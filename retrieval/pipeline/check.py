@@ -42,6 +42,7 @@ from retrieval.state import ClaimState
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
     NOT_ENOUGH_INFO,
+    UNREAD,
     Evidence,
     Findings,
     Judgement,
@@ -124,6 +125,8 @@ class Pipeline:
             if notice in _NO_VERDICT:
                 undecided = Verdict(NOT_ENOUGH_INFO, 1.0, report.verdict.judge, _NO_VERDICT[notice])
                 report = replace(report, verdict=undecided)
+        if OPEN_QUESTION in claim.read.notices:
+            report = replace(report, evidence=tuple(map(_without_stance, report.evidence)))
         found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
         return replace(
             report,
@@ -263,6 +266,11 @@ class _Clock:
 
     def seconds(self) -> dict[str, float]:
         return {"total": self.spent(), **self._seconds}
+
+
+def _without_stance(item: Evidence) -> Evidence:
+    """Return the evidence for a question, which no sentence supports or refutes."""
+    return replace(item, opinion=UNREAD, path=(), alone=None)
 
 
 def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:

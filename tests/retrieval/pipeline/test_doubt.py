@@ -13,7 +13,7 @@ from tests.support.retrievers import check, retriever_over
 
 pytestmark = pytest.mark.models
 
-PRESS = "The brewery of Holmstead employs 120 people, the owner said."
+PRESS = "The brewery of Holmstead has 120 employees."
 LATER = "The brewery of Holmstead employs 45 people since its second hall was closed."
 
 

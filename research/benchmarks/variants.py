@@ -1,6 +1,6 @@
 """How many claims keep their verdict when they are written in another way.
 
-python -m research.evaluation.variants --claims FILE [--limit N] [--recipe NAME]
+python -m research.benchmarks.variants --claims FILE [--limit N] [--recipe NAME]
 
 A full stop, a capital, quotation marks, "isn't" for "is not" and "2000" for "2,000" change nothing
 of what a claim says. Variants that no rule makes, such as the passive, are written by hand: a line
