@@ -108,13 +108,17 @@ def _tells_when(item: Quantity) -> bool:
 def candidates(claim: Doc, claimed: Quantity, title: str, doc: Doc) -> Iterator[Filling]:
     """Yield the quantities of a sentence below a title that may be in the place of the claimed one.
 
-    In that of "for five years", a first and a last date may be. A date belongs to its verb: "began
-    in 1801 and ended in 1805" has one of each.
+    In that of "for five years", a first and a last date may be, and in that of a year in which
+    something lasted, a whole term ("from 2009 to 2017"). A date belongs to its verb: "began in 1801
+    and ended in 1805" has one of each.
     """
+    verb = verb_of(head_of(claim, claimed))
+    lasts = claimed.dimension == DATE and verb is not None and not happens_once(verb)
     whole = claimed.ends is not None
     found = [one for one in fillings(doc, whole) if one.quantity.dimension == claimed.dimension]
-    verb = verb_of(head_of(claim, claimed))
-    if claimed.dimension == DATE and verb is not None:
+    if lasts and (terms := list(fillings(doc, whole=True))):
+        found = [one for one in terms if one.quantity.dimension == DATE]
+    elif claimed.dimension == DATE and verb is not None:
         found = _of_the_verb(verb, doc, found)
     if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
         found += _spans(doc)
@@ -185,6 +189,8 @@ def _label(claim: Doc, claimed: Quantity, filling: Filling, alone: bool) -> Labe
     label = relation(claimed, found, possible=verb is not None and _can(verb))
     if claimed.dimension == DATE:
         once = verb is not None and happens_once(verb)
+        if found.ends is not None and claimed.ends is None:
+            return _in_term(claimed, found)
         whole = claimed.ends is not None and found.ends is not None
         return label if label == SUPPORTS or once or whole else None
     whole = alone and filling.words.startswith(_FROM)
@@ -203,6 +209,15 @@ def _label(claim: Doc, claimed: Quantity, filling: Filling, alone: bool) -> Labe
     at_least = found.kind == "bound" and math.isfinite(found.core.low)
     limits = at_least and point(found.core.low).within(near)
     return SUPPORTS if rounded or limits else label
+
+
+def _in_term(claimed: Quantity, term: Quantity) -> Label | None:
+    """Return whether a date is in a term, such as 2011 in "from 2009 to 2017"."""
+    assert term.ends is not None
+    whole = Interval(term.ends[0].low, term.ends[1].high)
+    if claimed.core.within(whole):
+        return SUPPORTS
+    return REFUTES if claimed.core.apart(whole) else None
 
 
 def _is_difference(claimed: Quantity, found: Quantity) -> bool:

@@ -14,7 +14,7 @@ RISKS = _set(
     rumour rumor allege alleged allegedly suppose supposed supposedly purport purported reputed
     reputedly propose proposed plan planned intend intended expect expected hope aim target
     predict predicted forecast project projected would could may might should shall will if
-    unless whether legend legendary fictional instead rather formerly former previously
+    unless whether legend legendary fictional instead rather formerly previously
     initially originally once correct correction dispute disputed doubt claim claimed believe
     believed unlike except although though but yet however ask question according
     argue argued argues insist insisted insists boast boasted boasts advertise advertised

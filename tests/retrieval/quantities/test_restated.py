@@ -63,6 +63,10 @@ def read(
         ("Ober was founded in 1890.", "Work began in 1874.", [_FOUNDED], REFUTES),
         ("Ober was visited in 1890.", "It was visited in 1874.", [_VISITED], None),
         ("Ober was mayor from 1901 to 1905.", "He was it from 1911 to 1915.", [_TERM], REFUTES),
+        # A term has all years between its first and its last, and no other.
+        ("Ober was mayor in 1913.", "He was it from 1911 to 1915.", [_TERM], SUPPORTS),
+        ("Ober was mayor in 1911.", "He was it from 1911 to 1915.", [_TERM], SUPPORTS),
+        ("Ober was mayor in 1920.", "He was it from 1911 to 1915.", [_TERM], REFUTES),
         ("Ober was mayor for four years.", "He was it from 1911 to 1915.", [_TERM], SUPPORTS),
         ("Ober was mayor for nine years.", "He was it from 1911 to 1915.", [_TERM], REFUTES),
     ],
