@@ -112,7 +112,15 @@ def _stance(rank: int, item: Evidence, result: ClaimResult) -> str:
         for one in result.said_of_statements(rank)
     ]
     copies = [f"in {item.copies} documents"] if item.copies > 1 else []
-    return ", ".join([*(said or [_how_sure(item.stance, item.percent)]), *copies])
+    return ", ".join(
+        [
+            *(
+                said
+                or [_how_sure(item.shown_stance, item.percent) + " together" * item.of_the_pair]
+            ),
+            *copies,
+        ]
+    )
 
 
 def _how_sure(stance: Label, percent: int | None) -> str:

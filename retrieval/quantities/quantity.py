@@ -13,7 +13,6 @@ Kind: TypeAlias = Literal["exact", "about", "bound", "limit", "range"]
 
 DATE = "date"
 COUNT = "count of "
-AGE = "age at death"
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,13 +254,6 @@ def subject_of(doc: Doc) -> Subject:
     )
 
 
-def thing_of(head: Token) -> Subject:
-    """Return a thing that a claim names, as a subject: the word and what depends on it."""
-    phrase = list(head.subtree)
-    text = head.doc[phrase[0].i : phrase[-1].i + 1].text
-    return Subject(text, tuple(_names(phrase) or _things(phrase)))
-
-
 def _plain_title(title: str) -> set[str]:
     """Return the words of a title without its section and its words in parentheses."""
     return {_folded(word) for word in _written(_ASIDE.sub("", title))} or {title}
