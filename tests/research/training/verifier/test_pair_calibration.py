@@ -138,7 +138,7 @@ def test_where_labels_alternate_both_halves_have_all_of_them(tmp_path: Path) -> 
 
 def test_a_fit_to_pairs_keeps_the_fit_to_searches_that_was_there(tmp_path: Path) -> None:
     files = read_classifier(write_tiny_classifier(tmp_path))
-    in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict_scale": 0.7}
+    in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
     write_calibration(files, {"temperature": 9.0, "in_search": in_search})
     calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
     assert read_calibration(files)["in_search"] == in_search
@@ -182,8 +182,9 @@ def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evi
     found = calibration.pop("in_search")
     assert calibration == given
     assert found["temperature"] == given["temperature"]
-    assert found["verdict_scale"] == round(figures["scale"], 3)
-    assert found["bias"][2] == pytest.approx(given["bias"][2] + figures["bias"], abs=1e-3)
+    assert found["bias"] == given["bias"]
+    assert found["verdict"]["alone"] == round(figures["alone"], 3)
+    assert found["verdict"]["undecided"] == round(figures["undecided"], 3)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after.pop(CALIBRATION)
     assert after == before
