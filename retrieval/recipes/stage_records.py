@@ -198,6 +198,7 @@ STAGES: Mapping[str, StageRecord] = {
             "Compare numbers, units and dates",
             reads="`claim`, `parsed`, `evidence`, `read`",
             changes="`evidence`: labelled by arithmetic, these first; `rulings`",
+            forms=(Form(models=("verifier",)),),
         ),
         StageRecord(
             "comparison",
@@ -249,7 +250,7 @@ STAGES: Mapping[str, StageRecord] = {
             "verdict",
             "decide",
             "Give the verdict",
-            reads="`claim`, `parsed`, `evidence`, `proof`, `rulings`",
+            reads="`claim`, `parsed`, `evidence`, `rulings`",
             changes="`verdict`, `read_words`",
             forms=(Form(models=("verifier",)),),
         ),
