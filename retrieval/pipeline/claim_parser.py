@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from spacy.tokens import Doc
+from lemminflect import getAllLemmas
+from spacy.tokens import Doc, Token
 
 from retrieval.checkable.references import owners_in
 from retrieval.claim import ReadClaim, checked_as, read_claim
@@ -126,16 +128,23 @@ def _spelt(claim: str, misspelt: Sequence[Misspelt]) -> str:
 def _says_nothing(parsed: Doc) -> bool:
     """Return whether a text only names something: "the capital of France".
 
-    The parser takes some verbs for nouns ("Daag stars Vanisri"), but no first word, and none that
-    has a capital or no ending.
+    The parser takes some verbs for nouns ("Daag stars Vanisri"), but no first word, and without an
+    ending only one after a plural ("Kettles boil water").
     """
     if not parsed.has_annotation("DEP") or any(token.pos_ in _VERBS for token in parsed):
         return False
     words = [token for token in parsed if token.is_alpha]
     ends_in_thing = bool(words) and words[-1].pos_ in ("NOUN", "PROPN")
     return ends_in_thing and not any(
-        token.is_lower and token.text.endswith(("s", "ed")) for token in words[1:]
+        token.is_lower and (token.text.endswith(("s", "ed")) or _is_of_plural(before, token))
+        for before, token in pairwise(words)
     )
+
+
+def _is_of_plural(before: Token, token: Token) -> bool:
+    """Return whether a word may be the verb of the plural that begins the text."""
+    verbs = getAllLemmas(token.lower_, upos="VERB").get("VERB", ())
+    return before.i == 0 and before.lower_.endswith("s") and token.lower_ in verbs
 
 
 def _is_nameless(parsed: Doc) -> bool:

