@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,6 +17,7 @@ from retrieval.claim_lists.tables import (
     table_separator,
     xlsx_records,
 )
+from retrieval.claim_lists.verdicts import MOST_OTHERS
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.records.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
@@ -156,7 +158,14 @@ def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]
     values = [one.values for one in records if not isinstance(one.values, Problem)]
     if not values:
         return [Row(one.where, "", {}, _problem(one)) for one in records]
-    column = _claim_column(file, list(dict.fromkeys(name for one in values for name in one)), asked)
+    names = list(dict.fromkeys(name for one in values for name in one))
+    column = _claim_column(file, names, asked)
+    if len(names) > MOST_OTHERS + 1:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} has {len(names):,} columns; at most {MOST_OTHERS + 1:,} are read.",
+            "Leave out columns: with those of the verdicts a spreadsheet has no more.",
+        )
     return [_row(record, column) for record in records]
 
 
@@ -263,7 +272,13 @@ def _json_list(file: ListFile) -> Iterator[Record]:
 
 
 def _json(text: str) -> Any:
-    return json.loads(text, parse_constant=str)  # NaN, which JSON does not have
+    # Neither NaN nor a number that is too large, which JSON that is written could not have.
+    return json.loads(text, parse_constant=str, parse_float=_number)
+
+
+def _number(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _json_record(where: str, value: object) -> Record:
