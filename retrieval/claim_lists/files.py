@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -26,6 +25,9 @@ _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
 _NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how other files begin
 _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
 MOST = 200_000  # claims; they take days
+# Of a list that may have so many claims, for each: cells, and bytes of an .xlsx after unpacking.
+_CELLS_EACH = 200
+_UNPACKED_EACH = 10_000
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
 _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
 # What alone in the first line of a text is above its claims, and none of them.
@@ -107,7 +109,7 @@ def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> 
             "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
         )
     if file.kind in _TABLES:
-        records = _TABLES[file.kind](file, _may_have_claims(column))
+        records = _TABLES[file.kind](file, _may_have_claims(column), most)
         return _rows(file, _at_most(file, records, most), column)
     if file.kind in _JSON:
         return _rows(file, _at_most(file, _JSON[file.kind](file), most), column)
@@ -217,10 +219,17 @@ def _folded(name: str) -> str:
 
 
 def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
-    found = list(islice(items, most + 1))
-    if len(found) > most:
-        message = f"{file.name} has more than {most:,} claims; at most so many are read."
-        raise TooManyClaims("bad_claims", message, "Divide it.")
+    found, cells = [], 0
+    for item in items:
+        found.append(item)
+        if len(found) > most:
+            message = f"{file.name} has more than {most:,} claims; at most so many are read."
+            raise TooManyClaims("bad_claims", message, "Divide it.")
+        if isinstance(item, Record) and not isinstance(item.values, Problem):
+            cells += len(item.values)
+        if cells > _CELLS_EACH * most:
+            message = f"{file.name} has more than {_CELLS_EACH * most:,} cells; so many are read."
+            raise BadSource("bad_claims", message, "Divide it, or leave out columns.")
     return found
 
 
@@ -303,13 +312,13 @@ def _is_too_deep(value: object) -> bool:
     return bool(level)
 
 
-def _xlsx(file: ListFile, has_claims: Callable[[str], bool]) -> Iterator[Record]:
-    return xlsx_records(file.name, file.content, has_claims)
+def _xlsx(file: ListFile, has_claims: Callable[[str], bool], most: int) -> Iterator[Record]:
+    return xlsx_records(file.name, file.content, has_claims, most * _UNPACKED_EACH)
 
 
-_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool]], Iterator[Record]]] = {
-    ".csv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims),
-    ".tsv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims, "\t"),
+_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool], int], Iterator[Record]]] = {
+    ".csv": lambda file, has_claims, _: csv_records(file.name, _text(file), has_claims),
+    ".tsv": lambda file, has_claims, _: csv_records(file.name, _text(file), has_claims, "\t"),
     ".xlsx": _xlsx,
     ".xlsm": _xlsx,
 }

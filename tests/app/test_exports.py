@@ -56,7 +56,8 @@ def test_a_list_with_all_of_unicode_has_every_export(client: FlaskClient) -> Non
 def test_a_file_with_half_characters_and_endless_numbers_has_every_export(
     client: FlaskClient,
 ) -> None:
-    halves = json.dumps({"claim": "Ice is cold.", "note": "".join(map(chr, reversed(HALVES))), "\ud800": 1})
+    note = "".join(map(chr, reversed(HALVES)))  # in their order two would become one character
+    halves = json.dumps({"claim": "Ice is cold.", "note": note, "\ud800": 1})
     lines = f'{{"claim": "Rain is wet.", "note": 1e999}}\n{halves}'.encode()
     file = (io.BytesIO(lines), "a\x85\u2028\ufffe\uffff\U0010ffff.jsonl")
     answers = exports(client, client.post("/api/v1/lists", data={"file": file}))
