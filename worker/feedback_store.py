@@ -150,12 +150,12 @@ class FeedbackStore:
 
     def delete(self, feedback_id: str) -> None:
         """Delete it; nothing happens if it is gone already."""
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(FeedbackRow).where(FeedbackRow.id == feedback_id))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all feedback of a visitor."""
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(FeedbackRow).where(FeedbackRow.owner == owner))
 
 

@@ -25,6 +25,7 @@ from worker.corpora.builder import Builder
 from worker.corpora.indexing_store import IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
+from worker.file_upkeep import FileUpkeep
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.keeper import Keeper
@@ -64,6 +65,7 @@ class WorkerApp:
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
         self._builder = Builder(documents, self._database, self._stopping)
+        self._file_upkeep = FileUpkeep(self._database, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(
             *(self._database, self._slot, self._heartbeat, self._stopping), settings.log_claims
@@ -84,6 +86,7 @@ class WorkerApp:
         self._reaper.start()
         self._feeder.start()
         self._builder.start()
+        self._file_upkeep.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()
@@ -131,8 +134,10 @@ class WorkerApp:
     def _sign_off(self) -> None:
         self._heartbeat.join()
         self._builder.join()  # it ends its process
+        self._file_upkeep.join()
         try:
             self._workers.forget(self._heartbeat.worker)
+            self._database.settle()
         except StoreUnavailable as error:
             logger.error("The worker could not sign off: %s", error)
         self._database.close()

@@ -102,7 +102,7 @@ class UserStore:
         Raises:
             BadUser: there is no such user.
         """
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             removed = delete(UserRow).where(UserRow.name == name).returning(UserRow.name)
             if session.scalar(removed) is None:
                 raise BadUser(

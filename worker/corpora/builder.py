@@ -48,13 +48,13 @@ class Builder(Thread):
                 self._halt.wait(_AFTER_FAILURE_SECONDS)
 
     def look(self) -> None:
-        """Index what is to be indexed, unless another worker does."""
+        """Index what is to be indexed, unless another worker does; sweep away what is left."""
+        self._store.sweep()
         if not self._store.to_index():
             return
         with self._store.indexing_alone() as alone:
             if not alone:
                 return
-            self._store.sweep()
             for name in self._store.to_index():
                 if not self._halt.is_set():
                     with about(corpus=name):
