@@ -22,7 +22,7 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.corpora.builder import Builder
-from worker.corpora.indexing_store import IndexingStore
+from worker.corpora.indexing_store import AT_ONCE, IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
 from worker.heartbeat import Heartbeat
@@ -63,7 +63,9 @@ class WorkerApp:
             settings.keep_for,
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
-        self._builder = Builder(documents, self._database, self._stopping)
+        self._builders = [
+            Builder(documents, self._database, self._stopping) for _ in range(AT_ONCE)
+        ]
         self._celery = make_celery(settings)
         checker = ClaimChecker(
             *(self._database, self._slot, self._heartbeat, self._stopping), settings.log_claims
@@ -83,7 +85,8 @@ class WorkerApp:
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
         self._feeder.start()
-        self._builder.start()
+        for builder in self._builders:
+            builder.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()
@@ -130,7 +133,8 @@ class WorkerApp:
 
     def _sign_off(self) -> None:
         self._heartbeat.join()
-        self._builder.join()  # it ends its process
+        for builder in self._builders:
+            builder.join()  # it ends its process
         try:
             self._workers.forget(self._heartbeat.worker)
         except StoreUnavailable as error:
