@@ -84,7 +84,7 @@ class IndexingStore(CorpusFolders):
                 for name in self.to_index():
                     lock = self.place(name) / _INDEXED
                     # Another process may have indexed it until now.
-                    if held.enter_context(_locked(lock)) and self.waits(name):
+                    if held.enter_context(_locked(lock)) and name in self.to_index():
                         yield name
                         return
             yield None
