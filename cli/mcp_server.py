@@ -3,17 +3,17 @@
 The SDK makes the schema of a tool from its annotations, so these are values here, not strings.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Annotated, Any
 
 from anyio import create_memory_object_stream, create_task_group, from_thread
+from anyio.abc import ObjectSendStream
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_REQUEST,
@@ -85,7 +85,7 @@ class _Server(MCPServer[Any]):
         lowlevel = self._lowlevel_server
         async with stdio_server() as (lines, answers), create_task_group() as group:
             sender, messages = create_memory_object_stream[SessionMessage | Exception]()
-            group.start_soon(_answer_what_is_none, lines, answers, sender)
+            group.start_soon(_answer_what_is_none, lines, answers.send, sender)
             await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
 
     async def call_tool(
@@ -115,9 +115,9 @@ class _Server(MCPServer[Any]):
 
 
 async def _answer_what_is_none(
-    lines: ReadStream[SessionMessage | Exception],
-    answers: WriteStream[SessionMessage],
-    messages: WriteStream[SessionMessage | Exception],
+    lines: AsyncIterable[SessionMessage | Exception],
+    answer: Callable[[SessionMessage], Awaitable[None]],
+    messages: ObjectSendStream[SessionMessage | Exception],
 ) -> None:
     """Send the messages on, and answer each line that is none, which the SDK leaves unanswered."""
     async with messages:
@@ -128,7 +128,7 @@ async def _answer_what_is_none(
             error = ErrorData(code=INVALID_REQUEST, message="This JSON is no message of JSON-RPC.")
             if isinstance(line, ValidationError) and line.errors()[0]["type"] == "json_invalid":
                 error = ErrorData(code=PARSE_ERROR, message="This line is no JSON.")
-            await answers.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+            await answer(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
 
 
 def mcp_server(settings: Settings) -> MCPServer[Any]:

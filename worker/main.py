@@ -22,7 +22,7 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.corpora.builder import Builder
-from worker.corpora.indexing_store import IndexingStore
+from worker.corpora.indexing_store import AT_ONCE, IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
 from worker.file_upkeep import FileUpkeep
@@ -64,7 +64,9 @@ class WorkerApp:
             settings.keep_for,
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
-        self._builder = Builder(documents, self._database, self._stopping)
+        self._builders = [
+            Builder(documents, self._database, self._stopping) for _ in range(AT_ONCE)
+        ]
         self._file_upkeep = FileUpkeep(self._database, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(
@@ -85,7 +87,8 @@ class WorkerApp:
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
         self._feeder.start()
-        self._builder.start()
+        for builder in self._builders:
+            builder.start()
         self._file_upkeep.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
@@ -133,7 +136,8 @@ class WorkerApp:
 
     def _sign_off(self) -> None:
         self._heartbeat.join()
-        self._builder.join()  # it ends its process
+        for builder in self._builders:
+            builder.join()  # it ends its process
         self._file_upkeep.join()
         try:
             self._workers.forget(self._heartbeat.worker)

@@ -114,6 +114,27 @@ def test_files_without_any_text_fail_and_leave_nothing_to_search(store: CorpusSt
     assert found.problem.code == "no_text"
 
 
+def test_corpora_are_indexed_in_the_order_of_their_uploads_two_at_once(store: CorpusStore) -> None:
+    names = [store.make(title) for title in ("First", "Second", "Third", "Fourth")]
+    first, second, third, _ = names
+    for name in (third, first, second):
+        upload(store, name, a_txt="Ships go.")
+    upload(store, third, b_txt="Boats go.")  # it keeps its place
+    assert for_workers(store).to_index() == [third, first, second]
+    assert [store.before(name) for name in names] == [1, 2, 0, 0]
+    with (
+        for_workers(store).next_to_index() as one,
+        for_workers(store).next_to_index() as other,
+        for_workers(store).next_to_index() as more,
+    ):
+        assert (one, other, more) == (third, first, None)
+        index(store, third)
+    with for_workers(store).next_to_index() as next_one:
+        assert next_one == first
+    upload(store, third, c_txt="Trains go.")
+    assert for_workers(store).to_index() == [first, second, third]
+
+
 def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: CorpusStore) -> None:
     name = store.make("Papers")
     upload(store, name, a_txt="Ships go.")
