@@ -48,26 +48,12 @@ class Builder(Thread):
                 self._halt.wait(_AFTER_FAILURE_SECONDS)
 
     def look(self) -> None:
-<<<<<<< HEAD
-        """Index what is to be indexed, unless another worker does; sweep away what is left."""
+        """Sweep, and index the corpus that has waited longest, unless enough others do."""
         self._store.sweep()
-        if not self._store.to_index():
-            return
-        with self._store.indexing_alone() as alone:
-            if not alone:
-                return
-            for name in self._store.to_index():
-                if not self._halt.is_set():
-                    with about(corpus=name):
-                        self._index(name)
-=======
-        """Index the corpus that has waited longest, unless others index as many as may be."""
         with self._store.next_to_index() as name:
             if name is not None:
-                self._store.sweep()
                 with about(corpus=name):
                     self._index(name)
->>>>>>> web
 
     def _index(self, name: str) -> None:
         logger.info("The corpus %s is indexed", name)
