@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from research.evaluation.corpus_claims import CorpusClaim
-from research.evaluation.json_lines import whole_lines, write_lines
 from research.evaluation.over_corpus import CRASHED, KeptDocuments
+from research.evaluation.predictions import whole_lines, write_lines
 from retrieval.types import SUPPORTS
 from tests.app.claim_documents import claim_document
 

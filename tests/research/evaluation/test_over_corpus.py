@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from research.evaluation.corpus_report import corpus_report
 from research.evaluation.measures.corpus import contradicted, corpus_results
+from research.evaluation.report import corpus_report
 from retrieval.errors import BadSource
 from retrieval.result import ClaimResult, Evidence, Verdict
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusInfo, Label

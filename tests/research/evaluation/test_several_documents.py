@@ -10,11 +10,13 @@ from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.measures.several_documents import (
     MEASURES,
     Found,
+    as_markdown,
+    as_text,
     documents_needed,
+    groups_of,
     scores_of,
     several_documents,
 )
-from research.evaluation.several_documents_table import as_markdown, as_text, groups_of
 from retrieval.result import Document
 from retrieval.types import SUPPORTS, Retrieved, SentenceKey
 from tests.research.evaluation.test_over_corpus import answer, item, selected
