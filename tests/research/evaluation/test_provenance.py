@@ -46,11 +46,6 @@ def test_the_same_code_under_another_name_is_other_code(code: Path) -> None:
     assert here(code).code != before.code
 
 
-def test_a_folder_takes_the_same_evaluation_again(tmp_path: Path) -> None:
-    claim_folder(tmp_path / "new" / "results", HERE)
-    claim_folder(tmp_path / "new" / "results", HERE)
-
-
 @pytest.mark.parametrize(
     ("other", "said"),
     [
