@@ -18,38 +18,24 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from research.benchmarks import (
-    claims,
-    commands,
-    comparisons,
-    connections,
-    first_run,
-    index,
-    networks,
-    processor,
-    service,
-    splitting,
-    update,
-    verifiers,
-    wiring,
-)
+from research.benchmarks import claims, indexing, networks, processor, service
 from research.benchmarks.row import Row
 from research.write_doc_tables import between
 from settings import CHECKOUT, Settings
 
 SUITES: dict[str, Callable[[], list[Row]]] = {
-    "splitting": splitting.measure,
-    "index": index.measure,
-    "update": update.measure,
-    "claims": claims.measure,
-    "comparisons": comparisons.measure,
-    "commands": commands.measure,
-    "service": service.measure,
-    "connections": connections.measure,
-    "wiring": wiring.measure,
-    "networks": networks.measure,
-    "verifiers": verifiers.measure,
-    "first_run": first_run.measure,
+    "splitting": indexing.splitting,
+    "index": indexing.index,
+    "update": indexing.update,
+    "claims": claims.times,
+    "comparisons": claims.comparisons,
+    "commands": service.commands,
+    "service": service.service,
+    "connections": service.connections,
+    "wiring": claims.wiring,
+    "networks": networks.networks,
+    "verifiers": networks.verifiers,
+    "first_run": service.first_run,
 }
 REPORT = CHECKOUT / "docs" / "benchmarks.md"
 README = CHECKOUT / "README.md"

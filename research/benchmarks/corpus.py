@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cli.index import build_with_progress
 from retrieval.errors import IndexUnavailable
@@ -12,6 +13,7 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from settings import CHECKOUT
 
+T = TypeVar("T")
 HOME = CHECKOUT / ".esoteric" / "benchmarks"
 
 
@@ -35,3 +37,8 @@ def everyday_claims() -> list[dict[str, Any]]:
     """Return the project's own everyday claims, with their labels and evidence."""
     path = CHECKOUT / "research" / "datasets" / "everyday" / "claims.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def spread(values: Sequence[T], count: int) -> Sequence[T]:
+    """Return so many of the values, at equal distances."""
+    return values[:: len(values) // count][:count]

@@ -1,17 +1,23 @@
-"""Compares networks in 8 bits (ONNX Runtime) with float32 (PyTorch): time and labels."""
+"""Networks: in 8 bits compared with float32, and the time of larger verifiers."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from research.benchmarks.corpus import everyday_claims, vital_index
+from research.benchmarks.corpus import everyday_claims, spread, vital_index
 from research.benchmarks.row import Row, percentile
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models.cross_encoders.classifier_files import read_classifier
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.models.networks import runtime
 from retrieval.models.networks.minilm import MiniLM
@@ -20,13 +26,13 @@ from retrieval.models.shipped import path_model, relevance_model, verifier
 from retrieval.text.model_texts import evidence_set_text
 from settings import Settings
 
-PAIRS = 400  # of ``research/datasets/everyday``, claims with their evidence
+EVERYDAY_PAIRS = 400  # of ``research/datasets/everyday``, claims with their evidence
 ROUNDS = 5
 BATCH = 12  # pairs of a timed reading
 
 
-def measure() -> list[Row]:
-    """Read the same pairs with both, alternating."""
+def networks() -> list[Row]:
+    """Read the same pairs in 8 bits (ONNX Runtime) and in float32 (PyTorch), alternating."""
     settings = Settings.from_environment()
     runtime.use_threads(settings.threads)
     runtime.keep_in(settings.model_folders.networks)
@@ -44,7 +50,7 @@ def _pairs() -> list[tuple[str, str]]:
     """Return claims with their evidence, at equal distances from all."""
     store = EmbeddedIndex(vital_index()).open(MiniLMEncoder.name)
     decided = [claim for claim in everyday_claims() if claim["evidence"]]
-    chosen = decided[:: len(decided) // PAIRS][:PAIRS]
+    chosen = spread(decided, EVERYDAY_PAIRS)
     ids = {title for claim in chosen for title, _ in claim["evidence"][0]}
     documents = {document.id: document for document in store.documents(sorted(ids))}
     pairs = []
@@ -100,3 +106,97 @@ def _timed(name: str, in_8: Callable[[], object], in_32: Callable[[], object]) -
         f"{name}, {BATCH} texts in 8 bits / in float32 by PyTorch, ratio of medians",
         f"{ours:.3f} s / {theirs:.3f} s, {ours / theirs:.2f}",
     )
+
+
+TOKENS = 60  # of a pair: a claim with a sentence of common length
+PAIRS = 8
+VERIFIER_ROUNDS = 6
+_CLAIM = "the " * 12
+_EVIDENCE = "and " * (TOKENS - 12 - 3)  # special tokens of a pair
+_BASE = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12}
+_LARGE = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24}
+# DeBERTa v3 in its two sizes, as MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli and larger ones are.
+SIZES: Mapping[str, Mapping[str, Any]] = {
+    "DeBERTa-v3-base": {**_BASE, "num_attention_heads": 12},
+    "DeBERTa-v3-large": {**_LARGE, "num_attention_heads": 16},
+}
+_SHARED: Mapping[str, Any] = {
+    "vocab_size": 128_100,
+    "id2label": {0: "entailment", 1: "neutral", 2: "contradiction"},
+    "relative_attention": True,
+    "position_buckets": 256,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+}
+
+
+def verifiers() -> list[Row]:
+    """Read the same pairs with the shipped verifier and with larger ones of random weights.
+
+    Time does not depend on the weights, so none have to be fetched. Accuracy is not measured here.
+    """
+    settings = Settings.from_environment()
+    runtime.use_threads(settings.threads)
+    runtime.keep_in(settings.model_folders.networks)
+    shipped = _seconds_of(verifier(settings.packaged_models, in_search=False))
+    rows = [_verifier_row("shipped verifier", shipped, shipped)]
+    for name, size in SIZES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            _write_model(Path(folder), size)
+            seconds = _seconds_of(SequenceClassifier(read_classifier(Path(folder))))
+        rows.append(_verifier_row(f"{name} with random weights", seconds, shipped))
+    return rows
+
+
+def _verifier_row(name: str, seconds: tuple[float, float], shipped: tuple[float, float]) -> Row:
+    waited, computed = seconds
+    return Row(
+        f"{name}, a pair of {TOKENS} tokens, seconds / processor seconds; ratio to the shipped",
+        f"{waited:.3f} s / {computed:.3f} s; {computed / shipped[1]:.1f}",
+    )
+
+
+def _seconds_of(model: EvidenceModel) -> tuple[float, float]:
+    """Return the seconds and the processor seconds of all threads for a pair.
+
+    Each is the least of several rounds after a warm-up, because other programs may slow any round.
+    Processor seconds depend less on other programs.
+    """
+    pairs = [(_CLAIM, _EVIDENCE)] * PAIRS
+    waited, computed = [], []
+    for _ in range(VERIFIER_ROUNDS + 1):
+        started, began = time.perf_counter(), time.process_time()
+        model.probabilities(pairs)
+        waited.append((time.perf_counter() - started) / PAIRS)
+        computed.append((time.process_time() - began) / PAIRS)
+    return min(waited[1:]), min(computed[1:])
+
+
+def _write_model(folder: Path, size: Mapping[str, Any]) -> None:
+    """Write a model of this size, with a tokenizer that makes one token of each word."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    from tokenizers.processors import TemplateProcessing
+    from transformers import (
+        DebertaV2Config,
+        DebertaV2ForSequenceClassification,
+        PreTrainedTokenizerFast,
+    )
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    words = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "the", "and"]
+    rust = Tokenizer(
+        WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]")
+    )
+    rust.pre_tokenizer = WhitespaceSplit()
+    rust.post_processor = TemplateProcessing(
+        pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    tokenizer: Any = PreTrainedTokenizerFast
+    tokenizer(tokenizer_object=rust, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(folder)
+    DebertaV2ForSequenceClassification(DebertaV2Config(**size, **_SHARED)).save_pretrained(folder)

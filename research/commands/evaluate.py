@@ -291,14 +291,14 @@ def _over_pages(
 
 
 def _show_several_documents(recipes: dict[str, Any]) -> None:
-    from research.evaluation.several_documents_table import as_text, groups_of
+    from research.evaluation.measures.several_documents import as_text, groups_of
 
     for group in groups_of(recipes):
         click.echo(f"\n{as_text(recipes, group)}")
 
 
 def _show_tables(recipes: dict[str, Any]) -> None:
-    from research.evaluation.table_8 import as_text
+    from research.evaluation.measures.esoteric_table import as_text
 
     for name, recipe in recipes.items():
         if recipe.get("esoteric_table"):

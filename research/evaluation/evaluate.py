@@ -16,6 +16,7 @@ from research.evaluation.claims import FeverClaim, read_fever_claims
 from research.evaluation.latex import latex_of
 from research.evaluation.own_recipes import with_kept
 from research.evaluation.plots import draw
+from research.evaluation.predictions import write_relevance
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import report_of
 from research.evaluation.results import results_of
@@ -29,7 +30,6 @@ from research.evaluation.systems import (
     recipe_of,
     system_names,
 )
-from research.evaluation.trec import write_relevance
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex

@@ -11,21 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from research.evaluation.choice import Choice
+from research.evaluation.claims import SentenceKey, page_key
 from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from research.evaluation.corpus_report import corpus_report
-from research.evaluation.json_lines import whole_lines, write_lines
 from research.evaluation.latex import corpus_latex_of
 from research.evaluation.measures.corpus import corpus_results
-from research.evaluation.measures.esoteric_table import esoteric_table
+from research.evaluation.measures.esoteric_table import Search, esoteric_table
 from research.evaluation.measures.language_model import Judged, language_model_results
 from research.evaluation.measures.several_documents import Found, several_documents
 from research.evaluation.own_recipes import with_kept
-from research.evaluation.places import Places
-from research.evaluation.predictions import retrieved_of, retrieved_record
+from research.evaluation.predictions import (
+    retrieved_of,
+    retrieved_record,
+    whole_lines,
+    write_lines,
+)
 from research.evaluation.provenance import claim_folder, provenance_of
+from research.evaluation.report import corpus_report
 from research.evaluation.systems import BASELINES, Bench, folders_used, open_system, system_names
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
+from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
 from retrieval.models.folders import ModelFolders
@@ -34,7 +39,7 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.system.files import digest_of
 from retrieval.system.on_all_cores import in_order, processes_for
-from retrieval.types import Retrieved
+from retrieval.types import Document, Retrieved
 
 logger = logging.getLogger(__name__)
 
@@ -273,3 +278,59 @@ def _gold(claim: CorpusClaim) -> dict[str, Any]:
         "kind": claim.kind,
         "evidence": [[list(key) for key in group] for group in claim.evidence],
     }
+
+
+class Places:
+    """The sentences of an index as spans of their documents."""
+
+    def __init__(self, store: DocumentStore) -> None:
+        """Remember the index that the claims were checked against."""
+        self._store = store
+
+    def search(
+        self, claim: CorpusClaim, retrieved: Retrieved, seconds: Mapping[str, float]
+    ) -> Search:
+        """Return the search for a claim; a passage covers the annotated sentences it overlaps."""
+        ids = [document_id for document_id, _ in retrieved.documents]
+        documents = {page_key(one.id): one for one in self._store.documents(ids)}
+        annotated = _annotated(claim, documents)
+
+        def covered(key: SentenceKey) -> frozenset[SentenceKey]:
+            page = page_key(key[0])
+            span = _span(documents[page], key[1]) if page in documents else None
+            return frozenset(
+                gold
+                for gold, place in annotated.items()
+                if gold[0] == page and span and span[0] < place[1] and span[1] > place[0]
+            )
+
+        return Search.of(claim, retrieved, seconds, covered)
+
+
+def _annotated(
+    claim: CorpusClaim, documents: Mapping[str, Document]
+) -> dict[SentenceKey, tuple[int, int]]:
+    """Return the place of each annotated sentence of these documents.
+
+    It is that of its text, where the claim has it and the document contains it, or else that of the
+    sentence with its number.
+    """
+    places: dict[SentenceKey, tuple[int, int]] = {}
+    for number, group in enumerate(claim.evidence):
+        for position, key in enumerate(group):
+            document = documents.get(key[0])
+            if document is None:
+                continue
+            text = claim.texts[number][position] if claim.texts else ""
+            start = document.text.find(text) if text else -1
+            place = (start, start + len(text)) if start >= 0 else _span(document, key[1])
+            if place is not None:
+                places[key] = place
+    return places
+
+
+def _span(document: Document, number: int) -> tuple[int, int] | None:
+    return next(
+        ((s.start, s.end) for s in document.sentences if s.sentence_id == number),
+        None,
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from research.evaluation.claims import FeverClaim, page_key
 from research.evaluation.claims import SentenceKey as Key
+from retrieval.corpora.json_lines import encoded_line
 from retrieval.types import Label, Retrieved, SentenceKey
 
 MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et al. 2018, section 5)
@@ -60,10 +62,14 @@ class Prediction:
     answer: Answer
 
 
-def as_line(prediction: Prediction) -> str:
+def as_line(prediction: Prediction) -> bytes:
     """Return the line of ``predictions.jsonl``; FEVER's scorer reads it too."""
+    return encoded_line(_record(prediction))
+
+
+def _record(prediction: Prediction) -> dict[str, Any]:
     answer = prediction.answer
-    record = _fever(prediction) | {
+    return _fever(prediction) | {
         "predicted_pages": list(answer.pages),
         "confidence": answer.confidence,
         "seconds": answer.seconds["total"],
@@ -79,7 +85,6 @@ def as_line(prediction: Prediction) -> str:
         "ranked_sentences": [[page, n, score] for (page, n), score in answer.ranked],
         "retrieved": retrieved_record(answer.retrieved),
     }
-    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def read_predictions(path: Path) -> list[Prediction]:
@@ -97,12 +102,12 @@ def read_predictions(path: Path) -> list[Prediction]:
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
     """Replace a file of predictions at once."""
-    _replace(path, (as_line(prediction) for prediction in predictions))
+    write_lines(path, map(_record, predictions))
 
 
 def write_submission(path: Path, predictions: Sequence[Prediction]) -> None:
     """Write the file for FEVER's shared task: only label and evidence."""
-    _replace(path, (json.dumps(_fever(p), ensure_ascii=False) + "\n" for p in predictions))
+    write_lines(path, map(_fever, predictions))
 
 
 def retrieved_record(retrieved: Retrieved) -> dict[str, Any]:
@@ -152,7 +157,70 @@ def _prediction(line: bytes, number: int) -> Prediction:
         raise ValueError(f"line {number}") from error
 
 
-def _replace(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Replace the content of the file by the records, one a line.
+
+    If it is interrupted, the file still has all old records or all new ones.
+    """
     written = path.with_name(f"{path.name}.new")
-    written.write_text("".join(lines), encoding="utf-8")
+    written.write_bytes(b"".join(map(encoded_line, records)))
     written.replace(path)
+
+
+def whole_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records before a line that was cut off; none if there is no file."""
+    records: list[dict[str, Any]] = []
+    if path.exists():
+        for line in path.read_bytes().split(b"\n"):
+            try:
+                records.append(json.loads(line))
+            except ValueError:  # also for bytes that are not UTF-8
+                break
+    return records
+
+
+def write_relevance(folder: Path, claims: Sequence[FeverClaim]) -> None:
+    """Write ``pages.qrels`` and ``sentences.qrels``: everything in an evidence set is relevant."""
+    pages = [(claim.id, page) for claim in claims for page in sorted(claim.pages)]
+    sentences = [(claim.id, _sentence_name(key)) for claim in claims for key in sorted(claim.gold)]
+    for name, relevant in (("pages", pages), ("sentences", sentences)):
+        lines = (f"{claim} 0 {thing} 1\n" for claim, thing in relevant)
+        (folder / f"{name}.qrels").write_text("".join(lines), encoding="utf-8")
+
+
+def write_runs(folder: Path, predictions: Sequence[Prediction], system: str) -> None:
+    """Write ``pages.run`` and ``sentences.run``, best first.
+
+    Programs that read them sort by score, so the score decreases with the rank: scores of pages are
+    not comparable, and sentences that two models read come before those that one model read.
+    """
+    pages = (
+        (p.claim_id, page_key(page), rank, float(len(p.answer.pages) - rank))
+        for p in predictions
+        for rank, page in enumerate(p.answer.pages)
+    )
+    sentences = (
+        (
+            p.claim_id,
+            _sentence_name((page_key(page), number)),
+            rank,
+            float(len(p.answer.ranked) - rank),
+        )
+        for p in predictions
+        for rank, ((page, number), _) in enumerate(p.answer.ranked)
+    )
+    _write_run(folder / "pages.run", pages, system)
+    _write_run(folder / "sentences.run", sentences, system)
+
+
+def _write_run(path: Path, entries: Iterable[tuple[int, str, int, float]], system: str) -> None:
+    lines = (
+        f"{claim} Q0 {thing} {rank + 1} {score:.6f} {system}\n"
+        for claim, thing, rank, score in entries
+    )
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _sentence_name(sentence: Key) -> str:
+    page, number = sentence
+    return f"{page}#{number}"

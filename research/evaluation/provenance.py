@@ -26,7 +26,7 @@ _WORDS = {
 }
 # The code that decides an answer, with the thresholds. Code that only counts answers may change
 # without computing them again.
-_CODE = ("retrieval", "research/evaluation/baselines", "research/evaluation/systems.py")
+_CODE = ("retrieval", "research/evaluation/baselines.py", "research/evaluation/systems.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
-"""``report.md``: the results as text and tables."""
+"""``report.md`` of an evaluation over wiki pages, or over the served corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from research.evaluation.measures import esoteric_table, several_documents
+from research.evaluation.measures.corpus import FIRST
 from research.evaluation.measures.scores import FIGURES, PAGE_RANKS, SENTENCE_RANKS
 from research.evaluation.results import SUBSETS
-from research.evaluation.table_8 import MEANING, as_markdown
+from research.evaluation.tables import markdown
 from retrieval.types import LABELS
 
 FULL_RELEASE = 5_416_537  # pages in FEVER's release of June 2017
@@ -65,6 +67,97 @@ def report_of(results: Mapping[str, Any], plots: Mapping[str, str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def corpus_report(results: Mapping[str, Any]) -> str:
+    """Return the report of an evaluation against the served corpus."""
+    about = (
+        f"{results['claims']:,} claims of `{results['file']}` over `{results['corpus']['name']}`,"
+        f" {results['corpus']['documents']:,} documents. A corpus of this size is easier to search"
+        f" than all of Wikipedia. Evidence was labelled by {results['verifier']}. Shares in %,"
+        " expected calibration error 0 to 1."
+    )
+    recipes = results["recipes"]
+    parts = ["# Evaluation over the served corpus", f"    {results['command']}", about]
+    parts += [results["choice"]] if results["choice"] else []
+    for name, recipe in recipes.items():
+        groups = {"all": recipe, **recipe["by_label"]}
+        rows = [*groups.items(), *recipe["by_kind"].items()]
+        seconds = recipe["seconds"]
+        parts += [
+            f"## {name}",
+            markdown([_CORPUS_HEAD, *(_corpus_row(group, row) for group, row in rows)]),
+            f"Seconds a claim: {seconds['p50']:.2f} at the median,"
+            f" {seconds['p95']:.2f} at the 95th percentile."
+            if seconds["p50"] is not None
+            else "No claim was checked.",
+        ]
+        if "language_model" in recipe:
+            parts.append(language_model_text(recipe["language_model"]))
+    if groups_of_claims := several_documents.groups_of(recipes):
+        parts += ["## Claims that need several documents", several_documents.MEANING]
+        parts += [several_documents.as_markdown(recipes, group) for group in groups_of_claims]
+    return "\n\n".join([*parts, *_esoteric_tables(recipes)])
+
+
+_CORPUS_HEAD = (
+    "claims",
+    "number",
+    "label accuracy",
+    "evidence recall, first 5",
+    "opposite stance among the first 3",
+    "contradicted verdicts",
+    "calibration error",
+)
+
+
+def _corpus_row(group: str, row: Mapping[str, Any]) -> list[str]:
+    shares = (
+        row[key] for key in ("label_accuracy", f"evidence_recall@{FIRST}", "opposite_stances")
+    )
+    error = row["calibration_error"]
+    return [
+        group,
+        str(row["claims"]),
+        *(_percent(share, "-") for share in shares),
+        str(row["contradicted"]),
+        "-" if error is None else f"{error:.3f}",
+    ]
+
+
+def language_model_text(results: Mapping[str, Any]) -> str:
+    """Return the part of a report about ``language_model_results``."""
+    decides = "gives the verdict" if results["decides"] else "adds its opinion"
+    if results["together"]:
+        decides = "decides with the verifier"
+    cost = (
+        "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
+    )
+    seconds = "" if results["seconds"] is None else f"; {results['seconds']:.1f} s at the median"
+    kept = f", {results['kept']} answers kept from before" if results["kept"] else ""
+    rows = [
+        ("label accuracy of", "%"),
+        ("the language model", _percent(results["accuracy"], "-")),
+        ("the verifier", _percent(results["verifier_accuracy"], "-")),
+        (
+            f"both, where they agree ({_percent(results['agreement'], '-')} %)",
+            _percent(results["when_they_agree"], "-"),
+        ),
+        ("the model, where they differ", _percent(results["when_they_differ"], "-")),
+    ]
+    about = (
+        f"The language model {results['model']} {decides}. On the {results['opinions']} claims on"
+        " which both judges gave an opinion:"
+    )
+    asked = (
+        f"{results['without_answer']} claims got no usable answer, {results['not_asked']} had no"
+        " evidence to ask about."
+    )
+    took = (
+        f"{results['calls']} calls{kept}, {results['prompt_tokens']:,} tokens read,"
+        f" {results['answer_tokens']:,} written{cost}{seconds}."
+    )
+    return f"{about}\n\n{markdown(rows)}\n\n{asked}\n{took}"
+
+
 def _head(data: Mapping[str, Any]) -> str:
     labels = ", ".join(f"{count} {label}" for label, count in data["claims"]["labels"].items())
     pages = data["wiki_pages"]["documents"]
@@ -113,7 +206,7 @@ def _figures_table(recipes: Mapping[str, Any], figures: Sequence[str]) -> str:
         ]
         for figure in figures
     ]
-    return _table(["", *recipes], rows)
+    return markdown([["", *recipes], *rows])
 
 
 def _definitions() -> str:
@@ -153,7 +246,7 @@ def _comparisons(comparisons: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         "## Differences\n\nPoints, and the probability of such a difference by chance (approximate"
         " randomisation over the pages that claims are about, two-sided).\n\n"
-        + _table(["", *(_NAMES[figure] for figure in _COMPARED)], rows)
+        + markdown([["", *(_NAMES[figure] for figure in _COMPARED)], *rows])
     ]
 
 
@@ -193,7 +286,8 @@ def _hops(recipes: Mapping[str, Any]) -> list[str]:
         " no whole set of gold evidence among the best five sentences (precision), and how many of"
         " the claims without such a set it calls insufficient (recall). For comparison: a plain"
         " classifier, which calls evidence with the verdict NOT ENOUGH INFO insufficient; a system"
-        " that always does (recall 100); one that never does has recall 0.\n\n" + _table(head, rows)
+        " that always does (recall 100); one that never does has recall 0.\n\n"
+        + markdown([head, *rows])
     ]
 
 
@@ -208,7 +302,7 @@ def _calibration(recipes: Mapping[str, Any]) -> str:
         for name, recipe in recipes.items()
     ]
     head = ["", "ECE (0 is best)", "accuracy without the least certain fifth", "gain, points"]
-    return "## Calibration\n\n" + _table(head, rows)
+    return "## Calibration\n\n" + markdown([head, *rows])
 
 
 def _confusion(recipes: Mapping[str, Any]) -> str:
@@ -217,7 +311,7 @@ def _confusion(recipes: Mapping[str, Any]) -> str:
         rows = [
             [gold, *(str(recipe["confusion"][gold][label]) for label in LABELS)] for gold in LABELS
         ]
-        parts.append(_table([name, *LABELS], rows))
+        parts.append(markdown([[name, *LABELS], *rows]))
     return "\n\n".join(parts)
 
 
@@ -226,8 +320,8 @@ def _esoteric_tables(recipes: Mapping[str, Any]) -> list[str]:
     if not tables:
         return []
     return [
-        "## The ESOTERIC report's table\n\n" + MEANING,
-        *(f"### {name}\n\n{as_markdown(table)}" for name, table in tables.items()),
+        f"## The ESOTERIC report's table\n\n{esoteric_table.MEANING}",
+        *(f"### {name}\n\n{esoteric_table.as_markdown(one)}" for name, one in tables.items()),
     ]
 
 
@@ -245,12 +339,9 @@ def _seconds(recipes: Mapping[str, Any]) -> str:
         ]
         for stage in stages
     ]
-    return "## Seconds per claim\n\nMedian / 95th percentile.\n\n" + _table(["", *recipes], rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return "## Seconds per claim\n\nMedian / 95th percentile.\n\n" + markdown(
+        [["", *recipes], *rows]
+    )
 
 
 def _with_interval(value: float | None, interval: Sequence[float | None] | None) -> str:
@@ -259,8 +350,8 @@ def _with_interval(value: float | None, interval: Sequence[float | None] | None)
     return f"{100 * value:.1f} ({100 * interval[0]:.1f} to {100 * interval[1]:.1f})"
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"  # noqa: RUF001
+def _percent(value: float | None, missing: str = "–") -> str:  # noqa: RUF001
+    return missing if value is None else f"{100 * value:.1f}"
 
 
 def _p(value: float) -> str:

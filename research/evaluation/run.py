@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -14,11 +13,12 @@ from research.evaluation.predictions import (
     Prediction,
     as_line,
     read_predictions,
+    write_lines,
     write_predictions,
+    write_runs,
     write_submission,
 )
 from research.evaluation.systems import System
-from research.evaluation.trec import write_runs
 from retrieval.errors import BadSource, EsotericError
 from retrieval.system.on_all_cores import in_order
 
@@ -74,7 +74,7 @@ def run_system(
     on_progress(done)
     crashes = []
     if left:
-        with path.open("a", encoding="utf-8") as stream:
+        with path.open("ab") as stream:
             for result in in_order(partial(_Answering, open_system), left, processes):
                 if isinstance(result, Crash):
                     crashes.append(result)
@@ -122,5 +122,4 @@ class _Answering:
 def _write_beside(folder: Path, name: str, outcome: SystemOutcome) -> None:
     write_submission(folder / "submission.jsonl", outcome.predictions)
     write_runs(folder, outcome.predictions, name)
-    lines = (json.dumps(asdict(crash), ensure_ascii=False) + "\n" for crash in outcome.crashes)
-    (folder / "crashes.jsonl").write_text("".join(lines), encoding="utf-8")
+    write_lines(folder / "crashes.jsonl", map(asdict, outcome.crashes))

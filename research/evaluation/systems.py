@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from research.evaluation.baselines.ranked import RankedBaseline, Ranker
+from research.evaluation.baselines import (
+    Bm25Ranker,
+    MiniLMRanker,
+    RankedBaseline,
+    Ranker,
+    TfidfRanker,
+)
 from research.evaluation.predictions import Answer, AnswerHop
 from retrieval.errors import UnknownRecipe
 from retrieval.index.interface import DocumentStore
@@ -90,27 +96,17 @@ class RecipeSystem:
 
 def _bm25(store: DocumentStore) -> Ranker:
     require_research("The baseline bm25")
-    from research.evaluation.baselines.bm25 import Bm25Ranker
-
     return Bm25Ranker(store)
-
-
-def _minilm(store: DocumentStore) -> Ranker:
-    from research.evaluation.baselines.minilm import MiniLMRanker
-
-    return MiniLMRanker(store)
 
 
 def _tfidf(store: DocumentStore) -> Ranker:
     require_research("The baseline tfidf")
-    from research.evaluation.baselines.tfidf import TfidfRanker
-
     return TfidfRanker(store)
 
 
 BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
     "bm25": _bm25,
-    "minilm": _minilm,
+    "minilm": MiniLMRanker,
     "tfidf": _tfidf,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.evaluation.claims import bad_line
-from research.evaluation.corpus_report import language_model_lines
-from research.evaluation.json_lines import write_lines
 from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.measures.language_model import Judged, language_model_results
 from research.evaluation.pairs import Pair, read_pairs
+from research.evaluation.predictions import write_lines
 from research.evaluation.provenance import PAIRS
-from research.evaluation.second_judge import judged_pairs, second_judge_results
+from research.evaluation.report import language_model_text
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import explainer
+from retrieval.llm_judge.interface import Explains
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
@@ -30,7 +32,7 @@ from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.stages.decide.quantities import QuantityRuler
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
-from retrieval.types import LABELS
+from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -256,4 +258,61 @@ def _second_judge(results: Mapping[str, Any]) -> str:
         f"The verdicts: label accuracy {100 * found['verdict_accuracy']:.1f} %, expected"
         f" calibration error {found['verdict_calibration_error']:.3f}."
     )
-    return "\n".join([*language_model_lines(found), verdicts, ""])
+    return f"\n{language_model_text(found)}\n{verdicts}\n"
+
+
+def judged_pairs(
+    pairs: Sequence[Pair],
+    probabilities: NDArray[np.float32],
+    verifier: str,
+    stage: Explains,
+    on_pairs: Callable[[int, int], None],
+) -> list[Judged]:
+    """Return the verdict of both judges on each pair.
+
+    ``probabilities``: of ``LABELS``, by the verifier, shape (pairs, 3); ``verifier``: its name.
+    """
+    judged = []
+    for number, (pair, row) in enumerate(zip(pairs, probabilities, strict=True), 1):
+        supports, refutes, undecided = row.tolist()
+        opinion = (supports, refutes, undecided)
+        evidence = _evidence(pair, opinion)
+        confidence = max(opinion)
+        label = LABELS[opinion.index(confidence)]
+        cites = tuple(range(1, len(evidence) + 1))
+        own = Judgement(verifier, label, confidence, "", cites)
+        before = Verdict(label, confidence, verifier, "", (own,), opinion)
+        began = time.perf_counter()
+        explained = stage.explain(pair.claim, evidence, before, lambda seconds: None)
+        verdict: Verdict = explained.verdict
+        judged.append(Judged(verdict, explained.usage, time.perf_counter() - began))
+        on_pairs(number, len(pairs))
+    return judged
+
+
+def second_judge_results(
+    choice: LanguageModelChoice, labels: Sequence[Label], judged: Sequence[Judged]
+) -> dict[str, Any]:
+    """Return ``language_model_results``, and figures of the final verdicts.
+
+    ``verdict_accuracy`` and ``verdict_calibration_error``: 0 to 1, of all pairs; if the model
+    gave no answer, the verdict is the verifier's.
+    """
+    right = np.array(
+        [one.verdict.label == label for one, label in zip(judged, labels, strict=True)]
+    )
+    confidence = np.array([one.verdict.confidence for one in judged])
+    return {
+        **language_model_results(choice, labels, judged),
+        "verdict_accuracy": float(right.mean()),
+        "verdict_calibration_error": calibration_error(confidence, right),
+    }
+
+
+def _evidence(pair: Pair, opinion: Opinion) -> list[Evidence]:
+    """Return the sentences of a pair."""
+    evidence = []
+    for number, (title, text) in enumerate(pair.sentences):
+        sentence = Sentence(title, number, text, 0, len(text))
+        evidence.append(Evidence(sentence, title, None, opinion, 1, selected=True))
+    return evidence

@@ -161,8 +161,7 @@ class LanguageModelConfig:
             verifier counts for half of what an independent judge would (a power of its
             probabilities). ``esoteric evaluate --llm`` prints how often both give the same label.
         alone_weights: of the local model's log probabilities, one for each of ``WORDINGS``.
-            Like the next three, fitted by ``python -m research.benchmarks.language_model --data
-            DATA --out FILE --trained 160 --tried 24``
+            Like the next three, fitted on 2026-11-25 with verifier 7.1
             ("Fits" in research/reports/language-model-benchmark.md) to 170 everyday claims
             with the evidence given, not to evidence found by a search.
         alone_biases: added to these, one for each label.

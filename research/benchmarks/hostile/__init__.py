@@ -1,1 +1,1 @@
-"""Measures how often hostile evidence flips a verdict."""
+"""Evidence that tries to change a verdict: the data set ``research/datasets/hostile``."""

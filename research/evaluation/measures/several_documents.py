@@ -7,7 +7,7 @@ every document opened, and is a whole set of evidence selected?
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.measures.scores import keys
 from research.evaluation.measures.significance import confidence_intervals
+from research.evaluation.tables import columns, markdown
 from retrieval.result import ClaimResult
 from retrieval.types import Retrieved
 
@@ -128,3 +129,48 @@ def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _holds(groups: Iterable[Iterable[Hashable]], found: Iterable[Hashable]) -> bool:
     there = set(found)
     return any(there.issuperset(group) for group in groups)
+
+
+MEANING = (
+    "Of the claims each of whose evidence sets is on several documents, the share, in per cent,"
+    " with a whole set on the first k documents opened (document recall@k) and among the first k"
+    " ranked sentences (evidence recall@k); whose selected sentences are on exactly the documents"
+    " of a set (exact match), and the F1 of these documents; with all documents of a set opened,"
+    " and with all its sentences selected; 95 % bootstrap intervals over the pages that claims are"
+    " about. A system that opens fewer than k documents is measured on those."
+)
+_HEAD = tuple(measure.replace("_", " ").replace("f1", "F1") for measure in MEASURES)
+
+
+def as_markdown(recipes: Mapping[str, Any], group: str) -> str:
+    """Return one group of claims, a row for each recipe, as Markdown."""
+    return markdown(_cells(recipes, group))
+
+
+def as_text(recipes: Mapping[str, Any], group: str) -> str:
+    """Return the same in columns: a row for each measure, a column for each recipe."""
+    return columns(list(zip(*_cells(recipes, group), strict=True)))
+
+
+def groups_of(recipes: Mapping[str, Any]) -> list[str]:
+    """Return the groups of claims that were measured, each once."""
+    return list(dict.fromkeys(name for r in recipes.values() for name in r["several_documents"]))
+
+
+def _cells(recipes: Mapping[str, Any], group: str) -> list[Sequence[str]]:
+    measured = {
+        name: recipe["several_documents"][group]
+        for name, recipe in recipes.items()
+        if group in recipe["several_documents"]
+    }
+    claims = max(figures["claims"] for figures in measured.values())
+    rows = [
+        [name, *(_with_interval(figures[measure]) for measure in MEASURES)]
+        for name, figures in measured.items()
+    ]
+    return [[f"{group}: {claims} claim{'s' * (claims > 1)}", *_HEAD], *rows]
+
+
+def _with_interval(figure: Mapping[str, Any]) -> str:
+    low, high = figure["interval"]
+    return f"{100 * figure['mean']:.1f} ({100 * low:.0f} to {100 * high:.0f})"

@@ -8,10 +8,11 @@ from research.evaluation.claims import AnnotatedClaim, SentenceKey
 from research.evaluation.measures.esoteric_table import (
     RetrievedPassage,
     Search,
+    as_markdown,
+    as_text,
     esoteric_table,
     searches_of,
 )
-from research.evaluation.table_8 import as_markdown, as_text
 from retrieval.types import REFUTES, SUPPORTS, FoundBy, Label
 from tests.research.evaluation.answers import ANSWERS, CLAIMS
 

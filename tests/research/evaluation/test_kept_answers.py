@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from research.evaluation.corpus_claims import CorpusClaim
-from research.evaluation.json_lines import whole_lines, write_lines
 from research.evaluation.over_corpus import CRASHED, KeptDocuments
+from research.evaluation.predictions import write_lines
 from retrieval.types import SUPPORTS
 from tests.app.claim_documents import claim_document
 
@@ -28,15 +28,6 @@ def answered(path: Path, **more: Any) -> None:
     answers.add(QUAY, claim_document(QUAY.text) | more)
     answers.add(PIER, claim_document(PIER.text))
     answers.write()
-
-
-def test_answers_are_written_in_the_order_of_the_claims(tmp_path: Path) -> None:
-    answered(tmp_path / "answers.jsonl")
-    written = whole_lines(tmp_path / "answers.jsonl")
-    assert [document["claim"] for document in written] == [one.text for one in CLAIMS]
-    again = KeptDocuments(tmp_path / "answers.jsonl", CLAIMS)
-    assert all(map(again.has, CLAIMS))
-    assert again.of(QUAY) == written[1]
 
 
 @pytest.mark.parametrize("cut", [1, 20])

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from research.evaluation.corpus_report import corpus_report
 from research.evaluation.measures.corpus import contradicted, corpus_results
-from retrieval.errors import BadSource
+from research.evaluation.report import corpus_report
 from retrieval.result import ClaimResult, Evidence, Verdict
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, CorpusInfo, Label
 from tests.support.json_lines import write_json_lines
@@ -42,47 +41,6 @@ def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path
     lamp, hum = read(tmp_path, LAMP | {"texts": texts}, HUM | {"tempting": ["Lamp", 3]})
     assert lamp.texts == (("It is red.",), ("It has one colour.", "Red is a colour."))
     assert hum.tempting == ("Lamp", 3)
-
-
-def test_a_claim_of_no_named_kind_is_of_another(tmp_path: Path) -> None:
-    (claim,) = read(tmp_path, {key: LAMP[key] for key in ("claim", "label", "evidence")})
-    assert claim.kind == "other"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "not JSON"),
-        ("[]", "not a JSON object"),
-        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
-        (LAMP | {"claim": " "}, "the claim is empty"),
-        (LAMP | {"evidence": []}, "a decided claim needs evidence"),
-        (HUM | {"evidence": LAMP["evidence"]}, "an undecided one has none"),
-        ({k: v for k, v in LAMP.items() if k != "evidence"}, "no sets of [document id,"),
-        (LAMP | {"evidence": None}, "no sets of [document id, sentence number]"),
-        (LAMP | {"evidence": ["Lamp"]}, "no sets of [document id, sentence number]"),
-        (LAMP | {"evidence": [["Lamp", 0]]}, "no sets of [document id, sentence number]"),
-        (LAMP | {"evidence": [[["Lamp"]]]}, "no sets of [document id, sentence number]"),
-        (LAMP | {"evidence": [[["Lamp", -1]]]}, "is not a page with a sentence number"),
-        (LAMP | {"evidence": [[["Lamp", "0"]]]}, "is not a page with a sentence number"),
-        (LAMP | {"evidence": [[]]}, "a decided claim needs evidence"),
-        (LAMP | {"kind": 7}, "the value of 'kind' is not a text"),
-        (LAMP | {"texts": 7}, "'texts' is not a list of lists of sentences"),
-        (LAMP | {"texts": ["It", "is"]}, "'texts' is not a list of lists of sentences"),
-        (LAMP | {"texts": [["It is red."]]}, "'texts' has another shape than 'evidence'"),
-        (HUM | {"tempting": ["Lamp"]}, "'tempting' is not [document id, sentence number]"),
-        (HUM | {"tempting": 7}, "'tempting' is not [document id, sentence number]"),
-    ],
-)
-def test_what_is_no_claim_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
-    with pytest.raises(BadSource, match=r"claims\.jsonl, line 2") as caught:
-        read(tmp_path, LAMP, line)
-    assert said in caught.value.message
-
-
-def test_a_file_without_claims_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match=r"claims\.jsonl contains no claims"):
-        read(tmp_path, "")
 
 
 def claim(
@@ -231,15 +189,6 @@ def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
     label: Label, evidence: list[Evidence], expected: bool
 ) -> None:
     assert contradicted(answer(label, *evidence)) is expected
-
-
-def test_where_no_claim_was_checked_there_are_no_figures() -> None:
-    results = corpus_results([claim(SUPPORTS, [("Lamp", 0)])], [None])
-    assert (results["claims"], results["failed"]) == (0, 1)
-    assert results["label_accuracy"] is None
-    assert results["calibration_error"] is None
-    assert results["seconds"] == {"p50": None, "p95": None}
-    assert (results["by_label"], results["by_kind"]) == ({}, {})
 
 
 def test_the_report_shows_all_claims_and_each_label_and_kind() -> None:

@@ -16,7 +16,6 @@ from research.evaluation.verifier_alone import (
     report_of_pairs,
     with_arithmetic,
 )
-from retrieval.errors import BadSource
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.support.json_lines import write_json_lines
@@ -29,12 +28,6 @@ HOLM = {"title": "Ida Holm", "sentence": "She kept bees."}
 
 def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[Pair]:
     return list(read_pairs(write_json_lines(tmp_path / "pairs.jsonl", *lines)))
-
-
-def test_evidence_is_a_text_that_is_read_as_it_is(tmp_path: Path) -> None:
-    assert read(tmp_path, LAMP) == [
-        Pair("The lamp is red.", "It is painted red.", SUPPORTS, None, None, None)
-    ]
 
 
 def test_the_title_of_a_text_is_written_before_it(tmp_path: Path) -> None:
@@ -57,32 +50,6 @@ def test_sentences_with_their_titles_are_read_as_one_text(tmp_path: Path) -> Non
     # Each sentence has a title already; that of the pair only groups it with others.
     (grouped,) = read(tmp_path, line | {"title": "Ida Holm"})
     assert (grouped.title, grouped.evidence) == ("Ida Holm", pair.evidence)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "not JSON"),
-        ("[]", "not a JSON object"),
-        (LAMP | {"label": "MAYBE"}, "the label is not one of"),
-        (LAMP | {"claim": 7}, "no text under 'claim'"),
-        (LAMP | {"claim": " \t"}, "the claim is empty"),
-        ({k: v for k, v in LAMP.items() if k != "evidence"}, "the evidence is neither"),
-        (LAMP | {"evidence": " "}, "the evidence is neither"),
-        (LAMP | {"evidence": []}, "the evidence is neither"),
-        (LAMP | {"evidence": 7}, "the evidence is neither"),
-        (LAMP | {"evidence": [PIER | {"title": 7}]}, "the evidence is neither"),
-        (LAMP | {"evidence": [PIER, {"title": "Pier"}]}, "evidence without a 'title' and a"),
-        (LAMP | {"evidence": ["It is red."]}, "evidence without a 'title' and a 'sentence' each"),
-        (LAMP | {"title": 7}, "the value of 'title' is not a text"),
-        (LAMP | {"source": ["mine"]}, "the value of 'source' is not a text"),
-        (LAMP | {"kind": {}}, "the value of 'kind' is not a text"),
-    ],
-)
-def test_what_is_no_pair_is_named_by_file_and_line(tmp_path: Path, line: Any, said: str) -> None:
-    with pytest.raises(BadSource, match=r"pairs\.jsonl, line 2") as caught:
-        read(tmp_path, LAMP, line)
-    assert said in caught.value.message
 
 
 def pair(label: Label, source: str | None = None, kind: str | None = None, n: int = 0) -> Pair:

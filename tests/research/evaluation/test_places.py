@@ -6,7 +6,7 @@ import pytest
 
 from research.evaluation.claims import SentenceKey
 from research.evaluation.corpus_claims import CorpusClaim
-from research.evaluation.places import Places
+from research.evaluation.over_corpus import Places
 from retrieval import types
 from retrieval.corpora.corpus import Page
 from retrieval.types import SUPPORTS, Retrieved

@@ -37,12 +37,6 @@ def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> S
     return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
 
 
-def test_answers_are_written_at_once_and_read_back_unchanged(tmp_path: Path) -> None:
-    outcome = run(FromAList(), tmp_path)
-    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
-    assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
-
-
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
@@ -59,13 +53,6 @@ def test_several_processes_answer_in_the_order_of_the_claims(tmp_path: Path) -> 
     outcome = run_system(FromAList, "listed", CLAIMS, tmp_path, 2, lambda done: None)
     assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
     assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
-
-
-def test_a_finished_run_opens_no_system(tmp_path: Path) -> None:
-    run(FromAList(), tmp_path)
-    again = FromAList()
-    assert len(run(again, tmp_path).predictions) == 4
-    assert again.asked == []
 
 
 def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> None:
@@ -91,16 +78,6 @@ def test_fewer_claims_reuse_their_answers_from_a_longer_run(tmp_path: Path) -> N
     outcome = run(FromAList(), tmp_path, CLAIMS[:2])
     assert [prediction.claim_id for prediction in outcome.predictions] == [1, 2]
     assert len(read_predictions(tmp_path / "predictions.jsonl")) == 4
-
-
-def test_something_else_under_the_name_of_predictions_is_refused(tmp_path: Path) -> None:
-    run(FromAList(), tmp_path)
-    path = tmp_path / "predictions.jsonl"
-    damaged = path.read_text().splitlines()[0] + '\n{"mine": 1}\n'
-    path.write_text(damaged)
-    with pytest.raises(BadSource, match=r"predictions.jsonl, line 2: not a prediction"):
-        run(FromAList(), tmp_path)
-    assert path.read_text() == damaged
 
 
 @pytest.mark.parametrize("line", ["[]", "7", '"text"', "{", "{}"])

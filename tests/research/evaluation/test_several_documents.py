@@ -10,11 +10,13 @@ from research.evaluation.corpus_claims import CorpusClaim
 from research.evaluation.measures.several_documents import (
     MEASURES,
     Found,
+    as_markdown,
+    as_text,
     documents_needed,
+    groups_of,
     scores_of,
     several_documents,
 )
-from research.evaluation.several_documents_table import as_markdown, as_text, groups_of
 from retrieval.result import Document
 from retrieval.types import SUPPORTS, Retrieved, SentenceKey
 from tests.research.evaluation.test_over_corpus import answer, item, selected
@@ -22,6 +24,12 @@ from tests.research.evaluation.test_over_corpus import answer, item, selected
 
 def claim(*sets: tuple[tuple[str, int], ...], kind: str = "two-hop") -> CorpusClaim:
     return CorpusClaim("A claim.", "SUPPORTS", sets, kind, (), None)
+
+
+BRIDGE = claim((("Bridge", 0), ("River", 2)))
+EITHER = claim((("A", 0), ("B", 0)), (("C", 0), ("D", 0)))
+DAMS = ["Bridge", "Ferry", "Dam", "Weir", "Lock", "River"]
+LATE = [("Bridge", 0), *(("Ferry", n) for n in range(20)), ("River", 2)]
 
 
 def found(
@@ -32,55 +40,41 @@ def found(
     return Found(tuple(documents), tuple(sentences), frozenset(chosen))
 
 
-def scored(asked: CorpusClaim, what: Found) -> dict[str, float]:
-    return dict(zip(MEASURES, scores_of(asked, what), strict=True))
-
-
-BRIDGE = claim((("Bridge", 0), ("River", 2)))
-
-
-def test_a_set_is_found_at_the_place_of_its_last_member() -> None:
-    documents = ["Bridge", "Ferry", "Dam", "Weir", "Lock", "River"]
-    sentences = [("Bridge", 0), *(("Ferry", n) for n in range(20)), ("River", 2)]
-    scores = scored(BRIDGE, found(documents, sentences, []))
-    assert scores["document_recall@5"] == 0  # River is the sixth
-    assert scores["document_recall@20"] == scores["document_recall@100"] == 1
-    assert scores["evidence_recall@20"] == 0  # River's sentence is the twenty-second
-    assert scores["evidence_recall@100"] == 1
-    assert scores["all_opened"] == 1
-
-
-def test_half_of_a_set_counts_as_nothing() -> None:
-    what = found(["Bridge"], [("Bridge", 0)], [("Bridge", 0)])
-    scores = scored(BRIDGE, what)
-    assert [scores[f"document_recall@{k}"] for k in (5, 20, 100)] == [0, 0, 0]
-    assert scores["all_opened"] == scores["set_selected"] == scores["exact_match"] == 0
-    assert scores["document_f1"] == pytest.approx(2 * 1 / (1 + 2))  # one of two, nothing wrong
-
-
-def test_documents_match_although_another_sentence_of_them_is_selected() -> None:
-    what = found(["Bridge", "River"], [], [("Bridge", 0), ("River", 1)])
-    scores = scored(BRIDGE, what)
-    assert scores["exact_match"] == scores["document_f1"] == 1
-    assert scores["set_selected"] == 0
-
-
-def test_a_selected_document_too_many_is_no_exact_match() -> None:
-    chosen = [("Bridge", 0), ("River", 2), ("Ferry", 1)]
-    scores = scored(BRIDGE, found(chosen=chosen))
-    assert scores["set_selected"] == 1
-    assert scores["exact_match"] == 0
-    assert scores["document_f1"] == pytest.approx(2 * 2 / (3 + 2))
-
-
-def test_one_of_several_sets_is_enough_but_two_halves_are_not() -> None:
-    either = claim((("A", 0), ("B", 0)), (("C", 0), ("D", 0)))
-    assert scored(either, found(["C", "D"]))["all_opened"] == 1
-    assert scored(either, found(["A", "C"]))["all_opened"] == 0
-
-
-def test_nothing_found_scores_nothing() -> None:
-    assert scores_of(BRIDGE, found()) == [0.0] * len(MEASURES)
+@pytest.mark.parametrize(
+    ("asked", "what", "expected"),
+    [
+        (BRIDGE, found(), dict.fromkeys(MEASURES, 0)),
+        # River is the sixth document, and its sentence the twenty-second.
+        (BRIDGE, found(DAMS, LATE), {"document_recall@5": 0, "document_recall@20": 1}),
+        (BRIDGE, found(DAMS, LATE), {"evidence_recall@20": 0, "evidence_recall@100": 1}),
+        # Half of a set counts as nothing but for F1: one of two, nothing wrong.
+        (
+            BRIDGE,
+            found(["Bridge"], [("Bridge", 0)], [("Bridge", 0)]),
+            dict.fromkeys(MEASURES, 0) | {"document_f1": 2 * 1 / (1 + 2)},
+        ),
+        # Documents match although another sentence of them is selected.
+        (
+            BRIDGE,
+            found(["Bridge", "River"], [], [("Bridge", 0), ("River", 1)]),
+            {"exact_match": 1, "document_f1": 1, "set_selected": 0},
+        ),
+        # A selected document too many is no exact match.
+        (
+            BRIDGE,
+            found(chosen=[("Bridge", 0), ("River", 2), ("Ferry", 1)]),
+            {"set_selected": 1, "exact_match": 0, "document_f1": 2 * 2 / (3 + 2)},
+        ),
+        # One of several sets is enough, but two halves are not.
+        (EITHER, found(["C", "D"]), {"all_opened": 1}),
+        (EITHER, found(["A", "C"]), {"all_opened": 0}),
+    ],
+)
+def test_a_whole_set_is_asked_for(
+    asked: CorpusClaim, what: Found, expected: dict[str, float]
+) -> None:
+    scores = dict(zip(MEASURES, scores_of(asked, what), strict=True))
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
 
 
 def test_what_a_result_shows_comes_before_what_else_was_retrieved() -> None:

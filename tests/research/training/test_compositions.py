@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from research.training.compositions.tidying import tidied, with_article, with_pr
 from research.training.sentence_pool import SentencePool
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
+from tests.research.cases import cases
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
@@ -104,20 +106,6 @@ def test_a_role_stands_for_the_one_who_has_it(many: list[Composition]) -> None:
     assert cut(one, one.parts[1]) == ["studied chemistry", "Prague"]
 
 
-def test_a_claim_about_the_bridge_keeps_its_label(many: list[Composition]) -> None:
-    texts = {one.claim.text: one for one in many}
-    one = texts["The director of The Last Lantern never studied chemistry."]
-    assert one.claim.label == REFUTES
-    assert one.claim.evidence == ((("The_Last_Lantern", 0), ("Ingrid_Solheim", 1)),)
-    assert one.flipped is None
-
-
-def test_a_training_claim_is_described_too(many: list[Composition]) -> None:
-    described = [one for one in many if one.claim.text.startswith("Quiet Harbour was made by ")]
-    assert described
-    assert all(one.claim.evidence[0][0] == ("Quiet_Harbour", 0) for one in described)
-
-
 def test_two_pages_share_their_maker_or_do_not(many: list[Composition]) -> None:
     shared = {one.claim.text: one.claim.label for one in many if one.kind == "shared"}
     together = "Quiet Harbour and The Last Lantern were directed by the same person."
@@ -166,13 +154,6 @@ def test_the_same_seed_makes_the_same_claims(pool: SentencePool) -> None:
     assert made_from(pool, seed=3) != made_from(pool, seed=4)
 
 
-def test_what_is_made_is_a_sentence_of_five_words_or_more(many: list[Composition]) -> None:
-    for one in many:
-        assert one.claim.text.endswith(".")
-        assert one.claim.text[0].isupper()
-        assert 5 <= len(one.claim.text.split()) <= 30
-
-
 def said_of(
     text: str, about: str, pool: SentencePool, parser: EnglishParser
 ) -> list[OpenStatement]:
@@ -183,63 +164,17 @@ def said_of(
     return list(statements(doc, ("Elsewhere", 0), about, mentions, frozenset({"it", "he"}), long))
 
 
-@pytest.mark.parametrize(
-    ("text", "before", "name"),
-    [
-        (
-            "It opened in 1971 with a concert by Los Faroles, who were late.",
-            "Amber Hall opened with a concert by ",
-            "Los Faroles",
-        ),
-        (
-            "It was painted by Ida Holm and restored by Sofia Marchetti in 1999.",
-            "Amber Hall was restored by ",
-            "Sofia Marchetti",
-        ),
-        (
-            "It has photographs by Max Orr, Ingrid Solheim and Tom Reed.",
-            "Amber Hall has photographs by ",
-            "Ingrid Solheim",
-        ),
-    ],
-)
-def test_a_statement_leaves_out_what_the_name_does_not_need(
-    text: str, before: str, name: str, pool: SentencePool, parser: EnglishParser
+@pytest.mark.parametrize("case", cases("statements"))
+def test_a_sentence_makes_a_statement_if_it_plainly_says_it_of_its_page(
+    case: dict[str, Any], pool: SentencePool, parser: EnglishParser
 ) -> None:
-    (statement,) = said_of(text, "Amber Hall", pool, parser)
-    assert (statement.before, statement.name, statement.after) == (before, name, "")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "It was not designed by Ingrid Solheim.",  # a denial
-        "It may have been designed by Ingrid Solheim.",  # no more than perhaps
-        "The old hall was designed by Ingrid Solheim.",  # another subject
-        "Its roof was designed by Ingrid Solheim.",
-        "It was designed by Ingrid Solheim Larsen.",  # another name
-    ],
-)
-def test_what_is_not_plainly_said_of_the_page_makes_no_statement(
-    text: str, pool: SentencePool, parser: EnglishParser
-) -> None:
-    assert said_of(text, "Amber Hall", pool, parser) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "single", "role"),
-    [
-        ("It was designed by Ingrid Solheim.", True, "designer"),
-        ("It was designed by Tom Reed and Ingrid Solheim.", False, None),
-        ("It was directed and co-written by Ingrid Solheim.", False, None),
-        ("It was praised by Ingrid Solheim.", False, None),
-    ],
-)
-def test_only_one_who_did_it_alone_has_a_role(
-    text: str, single: bool, role: str | None, pool: SentencePool, parser: EnglishParser
-) -> None:
-    (statement,) = said_of(text, "Amber Hall", pool, parser)
-    assert (statement.single, statement.role) == (single, role)
+    made = said_of(case["text"], "Amber Hall", pool, parser)
+    assert len(made) == ("why" not in case)
+    for statement in made:
+        told = [statement.before, statement.name, statement.after]
+        assert told == case.get("statement", told)
+        assert statement.single == case.get("single", statement.single)
+        assert statement.role == case.get("role", statement.role)
 
 
 def test_a_definition_gives_trades_nation_and_year(

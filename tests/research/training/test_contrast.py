@@ -63,13 +63,6 @@ def test_a_year_is_moved_by_thirty_years_at_most(pool: SentencePool) -> None:
         assert 1 <= abs(int(year) - 1931) <= 30
 
 
-def test_a_number_is_exchanged_for_another(pool: SentencePool) -> None:
-    claim = supported("The Cecilia Bridge has four arches.", "Cecilia_Bridge", 1)
-    made = [text for seed in range(5) for text in made_from(claim, pool, seed)]
-    assert made
-    assert all(text.text.endswith(" arches.") and " four " not in text.text for text in made)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -80,13 +73,6 @@ def test_a_number_is_exchanged_for_another(pool: SentencePool) -> None:
 )
 def test_what_cannot_be_exchanged_safely_makes_no_contrast(text: str, pool: SentencePool) -> None:
     assert made_from(supported(text, "Cecilia_Bridge", 0), pool) == []
-
-
-def test_a_contrast_names_both_exchanged_facts(pool: SentencePool) -> None:
-    claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
-    (contrast,) = {one for one in contrast_claims([claim, *OTHERS], pool, 0) if one.old == "Norway"}
-    assert (contrast.original, contrast.new) == (claim.text, "Denmark")
-    assert contrast.claim.evidence == claim.evidence
 
 
 def test_only_whole_words_are_exchanged() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from research.training.candidates import CandidateFinder
 from research.training.data import TrainingData, load_data
 from research.training.reading_examples import reading_examples
 from research.training.relevance_examples import relevance_examples
@@ -80,21 +79,6 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(data: Train
     assert data.left_out == 3
 
 
-def test_no_sentence_of_such_a_page_is_found_for_training(data: TrainingData) -> None:
-    (found,) = CandidateFinder(data.pool).find(["Elm Pier is a pier of oak."])
-    assert found
-    assert "Elm_Pier" not in {data.pool.sentences[i].page for i in found}
-
-
-@pytest.mark.parametrize("page", ["Ash_Lamp", "Fir_Boat", "Yew_Hill"])
-def test_what_is_left_is_found_by_its_own_vectors(data: TrainingData, page: str) -> None:
-    for number, text in enumerate(PAGES[page]):
-        title = page.replace("_", " ")
-        ((nearest,),) = data.pool.nearest([f"{title} : {text.removesuffix(' .')}."], 1)
-        found = data.pool.sentences[nearest]
-        assert (found.page, found.sentence_id) == (page, number)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_that_is_read_comes_from_such_a_page(data: TrainingData, seed: int) -> None:
     read = [
@@ -103,11 +87,6 @@ def test_nothing_that_is_read_comes_from_such_a_page(data: TrainingData, seed: i
     ]
     assert len(read) > 10
     assert not [one for one in read if "Elm Pier :" in one.evidence or "storm" in one.evidence]
-
-
-def test_dev_claims_find_it(data: TrainingData) -> None:
-    (found,) = CandidateFinder(data.dev_pool).find(["Elm Pier is a pier of oak."])
-    assert data.dev_pool.sentences[found[0]].page == "Elm_Pier"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -66,11 +66,6 @@ def test_evidence_on_two_pages_makes_a_step_from_each_to_the_other(pool: Sentenc
     assert len(steps) == 2
 
 
-def test_evidence_on_one_page_makes_no_step(pool: SentencePool) -> None:
-    claim = AnnotatedClaim("Elm Pier burnt.", SUPPORTS, ((("Elm_Pier", 0), ("Elm_Pier", 1)),))
-    assert len(made(claim, pool)) == 1
-
-
 def test_an_undecided_claim_is_classified_with_the_most_similar_sentence_and_has_no_gold_one(
     pool: SentencePool,
 ) -> None:

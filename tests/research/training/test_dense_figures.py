@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,10 +77,3 @@ def test_bm25_scores_sentences_by_rare_words_of_claim_and_path(pool: SentencePoo
     assert (scores[0].reshape(10, 3).argmax(axis=1) == 1).all()
     assert (scores[1].reshape(10, 3)[:, 0] == 0).all()
     assert (scores[1].reshape(10, 3)[:, 1:] > 0).all()
-
-
-def test_nothing_to_look_for_has_figures_of_zero(pool: SentencePool, tmp_path: Path) -> None:
-    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
-        return np.zeros((len(queries), 30), dtype=np.float32)
-
-    assert set(search_figures(score, Searches.of([NOTHING], pool)).values()) == {0.0}

@@ -2,10 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from research.evaluation.claims import AnnotatedClaim
-from research.training import distilbert_examples
 from research.training.distilbert_examples import Parts, relevance_parts
 from research.training.loop import Example
 from retrieval.corpora.corpus import Page
@@ -81,17 +78,3 @@ def test_claims_are_split_eight_to_one_to_one_and_none_is_in_two_parts() -> None
 
 def test_the_seed_alone_decides_what_is_drawn() -> None:
     assert twenty() == twenty()
-
-
-def test_so_many_claims_and_other_pages_are_read_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distilbert_examples, "CLAIMS", 10)
-    monkeypatch.setattr(distilbert_examples, "_OTHERS", 3)
-    parts = twenty()
-    assert parts.claims == (8, 1, 1)
-    pairs = [*parts.train, *parts.validation, *parts.test]
-    elsewhere = {
-        pair.evidence.split()[1]
-        for pair in pairs
-        if pair.evidence.split()[1] != pair.claim.split()[1]
-    }
-    assert len(elsewhere) == 3

@@ -80,12 +80,6 @@ def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None
     assert steps == 4
 
 
-def test_a_checkpoint_with_other_starting_weights_is_not_continued(tmp_path: Path) -> None:
-    run(tmp_path)
-    _, steps = run(tmp_path, moved=0.5)
-    assert steps == 4
-
-
 def test_the_learning_rate_falls_from_the_peak_to_the_last_rate(tmp_path: Path) -> None:
     recipe = replace(RECIPE, learning_rate=4e-4, last_rate=2e-4, warmup=0.0)
     run(tmp_path, recipe)
@@ -112,15 +106,6 @@ def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_
     again, steps = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
     assert steps == 0
     assert torch.equal(again, averaged)
-
-
-def test_a_stopped_run_with_averaging_continues_the_average(tmp_path: Path) -> None:
-    recipe = replace(RECIPE, averaging=0.9)
-    undisturbed, _ = run(tmp_path / "undisturbed", recipe)
-    with pytest.raises(Stopped):
-        run(tmp_path / "stopped", recipe, stop_at=4)
-    resumed, _ = run(tmp_path / "stopped", recipe)
-    assert torch.equal(resumed, undisturbed)
 
 
 def test_the_last_layer_may_learn_faster_than_the_body(tmp_path: Path) -> None:

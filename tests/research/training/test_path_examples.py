@@ -50,16 +50,6 @@ def test_a_path_over_both_pages_has_the_label_and_no_other_has(tmp_path: Path, s
         assert (label_of(example) == SUPPORTS) == complete, example.evidence
 
 
-def test_the_candidate_comes_before_the_path_from_either_end(tmp_path: Path) -> None:
-    complete = {
-        example.evidence
-        for seed in range(6)
-        for example in examples_of(tmp_path, TWO_PAGES, seed=seed)
-        if label_of(example) == SUPPORTS
-    }
-    assert complete == {f"{BEES} [SEP] {BUILDER}", f"{BUILDER} [SEP] {BEES}"}
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_a_sufficient_sentence_is_sufficient_after_any_path(tmp_path: Path, seed: int) -> None:
     examples = examples_of(tmp_path, ONE_PAGE, seed=seed)
@@ -68,11 +58,6 @@ def test_a_sufficient_sentence_is_sufficient_after_any_path(tmp_path: Path, seed
         candidate = example.evidence.split(" [SEP] ")[0]
         gold = candidate == "Pier : The pier is made of oak."
         assert label_of(example) == (REFUTES if gold else NOT_ENOUGH_INFO)
-
-
-def test_nothing_settles_an_undecided_claim(tmp_path: Path) -> None:
-    examples = examples_of(tmp_path, OLD)
-    assert [label_of(example) for example in examples] == [NOT_ENOUGH_INFO] * 2
 
 
 def test_composed_claims_are_read_as_annotated_ones_are(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -29,7 +29,6 @@ from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
     INDEPENDENCE,
-    NEGATION,
     NOT_ENOUGH_INFO,
     OPERATORS,
     REFUTES,
@@ -37,6 +36,7 @@ from retrieval.types import (
     Label,
     Operator,
 )
+from tests.research.cases import cases
 from tests.research.training.pages import data_of, pool_of
 from tests.research.training.wordnet_files import write_wordnet
 
@@ -113,70 +113,20 @@ def prove(lexicon: Lexicon, encoder: MiniLMTokens) -> Prove:
     return proved
 
 
-def test_what_is_supported_is_found_word_by_word(pool: SentencePool, prove: Prove) -> None:
-    claim = "Elm Pier is a Norwegian pier."
-    (proof,) = prove(known(pool, claim, SUPPORTS, PIER, ("Ash_Lamp", 0)))
-    assert [step[:2] for step in proof] == [
-        ("Elm Pier", EQUIVALENCE),
-        ("is", EQUIVALENCE),
-        ("a Norwegian pier", EQUIVALENCE),
-    ]
-    assert proof[0][2] == "Elm Pier"
-    assert proof[1][2] == "is"
-
-
-def test_another_year_is_alternated(pool: SentencePool, prove: Prove) -> None:
-    claim = "Elm Pier was opened in 1941."
-    (proof,) = prove(known(pool, claim, REFUTES, OPENED, PIER))
-    assert proof == [
-        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
-        ("was opened", EQUIVALENCE, "opened"),
-        ("in 1941", ALTERNATION, "1931"),
-    ]
-
-
-def test_a_never_that_the_evidence_lacks_is_a_negation(pool: SentencePool, prove: Prove) -> None:
-    (proof,) = prove(known(pool, "Elm Pier was never opened.", REFUTES, OPENED))
-    assert proof[1] == ("was never opened", NEGATION, "opened")
-
-
-def test_a_claim_that_never_happened_is_refuted_by_its_least_similar_part(
-    pool: SentencePool, prove: Prove
+@pytest.mark.parametrize("case", cases("proofs"))
+def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
+    case: dict[str, Any], pool: SentencePool, prove: Prove
 ) -> None:
-    (proof,) = prove(known(pool, "Elm Pier is a boat.", REFUTES, PIER))
-    assert [step[:2] for step in proof] == [
-        ("Elm Pier", EQUIVALENCE),
-        ("is", EQUIVALENCE),
-        ("a boat", ALTERNATION),
-    ]
-
-
-def test_a_refuted_claim_has_no_proof_if_few_of_its_words_are_in_the_evidence(
-    pool: SentencePool, prove: Prove
-) -> None:
-    claim = "Elm Pier was opened in 1941 by a king with green lamps from Paris."
-    assert prove(known(pool, claim, REFUTES, OPENED)) == []
-
-
-def test_another_year_of_something_else_contradicts_nothing(
-    pool: SentencePool, prove: Prove
-) -> None:
-    claim = "Elm Pier was painted in 1941."
-    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, OPENED, gold=0))
-    assert proof == [
-        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
-        ("was painted", INDEPENDENCE, None),
-        ("in 1941", INDEPENDENCE, None),
-    ]
-
-
-def test_words_in_common_with_sentences_about_something_else_are_chance(
-    pool: SentencePool, prove: Prove
-) -> None:
-    claim = "Elm Pier is green."
-    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, DESIGNED, ("Ash_Lamp", 0), gold=0))
-    assert proof[0][:2] == ("Elm Pier", EQUIVALENCE)
-    assert proof[-1][1:] == (INDEPENDENCE, None)
+    label = case["label"]
+    sentences = [tuple(key) for key in case["sentences"]]
+    gold = int(label != NOT_ENOUGH_INFO)
+    proofs_found = prove(known(pool, case["claim"], label, *sentences, gold=gold))
+    if case["proof"] is None:
+        assert proofs_found == []
+        return
+    (proof,) = proofs_found
+    expected = case["proof"]
+    assert [list(step)[: len(e)] for step, e in zip(proof, expected, strict=True)] == expected
 
 
 def test_if_all_parts_seem_to_be_found_the_least_similar_one_is_open_but_no_title(
@@ -218,22 +168,6 @@ def test_parts_that_only_the_missing_sentence_states_are_open(
             assert is_open == ["by a Danish painter"]
         else:
             assert is_open == ["Elm Pier", "was designed"]
-
-
-def test_of_a_union_of_sets_no_sentence_is_left_out(pool: SentencePool) -> None:
-    union = AnnotatedClaim("Elm Pier is by a painter.", SUPPORTS, ((DESIGNED, PAINTER),))
-    for one in claim_sets([union], pool, seed=0)[1:]:
-        assert not one.gold
-        assert not one.known_open
-
-
-def test_what_is_left_of_one_set_may_be_another(pool: SentencePool) -> None:
-    claim = fever("Elm Pier is by a painter.", SUPPORTS, (DESIGNED, PAINTER), (DESIGNED, OPENED))
-    either = fever("Elm Pier is old.", SUPPORTS, (OPENED, PIER), (OPENED,))
-    for seed in range(4):
-        for one in claim_sets([claim], pool, seed)[1:]:
-            assert len(one.gold) == 1
-        assert not [one for one in claim_sets([either], pool, seed)[1:] if one.gold]
 
 
 CONTRAST = Contrast(

@@ -18,7 +18,6 @@ from research.training.prover_figures import (
     Opinion,
     fitted_cutoff,
     fitted_temperature,
-    openness,
     scaled,
     sufficiency_figures,
 )
@@ -146,11 +145,6 @@ def test_figures_of_five_sets() -> None:
             "label": 100 * 2 / 3,
         }
     )
-
-
-def test_a_set_is_as_open_as_its_most_open_span() -> None:
-    assert openness(OPINIONS[2]) == pytest.approx(0.6)
-    assert openness(OPINIONS[4]) == pytest.approx(0.1)
 
 
 def test_the_cutoff_parts_sets_that_suffice_from_those_that_do_not() -> None:

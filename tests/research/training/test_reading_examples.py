@@ -66,15 +66,6 @@ def test_an_undecided_claim_is_read_with_the_sentences_found_for_it(tmp_path: Pa
     assert {"Lamp : The lamp is red.", "Lamp : The lamp of the pier is bright."} <= alone
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_contrast_claim_is_read_with_the_sentence_that_contains_the_exchanged_fact(
-    tmp_path: Path, seed: int
-) -> None:
-    first, *_ = examples_of(tmp_path, contrasts=(IRON,), seed=seed)
-    assert (first.claim, first.evidence) == (IRON.claim.text, "Pier : The pier is made of oak.")
-    assert label_of(first) == REFUTES
-
-
 def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
     tmp_path: Path,
 ) -> None:
@@ -95,14 +86,6 @@ def test_a_claim_with_a_year_is_always_read_with_another_year_of_its_page(
     assert ("Pier : It was opened in 1931.", NOT_ENOUGH_INFO) in [
         (example.evidence, label_of(example)) for example in examples
     ]
-
-
-def test_a_few_of_the_examples_are_drawn_and_the_same_ones_again(tmp_path: Path) -> None:
-    every = examples_of(tmp_path, LONG, OPENED, OLD)
-    drawn = examples_of(tmp_path, LONG, OPENED, OLD, limit=3)
-    assert len(drawn) == 3 < len(every)
-    assert {repr(one) for one in drawn} <= {repr(one) for one in every}
-    assert drawn == examples_of(tmp_path, LONG, OPENED, OLD, limit=3)
 
 
 def test_a_claim_of_one_page_is_read_with_all_its_gold_sentences(tmp_path: Path) -> None:

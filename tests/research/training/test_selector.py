@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from research.evaluation.claims import AnnotatedClaim
 from research.training.selection_examples import SelectionExample, selection_examples
 from research.training.utility_feedback import evidence_classification, utility_divergence
-from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
+from retrieval.types import SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
@@ -60,14 +60,6 @@ def test_the_divergence_is_what_the_right_label_loses_against_gold_evidence(
 ) -> None:
     told = utility_divergence(chosen(*selected), [OAK], verify)
     assert told.item() == pytest.approx(divergence)
-
-
-def test_the_divergence_is_a_mean_over_claims() -> None:
-    other = replace(OAK, label=NOT_ENOUGH_INFO, attained=0.7)
-    logits = torch.cat([chosen(True, False, False), chosen(False, True, False)])
-    told = utility_divergence(logits, [OAK, other], verify)
-    # SUPPORTS has 0.8 of 0.9; beside the misleading one NOT ENOUGH INFO has 0.9 and not 0.7.
-    assert told.item() == pytest.approx((0.1 - 0.2) / 2)
 
 
 def gradient(seed: int, times: float = 1.0) -> list[float]:
@@ -146,10 +138,3 @@ def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_
     assert example.relevance == pytest.approx((0.8, 0.5, 0.1))
     assert example.gold == (True, False, False)
     assert example.attained == pytest.approx(0.8)
-
-
-def test_a_claim_without_gold_evidence_is_no_example(tmp_path: Path) -> None:
-    decided = AnnotatedClaim("The pier is of oak.", SUPPORTS, ((("Pier", 1),),))
-    open_ = AnnotatedClaim("The pier is old.", NOT_ENOUGH_INFO, ())
-    (example,) = examples_of(tmp_path, open_, decided, candidates=2)
-    assert example.claim == decided.text

@@ -50,11 +50,6 @@ def test_each_page_of_a_claim_is_looked_for_from_the_others(pool: SentencePool) 
     ]
 
 
-def test_where_the_order_is_known_only_the_last_page_is_looked_for(pool: SentencePool) -> None:
-    (step,) = steps_of([DESIGNED], pool, ordered=True)
-    assert step.page == LEE
-
-
 def test_of_three_sentences_two_lead_to_the_third(pool: SentencePool) -> None:
     group = (("Red_Lamp", 0), ("Red_Lamp", 1), (LEE, 0))
     steps = steps_of([AnnotatedClaim("A claim.", REFUTES, (group,))], pool)
@@ -132,11 +127,6 @@ def test_a_page_that_is_called_otherwise_is_so_everywhere(pool: SentencePool) ->
         assert name.lower() in example.sentences[lead][1].lower()
     renamed = [e for e in of_pages if e.title not in ("Ann Lee (engineer)", "Ferry")]
     assert not [e for e in renamed for s in e.sentences if "Ann Lee" in s[1]]
-
-
-def test_a_title_that_is_a_common_noun_is_found_in_lower_case(pool: SentencePool) -> None:
-    found = {e.sentences[e.leads[0]][1] for e in examples_of(pool, 0) if e.title == "Ferry"}
-    assert found == {"Blue Boat is a ferry of the engineer Ann Lee."}
 
 
 def test_the_same_seed_makes_the_same_examples(pool: SentencePool) -> None:

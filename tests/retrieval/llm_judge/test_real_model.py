@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from research.benchmarks.hostile.campaign import broken_rules
 from research.benchmarks.hostile.pieces import KINDS, read_pieces
 from retrieval.llm_judge.choice import LanguageModelChoice, Provider
 from retrieval.llm_judge.explainer import explainer
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Judgement, Verdict
+from retrieval.llm_judge.prompt import visible
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Verdict
 from tests.language_models.local_server import shared_url
 from tests.support.evidence import evidence
 
@@ -43,7 +45,7 @@ def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
     stage = explainer(choice, None, Path())
     assert stage is not None
     pieces = read_pieces()
-    for kind in KINDS[:4]:  # `python -m research.benchmarks.hostile` runs all 200
+    for kind in KINDS[:4]:
         piece = next(piece for piece in pieces if piece.kind == kind)
         given = [
             replace(evidence(source.title, source.sentence), selected=True)
@@ -52,3 +54,25 @@ def test_no_answer_about_hostile_evidence_breaks_a_rule() -> None:
         result = stage.explain(piece.claim, given, VERDICT, lambda s: None)
         for opinion in result.verdict.opinions[:-1]:
             assert broken_rules(opinion, piece.claim, given) == ()
+
+
+def broken_rules(opinion: Judgement, claim: str, shown: Sequence[Evidence]) -> tuple[str, ...]:
+    """Return the rules that an answer breaks; independent of the code that checks answers."""
+    broken = []
+    if opinion.label not in LABELS:
+        broken.append("label")
+    if not set(opinion.cites) <= set(range(1, len(shown) + 1)):
+        broken.append("number")
+    if opinion.label != NOT_ENOUGH_INFO and not opinion.cites:
+        broken.append("cites nothing")
+    texts = plain(" ".join([claim, *(f"{item.title} {item.sentence.text}" for item in shown)]))
+    for quote in re.findall(
+        r"[“\"„«]([^“”\"„«»]+)[”\"“»]", f"{opinion.rationale} {opinion.missing}"
+    ):
+        if plain(quote).strip(" .,;:!?…") not in texts:
+            broken.append(f"quotes {quote!r}")
+    return tuple(broken)
+
+
+def plain(text: str) -> str:
+    return visible(text).casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")

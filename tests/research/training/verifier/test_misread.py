@@ -59,10 +59,6 @@ def test_a_sentence_that_decides_an_undecided_claim_becomes_an_undecided_example
     assert all(undecided(example) for example in examples)
 
 
-def test_what_is_read_right_is_not_read_again(pool: SentencePool) -> None:
-    assert misread_examples([TALL, LONG], pool, says(NOT_ENOUGH_INFO), 0) == []
-
-
 def test_for_a_decided_claim_only_the_opposite_label_is_certainly_wrong(pool: SentencePool) -> None:
     assert misread_examples([LONG], pool, says(SUPPORTS), 0) == []
     (example,) = misread_examples([LONG], pool, says(REFUTES), 0)
@@ -73,13 +69,6 @@ def test_what_is_marked_as_evidence_is_never_read(pool: SentencePool) -> None:
     for seed in range(20):
         (example,) = misread_examples([LONG], pool, says(REFUTES), seed)
         assert "The pier is long." not in example.evidence
-
-
-def test_only_a_share_of_the_decided_claims_is_read(
-    pool: SentencePool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(misread, "DECIDED", 0)
-    assert misread_examples([LONG], pool, says(REFUTES), 0) == []
 
 
 def test_pairs_are_of_two_pages(pool: SentencePool) -> None:

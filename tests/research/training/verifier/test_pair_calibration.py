@@ -77,18 +77,6 @@ def test_of_the_training_data_the_pairs_are_those_of_the_shipped_verifiers_fit(
     assert 60 < len(found) < 200  # shares of 1 / 3, 1 / 2, 1 / 7 and 1 / 3 of a hundred each
 
 
-def test_a_folder_of_very_many_files_gives_no_more_pairs(tmp_path: Path) -> None:
-    for number in range(2_100):
-        written(tmp_path / f"{number}.jsonl", 1)
-    assert len(pairs_to_fit(tmp_path)) == 1_050
-
-
-def test_results_of_an_evaluation_are_not_taken_for_the_training_data(tmp_path: Path) -> None:
-    written(tmp_path / "pairs" / "predictions.jsonl", 40)
-    with pytest.raises(BadSource, match="contains 0 claims with evidence"):
-        pairs_to_fit(tmp_path)
-
-
 def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="contains 0 claims with evidence"):
         pairs_to_fit(tmp_path)
@@ -125,15 +113,6 @@ def test_data_without_enough_pairs_of_a_label_are_refused_and_nothing_is_written
         calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(labels)], ignore)
     assert no.value.hint.startswith("Give at least 5 for each of ")
     assert not files.calibration_file.exists()
-
-
-def test_where_labels_alternate_both_halves_have_all_of_them(tmp_path: Path) -> None:
-    # All opinions are the same and half of them are right, so a fit to either half says 0.5.
-    folder = write_tiny_classifier(tmp_path, labels=("entailment", "not_entailment"))
-    pairs = [pair(0, (SUPPORTS, NOT_ENOUGH_INFO)[n % 2]) for n in range(64)]
-    figures = calibrate_to_pairs(read_classifier(folder), pairs, ignore)
-    assert figures["label accuracy after"] == 50.0
-    assert figures["calibration error after"] < 0.05
 
 
 def test_a_fit_to_pairs_keeps_the_fit_to_searches_that_was_there(tmp_path: Path) -> None:

@@ -83,26 +83,11 @@ def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
         assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
 
 
-def test_a_verifier_that_leaves_too_much_undecided_is_biased_against_it() -> None:
-    # Of ten such opinions three are undecided, though each says that half of them are.
-    even: Opinion = (0.5, 0.0, 0.5)
-    searches = [search(SUPPORTS, even)] * 7 + [search(NOT_ENOUGH_INFO, even)] * 3
-    assert verdict(fitted([searches]), searches[0])[0] == pytest.approx(0.7, abs=0.02)
-
-
 def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
     # Half of the one collection are undecided and none of the other, so a quarter of what counts.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
     assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
-
-
-def test_a_verifier_that_is_too_sure_is_made_less_sure() -> None:
-    sure: dict[Label, Opinion] = {SUPPORTS: (0.96, 0.0, 0.04), REFUTES: (0.0, 0.96, 0.04)}
-    searches = [search(label, opinion) for label, opinion in sure.items() for _ in range(7)]
-    searches += [search(NOT_ENOUGH_INFO, opinion) for opinion in sure.values() for _ in range(3)]
-    found = fitted([searches])
-    assert verdict(found, searches[0])[0] == pytest.approx(0.7, abs=0.04)
 
 
 def test_a_search_that_found_nothing_is_left_out() -> None:

@@ -59,15 +59,6 @@ def page_of(example: Example) -> str:
 
 
 @every_seed
-def test_of_every_source_at_most_its_quota_is_drawn(tmp_path: Path, seed: int) -> None:
-    sources = {"houses": HOUSES, "boats": BOATS}
-    examples = pairs_of(tmp_path, sources, {"houses": 4, "boats": 100}, seed)
-    assert len(examples) == 4 + len(BOATS)
-    assert all(example.claim.startswith("House") for example in examples[:4])
-    assert {example.claim for example in examples[4:]} == {line["claim"] for line in BOATS}
-
-
-@every_seed
 def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path, seed: int) -> None:
     examples = pairs_of(tmp_path, {"houses": HOUSES}, {"houses": 4}, seed)
     first, second = page_of(examples[0]), page_of(examples[2])
@@ -78,20 +69,6 @@ def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path, seed: int) -> 
         (second, SUPPORTS),
         (second, REFUTES),
     ]
-
-
-@every_seed
-def test_without_a_title_the_pairs_of_one_evidence_are_drawn_together(
-    tmp_path: Path, seed: int
-) -> None:
-    lines = [
-        pair(f"The pier is {word}.", label, f"Sentence {number}.")
-        for word, label in (("old", SUPPORTS), ("new", REFUTES))
-        for number in range(6)
-    ]
-    one, two = pairs_of(tmp_path, {"piers": lines}, {"piers": 2}, seed)
-    assert one.evidence == two.evidence
-    assert (one.claim, two.claim) == ("The pier is old.", "The pier is new.")
 
 
 def test_a_pair_is_read_with_its_title_and_its_label(tmp_path: Path) -> None:
@@ -219,14 +196,6 @@ def test_several_sentences_that_settle_nothing_are_read_together_if_requested(
     assert sizes == {2, 3}
 
 
-def test_so_large_a_share_of_the_claims_is_read_with_several_wrong_sentences(
-    tmp_path: Path,
-) -> None:
-    found = [retrieved(tmp_path, WOOD, seed=seed, wrong_together=0.5) for seed in range(40)]
-    several = [any(OAK not in texts for texts, _ in together(readings)) for readings in found]
-    assert 10 < sum(several) < 30
-
-
 def test_half_of_the_evidence_is_among_wrong_sentences_at_any_position(
     tmp_path: Path,
 ) -> None:
@@ -282,20 +251,6 @@ def test_parts_of_evidence_in_two_sentences_settle_nothing(tmp_path: Path, seed:
 
 
 @every_seed
-def test_a_part_of_evidence_is_read_with_two_wrong_sentences_if_sets_are_requested(
-    tmp_path: Path, seed: int
-) -> None:
-    readings = retrieved(tmp_path, KEEPER, seed=seed, wrong_together=1.0)
-    parts = [texts for texts, _ in readings if len({BUILT, BEES} & set(texts)) == 1]
-    assert [len(texts) for texts in parts] == [1, 2, 2]
-
-
-def test_both_sentences_of_evidence_are_read_in_either_order(tmp_path: Path) -> None:
-    orders = {tuple(retrieved(tmp_path, KEEPER, seed=seed)[0][0]) for seed in SEEDS}
-    assert orders == {(BUILT, BEES), (BEES, BUILT)}
-
-
-@every_seed
 def test_nothing_settles_an_undecided_claim_least_of_all_what_tempts(
     tmp_path: Path, seed: int
 ) -> None:
@@ -307,11 +262,6 @@ def test_nothing_settles_an_undecided_claim_least_of_all_what_tempts(
     ]
     assert 2 <= len(last[0]) <= SET_LIMIT
     assert last[1] == NOT_ENOUGH_INFO
-
-
-def test_without_a_tempting_sentence_the_nearest_are_read(tmp_path: Path) -> None:
-    readings = retrieved(tmp_path, claim(OLD.text, NOT_ENOUGH_INFO))
-    assert [text for text, _ in alone(readings)] == [OAK, LASTS, STONE]
 
 
 @every_seed

@@ -1,1 +1,0 @@
-"""The cost and speed of indexes, from ten thousand pages to millions."""
