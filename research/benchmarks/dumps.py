@@ -31,7 +31,7 @@ from pyarrow.parquet import ParquetWriter
 from research.benchmarks.newer_dump import newer, older
 from research.benchmarks.scale.building import timed
 from research.benchmarks.synthetic_pages import Encyclopaedia, SyntheticPage
-from retrieval.corpora.wiki.fever_spelling import plain_text, plain_title
+from retrieval.corpora.wiki.fever import plain_text, plain_title
 from retrieval.index.batches import batched
 from settings import Settings
 

@@ -17,7 +17,7 @@ from retrieval.claim_lists.tables import (
     xlsx_records,
 )
 from retrieval.corpora.decoding import decoded
-from retrieval.corpora.records.separated import NO_SEPARATOR
+from retrieval.corpora.table_files import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
 
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))

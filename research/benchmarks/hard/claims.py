@@ -17,8 +17,7 @@ from research.training.compositions import compositions
 from research.training.data import TrainingData
 from research.training.sentence_pool import SentencePool
 from retrieval.corpora.corpus import readable_pages
-from retrieval.corpora.wiki.fever import FeverCorpus
-from retrieval.corpora.wiki.fever_spelling import plain_title
+from retrieval.corpora.wiki.fever import FeverCorpus, plain_title
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.system.files import write_whole
 

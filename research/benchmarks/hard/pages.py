@@ -11,7 +11,7 @@ from typing import Any
 
 from research.evaluation.claims import read_fever_claims
 from retrieval.corpora.json_lines import read_json_lines
-from retrieval.corpora.wiki.fever_spelling import plain_title
+from retrieval.corpora.wiki.fever import plain_title
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.work import unfinished
+from retrieval.index.embedded.embedded_index import EmbeddedIndex, unfinished
 from settings import CHECKOUT
 
 _EVERY = 0.2  # seconds between two measurements of memory

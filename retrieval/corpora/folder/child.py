@@ -7,8 +7,7 @@ from pathlib import Path
 
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
-from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.formats import Format
+from retrieval.corpora.folder.document import FileText, Format, Unreadable
 from retrieval.system.fixes import install_service_command
 
 SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
