@@ -63,6 +63,7 @@ def test_a_table_of_verdicts_is_separated_as_the_list_was(
     ("name", "content", "error"),
     [
         ("claims.json", "[" * 100_000, "is not JSON"),
+        ("claims.csv", f"claim{',b' * 16_400}\na\n", "has 16,401 columns; at most 16,363 are read"),
         ("claims.csv", f'"{"x" * 140_000}",b\n', "line 1: The row cannot be read: field larger"),
     ],
 )
