@@ -138,7 +138,7 @@ def build(
 @_at_the_store
 def add(source: str, fields: str, password: str | None, location: IndexLocation) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
-    from retrieval.corpora.records.records import Fields
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
     from retrieval.models.encoders.document_encoders import encoder_of
 
@@ -254,7 +254,7 @@ def build_with_progress(
 
     Raises what ``Index.build`` and ``open_corpus`` raise.
     """
-    from retrieval.corpora.records.records import Fields
+    from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
 
     corpus = open_corpus(source, Fields.read(fields), password)

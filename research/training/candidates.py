@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from research.training.sentence_pool import SentencePool
-from retrieval.index.formats.title_key import title_key
+from retrieval.index.formats.titles import title_key
 
 SIMILAR = 7
 NAMED = 5

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.index.formats.title_key import title_key
+from retrieval.index.formats.titles import title_key
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import REFUTES, SUPPORTS, Label

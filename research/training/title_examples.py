@@ -18,7 +18,7 @@ from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions.bridges import BridgeFinder, Mention
 from research.training.compositions.tidying import tidied
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 from retrieval.models.generators.decoding import MOST_SENTENCES
 from retrieval.stages.find.generation import SENTENCES
 

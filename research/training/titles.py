@@ -24,7 +24,7 @@ from research.training.networks.delta import save_delta
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.title_examples import TitleExample, steps_of, title_examples
-from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import DocumentStore
 from retrieval.models.generators.decoding import Reading, documents_alone, generate, joined
 from retrieval.models.generators.inputs import (

@@ -11,20 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.wiki.vital import VitalCorpus
-from retrieval.index.embedded.database import connected
+from retrieval.index.embedded.documents import connected
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.encoding import encode
-from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, current_version
-from retrieval.index.embedded.meta import read_meta
-from retrieval.index.embedded.packaged_vectors import ARRAYS, CONFIG, key_of
-from retrieval.index.embedded.vectors import NewVectors
+from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, current_version, read_meta
+from retrieval.index.embedded.vectors import (
+    PACKAGED_ARRAYS,
+    PACKAGED_CONFIG,
+    NewVectors,
+    encode,
+    packaged_key,
+)
 from retrieval.index.formats.codes import rotation
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.system.files import digest_of
 
 
 def encode_vital(run: Path, out: Path, processes: int) -> None:
-    """Encode the default corpus and write what ``packaged_vectors`` reads to ``out``.
+    """Encode the default corpus and write what ``vectors.packaged_vectors`` reads to ``out``.
 
     ``run`` contains an index without vectors, and the vectors encoded so far.
 
@@ -55,7 +58,7 @@ def encode_vital(run: Path, out: Path, processes: int) -> None:
             rows = connection.execute(f"SELECT {column} FROM vectors ORDER BY number")
             arrays[name] = np.frombuffer(b"".join(row for (row,) in rows), kind).reshape(shape)
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / ARRAYS, allow_pickle=False, **arrays)
-    config = key_of(encoder.name, digest) | {"sha256": digest_of(out / ARRAYS)}
-    (out / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    np.savez_compressed(out / PACKAGED_ARRAYS, allow_pickle=False, **arrays)
+    config = packaged_key(encoder.name, digest) | {"sha256": digest_of(out / PACKAGED_ARRAYS)}
+    (out / PACKAGED_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     vectors.unlink()

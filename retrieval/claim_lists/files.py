@@ -18,7 +18,7 @@ from retrieval.claim_lists.tables import (
 )
 from retrieval.claim_lists.verdicts import MOST_OTHERS
 from retrieval.corpora.decoding import decoded
-from retrieval.corpora.records.separated import NO_SEPARATOR
+from retrieval.corpora.table_files import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
 
 _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))

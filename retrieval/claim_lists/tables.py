@@ -18,7 +18,7 @@ from datetime import datetime, time
 from itertools import chain, islice
 from typing import Any
 
-from retrieval.corpora.records.separated import SEPARATORS, separated_rows, separator_of
+from retrieval.corpora.table_files import SEPARATORS, separated_rows, separator_of
 from retrieval.errors import BadSource, Problem
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
@@ -101,7 +101,7 @@ def xlsx_records(
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
     """
-    from retrieval.corpora.records.workbook import opened_workbook, plain_text
+    from retrieval.corpora.table_files import opened_workbook, plain_text
 
     try:
         # Reads no more of a file than it declares.

@@ -107,3 +107,12 @@ def readable_pages(corpus: Corpus) -> Iterator[Page]:
     """Yield the pages that can be read; if two have the same id, both."""
     for chunk, _ in corpus.chunks():
         yield from (page for page in chunk if isinstance(page, Page))
+
+
+def bad_id(page_id: str, where: str) -> BadPage | None:
+    """Return the error of an id that is empty or cannot be written as UTF-8."""
+    if not page_id:
+        return BadPage(f"{where}: the id is empty.", "Give it one.")
+    if any("\ud800" <= c <= "\udfff" for c in page_id):
+        return BadPage(f"{where}: the id contains half a character.", "Correct that line.")
+    return None

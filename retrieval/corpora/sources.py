@@ -7,13 +7,12 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus, kind_of
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
-from retrieval.corpora.records.jsonl import JsonlCorpus
-from retrieval.corpora.records.parquet import ParquetCorpus
-from retrieval.corpora.records.records import USUAL, Fields
+from retrieval.corpora.parquet import ParquetCorpus
+from retrieval.corpora.records import USUAL, Fields, JsonlCorpus
 from retrieval.corpora.wiki.cirrus import CirrusCorpus
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.corpora.wiki.vital import VitalCorpus
-from retrieval.corpora.wiki.zim.zim_corpus import ZimCorpus
+from retrieval.corpora.wiki.zim import ZimCorpus
 from retrieval.errors import BadSource
 
 _OF_RECORDS: dict[str, Callable[[Path, Fields], Corpus]] = {

@@ -20,9 +20,9 @@ from elasticsearch.helpers import ScanError, scan
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.formats.suggestions import suggested, suggester
-from retrieval.index.interface import DocumentStore, IndexInfo
-from retrieval.index.named_titles import NamedTitles
+from retrieval.index.formats.titles import NamedTitles
+from retrieval.index.formats.words import suggested, suggester
+from retrieval.index.interface import DocumentStore, IndexInfo, by_bm25, by_similarity
 from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
@@ -123,8 +123,7 @@ class HaystackStore(DocumentStore):
             # Without clauses, every document would match.
             query = {"bool": {"should": [{"match_none": {}}, *phrases]}}
             hits = self._hits(query=query, size=search.limit)
-            matches = [PhraseMatch(hit["_id"], float(hit["_score"])) for hit in hits]
-            found.append(sorted(matches, key=lambda m: (-m.bm25, m.document_id)))
+            found.append(by_bm25(PhraseMatch(hit["_id"], float(hit["_score"])) for hit in hits))
         return found
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
@@ -176,15 +175,14 @@ class HaystackStore(DocumentStore):
         self._sentences.update(zip((d.id for d in new), parts, strict=True))
         found = []
         for query, ids in zip(queries, near, strict=True):
-            matches = [
+            matches = (
                 SentenceMatch(SentenceKey(one, sentence.sentence_id), float(similarity))
                 for one in ids
                 for sentence, similarity in zip(
                     documents[one].sentences, self._sentences[one] @ query, strict=True
                 )
-            ]
-            matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
-            found.append(matches[:limit])
+            )
+            found.append(by_similarity(matches)[:limit])
         return found
 
     def titles(self) -> TitleTrie:

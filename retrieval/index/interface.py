@@ -9,16 +9,16 @@ A new store implements two classes:
   ``verify``, ``diagnose``, ``bad_pages``, ``unfinished``, ``prune``, ``build``, ``add``,
   ``encode`` and ``remove``. A store that others fill, such as ``haystack_store``, needs none.
 
-``open.py`` chooses among the kinds. ``building.py``, ``errors.py``, ``named_titles.py`` and
-``formats/`` are there to be used by all. ``tests/retrieval/index/test_store_contract.py`` tests
-every implementation: add the new one to its list. The reasons for these operations are in
+``open.py`` chooses among the kinds. ``building.py``, ``errors.py`` and ``formats/`` are there to be
+used by all. ``tests/retrieval/index/test_store_contract.py`` tests every implementation: add the
+new one to its list. The reasons for these operations are in
 ``docs/decisions/0013-what-is-asked-of-an-index.md``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -104,6 +104,16 @@ class BuildProgress:
 
 
 ProgressListener: TypeAlias = Callable[[BuildProgress], None]
+
+
+def by_bm25(matches: Iterable[PhraseMatch]) -> list[PhraseMatch]:
+    """Return the matches of a search by phrases in their order: the best first, ties by id."""
+    return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
+
+
+def by_similarity(matches: Iterable[SentenceMatch]) -> list[SentenceMatch]:
+    """Return the matches of a search by vectors in their order: the nearest first, ties by key."""
+    return sorted(matches, key=lambda match: (-match.similarity, match.key))
 
 
 def ignore_progress(_: BuildProgress) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.embedded import meta
+from retrieval.index.embedded import layout
 
 if TYPE_CHECKING:
     from retrieval.index.formats.description import Description
@@ -39,9 +39,9 @@ def description_of(folder: Path) -> Description:
     Raises:
         IndexUnavailable: there is no index, or its description is damaged.
     """
-    return meta.read_description(folder)
+    return layout.read_description(folder)
 
 
 def needs_build(folder: Path, source: str) -> Literal["missing", "outdated"] | None:
     """See ``Index.needs_build``; of an index in a folder, without loading what opens it."""
-    return meta.needs_build(folder, source)
+    return layout.needs_build(folder, source)

@@ -23,7 +23,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
+from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo, by_similarity
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.types import (
     CorpusInfo,
@@ -180,10 +180,7 @@ class TogetherStore(DocumentStore):
                     )
                     for match in of_part
                 )
-        return [
-            sorted(matches, key=lambda match: (-match.similarity, match.key))[:limit]
-            for matches in found
-        ]
+        return [by_similarity(matches)[:limit] for matches in found]
 
     def titles(self) -> TitleTrie:
         return self._titles

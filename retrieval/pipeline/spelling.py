@@ -13,7 +13,7 @@ from functools import cache
 
 from spacy.tokens import Doc, Span, Token
 
-from retrieval.index.formats.title_key import title_key
+from retrieval.index.formats.titles import title_key
 from retrieval.index.interface import DocumentStore
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.text.edit_distance import edit_distance

@@ -25,8 +25,7 @@ import httpx2
 
 from retrieval.errors import InvalidText
 from retrieval.version import esoteric_version
-from retrieval.web.own_network import is_near
-from retrieval.web.public_addresses import Address, is_public
+from retrieval.web.addresses import Address, is_near, is_public
 from retrieval.words import counted
 
 Resolve: TypeAlias = Callable[[str, int], list[Address]]

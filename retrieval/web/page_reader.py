@@ -16,8 +16,7 @@ from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.folder import child
-from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.formats import BY_SUFFIX
+from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Unreadable
 from retrieval.errors import InvalidText
 from retrieval.web.fetching import FetchedPage, Fetcher
 

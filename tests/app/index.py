@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from retrieval.index.embedded.layout import META
-from retrieval.index.embedded.meta import write_meta
+from retrieval.index.embedded.layout import META, write_meta
 from retrieval.index.formats.description import Description
 
 DESCRIBED = Description(

@@ -17,7 +17,7 @@ import pytest
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import encode_multipart
 
-from retrieval.index.embedded import meta
+from retrieval.index.embedded import layout
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from settings import Settings
 from tests.cli.test_backup import Home, refused
@@ -131,7 +131,7 @@ def test_an_index_that_this_version_does_not_read_is_built_again(
 ) -> None:
     name = corpus_of(home)
     home.run("backup", str(tmp_path / "b.zip"))
-    monkeypatch.setattr(meta, "FORMAT", meta.FORMAT + 1)
+    monkeypatch.setattr(layout, "FORMAT", layout.FORMAT + 1)
     run = other.run("restore", str(tmp_path / "b.zip"))
     assert "“Papers” is indexed again" in run.stdout
     assert for_workers(documents(other)).to_index() == [name]

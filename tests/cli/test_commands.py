@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from research.commands import train
 from retrieval.index.building import Plan
-from retrieval.index.embedded.work import changing
+from retrieval.index.embedded.embedded_index import changing
 from retrieval.models.encoders import static_encoder
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT

@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from retrieval.corpora import headings
-from retrieval.corpora.folder import running_heads, style_sheets, table_rows
-from retrieval.corpora.wiki import fever_spelling
+from retrieval.corpora import passages
+from retrieval.corpora.folder import columns, running_text, shown
+from retrieval.corpora.wiki import fever
 from retrieval.quantities import alignment
 from retrieval.text import subject
 from tests.hostile.strategies import quickly
@@ -22,18 +22,18 @@ MANY = 100_000
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
-        (style_sheets._COMMENT, "/*" * MANY),
-        (style_sheets._RULE, "a" * MANY),
-        (style_sheets._RULE, "a{" * MANY),
-        (style_sheets._NESTED, "@" * MANY),
-        (style_sheets._NESTED, "@a{" * MANY),
-        (headings._EDIT, " " * MANY + "x"),
-        (running_heads._LEADERS, "." * MANY + " a b c"),
-        (running_heads._LEADERS, ". " * MANY + "a b c"),
-        (running_heads._TO_A_PAGE, "." * MANY + "a"),
-        (running_heads._TO_A_PAGE, ". " * MANY + "a"),
-        (table_rows.FIGURES, "1" * MANY + "ab"),
-        (fever_spelling._BEFORE, " " * MANY + "x"),
+        (shown._COMMENT, "/*" * MANY),
+        (shown._RULE, "a" * MANY),
+        (shown._RULE, "a{" * MANY),
+        (shown._NESTED, "@" * MANY),
+        (shown._NESTED, "@a{" * MANY),
+        (passages._EDIT, " " * MANY + "x"),
+        (running_text._LEADERS, "." * MANY + " a b c"),
+        (running_text._LEADERS, ". " * MANY + "a b c"),
+        (running_text._TO_A_PAGE, "." * MANY + "a"),
+        (running_text._TO_A_PAGE, ". " * MANY + "a"),
+        (columns.FIGURES, "1" * MANY + "ab"),
+        (fever._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
         (alignment._BRACKETS, "(" * MANY),
         (alignment._BRACKETS, " " * MANY),
@@ -50,15 +50,15 @@ def test_a_hundred_thousand_repetitions_take_less_than_a_second(
 @pytest.mark.parametrize(
     ("expression", "text", "left"),
     [
-        (style_sheets._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
-        (style_sheets._COMMENT, "a /* b", "a "),
-        (style_sheets._RULE, "a {b} c{d} e", " e"),
-        (style_sheets._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
-        (headings._EDIT, "History  [ edit ]", "History"),
-        (running_heads._LEADERS, "Total . . . . . 12", "Total12"),
-        (running_heads._LEADERS, "Total .... 12 of 13 more", "Total .... 12 of 13 more"),
-        (running_heads._TO_A_PAGE, "Ships . . . . 12", "Ships "),
-        (fever_spelling._BEFORE, "a ship , it  sails", "a ship it  sails"),
+        (shown._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
+        (shown._COMMENT, "a /* b", "a "),
+        (shown._RULE, "a {b} c{d} e", " e"),
+        (shown._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
+        (passages._EDIT, "History  [ edit ]", "History"),
+        (running_text._LEADERS, "Total . . . . . 12", "Total12"),
+        (running_text._LEADERS, "Total .... 12 of 13 more", "Total .... 12 of 13 more"),
+        (running_text._TO_A_PAGE, "Ships . . . . 12", "Ships "),
+        (fever._BEFORE, "a ship , it  sails", "a ship it  sails"),
         (subject._ASIDE, "Mercury (planet) (god)", "Mercury  "),
         (alignment._BRACKETS, "Mercury (planet) x", "Mercury x"),
     ],

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from research.evaluation.claims import read_fever_claims
 from retrieval.corpora.corpus import BadPage, Corpus, Page
-from retrieval.corpora.records.jsonl import JsonlCorpus
-from retrieval.corpora.records.records import USUAL
+from retrieval.corpora.records import USUAL, JsonlCorpus
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource
 from tests.hostile.strategies import quickly, texts, values, whole

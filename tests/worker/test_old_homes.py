@@ -13,7 +13,7 @@ from alembic import command
 from app import create_app
 from app.services import services_of
 from retrieval.errors import IndexUnavailable
-from retrieval.index.embedded.meta import FORMAT
+from retrieval.index.embedded.layout import FORMAT
 from retrieval.index.open import description_of, needs_build, open_index
 from settings import Settings
 from worker.database import Database

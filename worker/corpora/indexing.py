@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
-from retrieval.corpora.folder.files import shown
-from retrieval.corpora.folder.folder_corpus import FolderCorpus
+from retrieval.corpora.folder.folder_corpus import FolderCorpus, shown
 from retrieval.errors import BadSource, EsotericError, IndexUnavailable, Problem
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.interface import BuildProgress

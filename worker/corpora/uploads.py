@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from retrieval.corpora.folder.formats import BY_SUFFIX
+from retrieval.corpora.folder.document import BY_SUFFIX
 from retrieval.normal_form import nfc
 from retrieval.system.fixes import install_service_command
 from retrieval.words import counted

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from research.training.compositions.composition import Span
 from research.training.compositions.vocabulary import GENERIC
 from research.training.sentence_pool import SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.function_words import FUNCTION_WORDS
 
 Source: TypeAlias = Literal[0, 1] | None

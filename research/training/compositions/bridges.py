@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from research.training.sentence_pool import SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 
 _LONGEST_NAME = 8  # words
 _SHORTEST_NAME = 3  # characters

@@ -24,7 +24,7 @@ from research.training.compositions.vocabulary import (
     words,
 )
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.english import EnglishParser
 from retrieval.text.function_words import FUNCTION_WORDS
 

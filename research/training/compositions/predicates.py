@@ -13,7 +13,7 @@ from research.training.compositions.definitions import Definition
 from research.training.compositions.syntax import facts_of
 from research.training.compositions.tidying import tidied
 from research.training.sentence_pool import SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.english import EnglishParser
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Label
 

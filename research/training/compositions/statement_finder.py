@@ -13,7 +13,7 @@ from research.training.compositions.definitions import DefinitionReader, called
 from research.training.compositions.statements import OpenStatement, claim_statement, statements
 from research.training.compositions.tidying import tidied, with_pronoun
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.index.formats.title_key import split_disambiguation
+from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.english import EnglishParser
 from retrieval.types import SUPPORTS
 

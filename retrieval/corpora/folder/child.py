@@ -12,8 +12,7 @@ from retrieval.corpora.child_process import (
     ChildTooSlow,
     limit_memory,
 )
-from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.formats import Format
+from retrieval.corpora.folder.document import FileText, Format, Unreadable
 from retrieval.system.fixes import install_service_command
 
 # What a file may take, by its size: a PDF of 5,000 pages takes about 180 seconds, and a page of a

@@ -10,7 +10,7 @@ from retrieval.corpora.folder.document import FileText, Unread
 from retrieval.corpora.folder.plain_text import text_of
 from retrieval.corpora.folder.tables import Cell, naming_rows, row_sentences
 from retrieval.corpora.passages import Block
-from retrieval.corpora.records.separated import separated_rows
+from retrieval.corpora.table_files import separated_rows
 from retrieval.errors import Problem
 
 _MOST_NAMED = 20  # rows that cannot be read

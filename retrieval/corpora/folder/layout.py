@@ -13,18 +13,23 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from retrieval.corpora.folder.column_groups import column_groups, may_name
-from retrieval.corpora.folder.gutters import SUPPORT, Gap, best_band, column_of, in_columns
-from retrieval.corpora.folder.rules import Rule
-from retrieval.corpora.folder.segments import Segment, rows
-from retrieval.corpora.folder.table_rows import (
+from retrieval.corpora.folder.columns import (
     FIGURES,
     RULED,
+    SUPPORT,
+    Gap,
+    best_band,
     cells_in,
+    column_groups,
+    column_of,
+    in_columns,
     is_figure,
     is_name,
+    may_name,
     separators_in,
 )
+from retrieval.corpora.folder.letters import Rule
+from retrieval.corpora.folder.segments import Segment, rows
 from retrieval.corpora.folder.tables import Cell, is_period
 
 _PROSE_LINES = 3  # of a column

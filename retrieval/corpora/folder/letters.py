@@ -1,16 +1,25 @@
-"""Reads the letters of a page of a PDF, each with its place."""
+"""Reads the letters of a page of a PDF, each with its place, and the lines drawn on it.
+
+Lines stand between rows, in fractions, and through words that are struck out. Fractions are put on
+one line. Without that, one of the numbers would be lost: "6 ¾ men" would be read as "6 4 men".
+"""
 
 from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+_MOST_DRAWINGS = 3000  # drawings of a page that are looked at; a map has more
+_SHORTEST = 15.0  # points
+_THIN = 2.5  # points; the height of a line, with what PDFium adds
+_SHORTEST_THIN = 3.0  # points; a line through a word
 _STEP = 5  # degrees of a direction; a scanned page may be askew
 _HYPHENS = (2, 0xAD)  # what PDFium gives for one at the end of a line, and a soft one
 _LINE_ENDS = (10, 13)  # PDFium adds them, and spaces
@@ -22,6 +31,43 @@ _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Ad
 PRIVATE = "\uf8ff"
 _PRIVATE_USE = range(0xE000, 0xF900)
 _UPRIGHT_SCRIPTS = 0x2E80  # the characters from here on may be set from top to bottom
+
+# These are parts of the size of the letters.
+_THROUGH = 0.12, 0.5  # how high above its foot a line goes through a letter
+_BEYOND_LETTERS = 0.5  # how far it may go beyond them; the lines of a chart go further
+# Of a fraction, in the same parts.
+_LONGEST = 4  # line between the numbers
+_BEYOND = 0.3  # how far the numbers may go beyond it
+_ABOVE = -0.1, 0.7  # how high above it the foot of the upper number is
+_BELOW = 0.5, 1.4  # how far below it the foot of the lower one is
+_BESIDE = 0.1, 0.6  # how far below it the foot of the text is that the fraction stands in
+_APART = 1.0  # how far from that text it is
+
+
+class Rule(NamedTuple):
+    """A horizontal line, or an edge of a box; lengths in points, ``height`` grows upwards."""
+
+    left: float
+    right: float
+    height: float
+
+
+def rules(page: pdfium.PdfPage) -> tuple[list[Rule], list[Rule]]:
+    """Return the long horizontal lines and edges of a page, and its thin lines of any length.
+
+    There are none if it has very many drawings.
+    """
+    found, thin = [], []
+    drawings = page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1)
+    for number, drawing in enumerate(drawings):
+        if number == _MOST_DRAWINGS:
+            return [], []
+        left, bottom, right, top = drawing.get_bounds()
+        if right - left >= _SHORTEST:
+            found += [Rule(left, right, bottom), Rule(left, right, top)]
+        if right - left >= _SHORTEST_THIN and top - bottom <= _THIN:
+            thin.append(Rule(left, right, (bottom + top) / 2))
+    return found, thin
 
 
 class Letter(NamedTuple):
@@ -140,4 +186,130 @@ def _turned(group: Sequence[Letter]) -> list[Letter]:
     return [
         Letter(text, -base - size, -base, (left + right) / 2, size)
         for text, left, right, base, size in group
+    ]
+
+
+def marks(page: pdfium.PdfPage) -> Iterator[Rule]:
+    """Yield the lines with which a reader has struck out parts of a page."""
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        try:
+            if raw.FPDFAnnot_GetSubtype(annotation) != raw.FPDF_ANNOT_STRIKEOUT:
+                continue
+            for number in range(raw.FPDFAnnot_CountAttachmentPoints(annotation)):
+                quad = raw.FS_QUADPOINTSF()
+                if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
+                    xs, ys = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y4)
+                    yield Rule(min(xs), max(xs), sum(ys) / 2)
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)
+
+
+def without_struck(letters: Sequence[Letter], lines: Sequence[Rule]) -> list[Letter]:
+    """Return the letters of a page that no line goes through from end to end."""
+    ordered = sorted(range(len(letters)), key=lambda at: letters[at].base)
+    bases = [letters[at].base for at in ordered]
+    largest = max((letter.size for letter in letters), default=0)
+    gone: set[int] = set()
+    for line in lines:
+        first = bisect_left(bases, line.height - _THROUGH[1] * largest)
+        near = ordered[first : bisect_right(bases, line.height)]
+        crossed = [at for at in near if _crosses(line, letters[at])]
+        if not crossed:
+            continue
+        some = [letters[at] for at in crossed]
+        space = _BEYOND_LETTERS * some[0].size
+        left, right = min(one.left for one in some), max(one.right for one in some)
+        if left - line.left < space and line.right - right < space:
+            gone.update(crossed)
+    return [letter for at, letter in enumerate(letters) if at not in gone]
+
+
+def _crosses(line: Rule, letter: Letter) -> bool:
+    middle = (letter.left + letter.right) / 2
+    height = (line.height - letter.base) / letter.size
+    return line.left < middle < line.right and _THROUGH[0] < height < _THROUGH[1]
+
+
+def on_one_line(letters: Sequence[Letter], lines: Iterable[Rule]) -> list[Letter]:
+    """Return the letters of a page with its fractions as "3/4", in the line that they stand in.
+
+    Text beside a fraction stands at the height of its line. Beside a sum below the last number of
+    a column there is none.
+    """
+    ordered = sorted(range(len(letters)), key=lambda at: letters[at].base)
+    bases = [letters[at].base for at in ordered]
+    largest = max((letter.size for letter in letters), default=0)
+    fractions: dict[int, list[Letter]] = {}  # by the place of their first letter
+    gone: set[int] = set()
+    for line in lines:
+        if line.right - line.left > _LONGEST * largest:
+            continue
+        first = bisect_left(bases, line.height - _BELOW[1] * largest)
+        last = bisect_right(bases, line.height + _ABOVE[1] * largest)
+        near = [at for at in ordered[first:last] if not letters[at].text.isspace()]
+        upper = _numbers(letters, near, line, *_ABOVE)
+        lower = _numbers(letters, near, line, -_BELOW[1], -_BELOW[0])
+        if not upper or not lower or not gone.isdisjoint(upper + lower):
+            continue
+        before = _beside((letters[at] for at in near), line, to_the_left=True)
+        after = _beside((letters[at] for at in near), line, to_the_left=False)
+        text = before or after
+        if text and letters[lower[0]].base < text.base < letters[upper[0]].base:
+            over = "".join(letters[at].text for at in upper)
+            under = "".join(letters[at].text for at in lower)
+            left = " " if before and before.text.isalnum() else ""
+            right = " " if after and after.text.isalnum() else ""
+            fractions[min(upper + lower)] = _spread(f"{left}{over}/{under}{right}", line, text)
+            gone.update(upper + lower)
+    return [
+        letter
+        for at, one in enumerate(letters)
+        for letter in fractions.get(at, [] if at in gone else [one])
+    ]
+
+
+def _numbers(
+    letters: Sequence[Letter], near: Iterable[int], line: Rule, lowest: float, highest: float
+) -> list[int]:
+    """Return which letters are the digits above or below a line, from left to right.
+
+    There are none if anything else stands there.
+    """
+    width = line.right - line.left
+    found = [
+        at
+        for at in near
+        if width < _LONGEST * (one := letters[at]).size
+        and lowest <= (one.base - line.height) / one.size <= highest
+        and line.left - _BEYOND * one.size < one.left
+        and one.right < line.right + _BEYOND * one.size
+    ]
+    digits = all(letters[at].text.isdecimal() for at in found)
+    return sorted(found, key=lambda at: letters[at].left) if digits else []
+
+
+def _beside(letters: Iterable[Letter], line: Rule, to_the_left: bool) -> Letter | None:
+    """Return the letter of the text next to a fraction on one side, if there is one."""
+    near = []
+    for one in letters:
+        away = line.left - one.right if to_the_left else one.left - line.right
+        low = (line.height - one.base) / one.size
+        if _BESIDE[0] <= low <= _BESIDE[1] and -_BEYOND < away / one.size < _APART:
+            near.append((away, one))
+    return min(near)[1] if near else None
+
+
+def _spread(text: str, line: Rule, beside: Letter) -> list[Letter]:
+    """Return the letters of a text, side by side in the place of a line."""
+    step = (line.right - line.left) / len(text)
+    return [
+        Letter(
+            letter,
+            line.left + at * step,
+            line.left + (at + 1) * step,
+            beside.base,
+            beside.size,
+        )
+        for at, letter in enumerate(text)
     ]

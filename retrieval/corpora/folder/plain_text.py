@@ -8,8 +8,7 @@ from pathlib import Path
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.headings import may_be_heading, sections, without_edit
-from retrieval.corpora.passages import paragraphs
+from retrieval.corpora.passages import may_be_heading, paragraphs, sections, without_edit
 from retrieval.corpora.superscripts import unmarked
 
 _NEWLINE = re.compile(r"\r\n?")

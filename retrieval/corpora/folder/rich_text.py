@@ -12,8 +12,7 @@ from striprtf.striprtf import PATTERN, rtf_to_text
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.headings import sections
-from retrieval.corpora.passages import Block
+from retrieval.corpora.passages import Block, sections
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _AT_HEIGHT = {  # the marks around a text above and below the line; none on it

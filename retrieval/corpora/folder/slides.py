@@ -1,8 +1,12 @@
-"""Reads .pptx slide by slide: titles, texts, tables, charts and the speaker's notes."""
+"""Reads .pptx slide by slide: titles, texts, tables, charts and the speaker's notes.
+
+The numbers of a chart are read as a table: a row for each category.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +16,56 @@ from pptx.oxml.ns import qn
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, Unread
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.slide_chart import chart_tables
+from retrieval.corpora.folder.spreadsheet import shown_number
 from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
+_FIRST_DAY = date(1899, 12, 30)  # of a spreadsheet
+_MOST = 20_000  # categories of a chart
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _NO_CHART = "a chart without categories is not read."
 _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
+
+
+def chart_tables(chart: Any, title: str) -> Iterator[list[list[Cell]]]:
+    """Yield the tables of a chart, each below its title; one without categories has none."""
+    for plot in chart.plots:
+        series = list(plot.series)
+        names = _categories(plot)[:_MOST]
+        if not names or not series:
+            continue
+        above = [[Cell(title, heading=True)] * (1 + len(series))] if title else []
+        heads = [Cell(clean(one.name), heading=True) for one in series]
+        columns = [_values(one) for one in series]
+        rows = [
+            [Cell(name), *(Cell(column[at] if at < len(column) else "") for column in columns)]
+            for at, name in enumerate(names)
+        ]
+        yield [*above, [Cell("", heading=True), *heads], *rows]
+
+
+def _categories(plot: Any) -> list[str]:
+    """Return the names of the categories, those of several levels with the outer names."""
+    form = " ".join(plot._element.xpath("(.//c:cat)[1]//c:formatCode/text()"))
+    labels = [", ".join(levels) for levels in plot.categories.flattened_labels]
+    return [_day(label) if "yy" in form.lower() else clean(label) for label in labels]
+
+
+def _day(label: str) -> str:
+    try:
+        return (_FIRST_DAY + timedelta(days=float(label))).isoformat()
+    except (ValueError, OverflowError):
+        return clean(label)
+
+
+def _values(series: Any) -> list[str]:
+    form = " ".join(series._element.xpath("./c:val//c:formatCode/text()")[:1])
+    return ["" if value is None else shown_number(value, form) for value in series.values]
 
 
 def read(path: Path) -> FileText:

@@ -21,8 +21,7 @@ from retrieval.corpora.folder.document import (
     dropped_rows,
 )
 from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
-from retrieval.corpora.headings import without_edit
-from retrieval.corpora.passages import Block
+from retrieval.corpora.passages import Block, without_edit
 
 # What trafilatura makes of elements.
 _CODE, _BOXES, _WITHIN_A_LINE = "code", ("div", "quote"), ("hi", "ref", "graphic", "del")

@@ -22,8 +22,7 @@ from retrieval.corpora.folder.document import (
     unread_charts,
 )
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.word_styles import Styles
-from retrieval.corpora.folder.word_text import words
+from retrieval.corpora.folder.word_text import Styles, words
 from retrieval.corpora.folder.zipped import office_file
 from retrieval.corpora.passages import Block, ends_sentence
 

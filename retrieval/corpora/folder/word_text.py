@@ -1,7 +1,12 @@
-"""The words of a paragraph of a Word file as Word shows them, and what hangs on it."""
+"""The words of a paragraph of a Word file as Word shows them, and what hangs on it.
+
+Its styles say what is a heading, hidden, or above or below the line. The characters of the font
+Symbol are numbered in Word's own way.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +14,27 @@ from docx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.symbols import symbol, typed_symbols
-from retrieval.corpora.folder.word_styles import Styles
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
+# Of the font's numbers 0x20 to 0x7E and 0xA0 to 0xFE; a space stands for what has none.
+_LOW = (
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟ"  # noqa: RUF001
+    "ΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"  # noqa: RUF001
+)
+_HIGH = (
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…   ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉"  # noqa: RUF001
+    "∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑           〉∫⌠ ⌡         "  # noqa: RUF001
+)
+_SYMBOLS = {0x20 + at: c for at, c in enumerate(_LOW)} | {
+    0xA0 + at: c for at, c in enumerate(_HIGH)
+}
+# Stands for a character of another such font, so that the reader knows of it.
+UNKNOWN = "\N{WHITE SQUARE}"
+_TYPED = re.compile("[\uf020-\uf0ff]")
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_MOST_BASES = 10  # styles that a style is based on, one on the other
+_OFF = {"0", "false", "off"}
+_PROPERTIES, _VALUE = qn("w:rPr"), qn("w:val")
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
 _LEFT_OUT = {qn(f"w:{name}") for name in ("del", "moveFrom", "rt", "pPr", "rPr", "tbl")} | {
@@ -25,6 +47,106 @@ _NOTES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
 _MATH = {qn("m:oMath"), qn("m:oMathPara")}
 _BOX, _OBJECT = qn("w:txbxContent"), qn("w:object")
 _FORMULA = "[formula]"  # stands where one stood that has no text
+
+
+def symbol(font: str, code: int) -> str:
+    """Return a character by its number in a font, as in ``w:sym``."""
+    if font.lower() == "symbol":
+        return _SYMBOLS.get(code & 0xFF, " ")
+    if code < 0x20 or 0xD800 <= code < 0xF900:  # a number of the font's own
+        return UNKNOWN
+    return chr(code)
+
+
+def typed_symbols(font: str, text: str) -> str:
+    """Return a text in which characters of a font of symbols are written as Word numbers them."""
+    return _TYPED.sub(lambda found: symbol(font, ord(found[0])), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a run looks.
+
+    ``shown``: whether it is neither hidden nor struck out. ``moved_up``: whether it is set higher,
+    but not as an exponent.
+    """
+
+    shown: bool
+    raised: bool
+    lowered: bool = False
+    moved_up: bool = False
+
+
+_PLAIN = Look(shown=True, raised=False)
+_RAISED = 4  # half points above the line from which on text is set above it
+
+
+class Styles:
+    """The styles of a file."""
+
+    def __init__(self, document: Any) -> None:
+        """Read the styles of python-docx's ``document``."""
+        self._elements = {style.style_id: style.element for style in document.styles}
+        self._looks: dict[str, list[Any]] = {"": []}
+        self._levels = {style_id: self._level(style_id) for style_id in self._elements}
+
+    def level(self, paragraph: Any) -> int:
+        """Return the level of a paragraph that is a heading, from 1, which is the title's; or 0."""
+        return self._levels.get(paragraph.style or "", 0)
+
+    def look(self, run: Any, paragraph: Any) -> Look:
+        """Return how a run of a paragraph looks."""
+        own = run.find(_PROPERTIES)
+        named = None if own is None else own.find(qn("w:rStyle"))
+        style = "" if named is None else named.get(_VALUE, "")
+        properties = [] if own is None else [own]
+        properties += self._properties(style) + self._properties(paragraph.style or "")
+        if not properties:
+            return _PLAIN
+        shown = all(_value(properties, name) in _OFF for name in ("vanish", "strike", "dstrike"))
+        align, height = _value(properties, "vertAlign"), _value(properties, "position")
+        half_points = int(height) if height.lstrip("-").isdecimal() else 0
+        return Look(
+            shown,
+            raised=align == "superscript",
+            lowered=align == "subscript" or half_points <= -_RAISED,
+            moved_up=half_points >= _RAISED,
+        )
+
+    def _properties(self, style_id: str) -> list[Any]:
+        """Return what a style and those that it is based on say of the look."""
+        if style_id not in self._looks:
+            found = (element.find(_PROPERTIES) for element in self._bases(style_id))
+            self._looks[style_id] = [each for each in found if each is not None]
+        return self._looks[style_id]
+
+    def _bases(self, style_id: str) -> list[Any]:
+        """Return a style and those that it is based on."""
+        found: list[Any] = []
+        while style_id in self._elements and len(found) < _MOST_BASES:
+            found.append(self._elements[style_id])
+            based = found[-1].find(qn("w:basedOn"))
+            style_id = "" if based is None else based.get(_VALUE, "")
+        return found
+
+    def _level(self, style_id: str) -> int:
+        for element in self._bases(style_id):
+            name = element.find(qn("w:name"))
+            words = "" if name is None else name.get(_VALUE, "")
+            if found := _HEADING.fullmatch(words):
+                return int(found[1]) + 1
+            if words == "Title":
+                return 1
+        return 0
+
+
+def _value(properties: list[Any], name: str) -> str:
+    """Return the value of a property where it is said first, "0" if it is not said."""
+    for each in properties:
+        found = each.find(qn(f"w:{name}"))
+        if found is not None:
+            return str(found.get(_VALUE, "1"))
+    return "0"
 
 
 @dataclass(slots=True)

@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.json_lines import LineBlock, opened
-from retrieval.corpora.page_ids import bad_id
-from retrieval.corpora.pronunciations import without_pronunciations
-from retrieval.corpora.unpacking import unpacked
+from retrieval.corpora.cleaning import clean, without_pronunciations
+from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.json_lines import LineBlock, files_in, opened, unpacked
 from retrieval.errors import BadSource
 
 _SUFFIXES = (".json.gz", ".json.bz2", ".json")
@@ -71,11 +68,7 @@ class CirrusCorpus:
         Raises:
             BadSource: there are none.
         """
-        self._files = (
-            [place]
-            if place.is_file()
-            else sorted(p for p in place.rglob("*") if p.name.endswith(_SUFFIXES) and p.is_file())
-        )
+        self._files = files_in(place, _SUFFIXES)
         if not self._files:
             raise BadSource(
                 "source_missing",

@@ -1,8 +1,12 @@
-"""``fever:DIR``: the wiki-pages of the FEVER release (Thorne et al. 2018), or its zip."""
+"""``fever:DIR``: the wiki-pages of the FEVER release (Thorne et al. 2018), or its zip.
+
+The spelling of the pages is undone: Penn Treebank tokens, and titles made for file names. Page ids
+and sentence ids stay as in FEVER; only texts that are shown and matched are changed.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +17,30 @@ from urllib.parse import quote
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.json_lines import LineBlock, line_blocks, opened
-from retrieval.corpora.page_ids import bad_id
-from retrieval.corpora.wiki.fever_spelling import plain_text, plain_title
+from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.json_lines import LineBlock, fingerprint_of, line_blocks, opened
 from retrieval.errors import BadSource
+from retrieval.normal_form import nfc
 
 _MOST_SENTENCES = 100_001  # of a page
+_BRACKETS = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "-COLON-": ":",
+    "-SLASH-": "/",
+}
+_BRACKET = re.compile("|".join(_BRACKETS))
+_OPENING_QUOTE = re.compile(r"``\s*")
+_CLOSING_QUOTE = re.compile(r"\s*''")
+_CLITIC = re.compile(r"\s+(n't|'(?:s|re|ve|ll|d|m))\b", re.IGNORECASE)
+_PLURAL_POSSESSIVE = re.compile(r"(?<=s)\s+'(?=\s)")
+_BEFORE = re.compile(r"(?<!\s)\s+([,.;:?!%)\]}])")
+_AFTER = re.compile(r"([(\[{$£€#])\s+")
+_DASH = re.compile(r"\s--\s")
 
 
 class FeverCorpus:
@@ -48,12 +69,7 @@ class FeverCorpus:
 
     def fingerprint(self) -> str:
         """Return a digest of the files' names and contents."""
-        digest = hashlib.sha256()
-        for path in self._files or [self._place]:
-            with opened(path) as stream:
-                digest.update(path.name.encode())
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        return digest.hexdigest()
+        return fingerprint_of(self._files or [self._place])
 
     def size(self) -> int:
         """Return the bytes of the files; of a zip, after unpacking."""
@@ -175,3 +191,35 @@ def _lines(lines: str, where: str) -> list[_Line] | BadPage:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
+
+
+def plain_title(page_id: str) -> str:
+    """Return a page id as a title in normal spelling.
+
+    ``Savages_-LRB-band-RRB-`` is ``Savages (band)``.
+    """
+    return nfc(_unbracketed(page_id).replace("_", " ")).strip()
+
+
+def plain_text(tokens: str) -> str:
+    """Return a tokenised sentence in normal spelling, in NFC.
+
+    ``He did n't say `` no '' -LRB- twice -RRB- .`` is ``He didn't say "no" (twice).``
+    """
+    text = _unbracketed(tokens)
+    # Searching a character is much faster than a pattern.
+    if "`" in text:
+        text = _OPENING_QUOTE.sub('"', text)
+    if "'" in text:
+        text = _CLOSING_QUOTE.sub('"', text)
+        text = _CLITIC.sub(r"\1", text)
+        text = _PLURAL_POSSESSIVE.sub("'", text)
+    if "--" in text:
+        text = _DASH.sub(" – ", text)  # noqa: RUF001 - the dash that is meant
+    text = _BEFORE.sub(r"\1", text)
+    text = _AFTER.sub(r"\1", text)
+    return nfc(" ".join(text.split()))
+
+
+def _unbracketed(text: str) -> str:
+    return _BRACKET.sub(lambda match: _BRACKETS[match[0]], text) if "-" in text else text

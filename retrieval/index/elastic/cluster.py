@@ -7,8 +7,8 @@ once for some seconds, so that claims in the queue do not wait again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from elastic_transport import ConnectionTimeout, TlsError, TransportError
 from elastic_transport.client_utils import DEFAULT
@@ -20,6 +20,7 @@ from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.errors import index_missing
 
 Answer = TypeVar("Answer")
+Hit: TypeAlias = Mapping[str, Any]
 
 _OLDEST = (8, 19)
 _NEWEST = 9  # the major version
@@ -31,6 +32,8 @@ _BROKEN_SECONDS = 3.0
 _DISK_BLOCK = "/12/"
 # Errors that may not occur with another copy or later.
 _PASSING = {429, 502, 503, 504}
+_PAGE = 2000
+_RECORDS_A_PAGE = 100
 
 
 class Cluster:
@@ -246,3 +249,34 @@ def _reason(error: Exception) -> str:
 
 _CHECK_RUNNING = "Check that it runs and that its address is right."
 _CHECK_ADDRESS = "Check the address of the store."
+
+
+def scan(
+    cluster: Cluster,
+    version: str,
+    fields: Sequence[str],
+    record: bool = False,
+    query: Mapping[str, Any] | None = None,
+) -> Iterator[Hit]:
+    """Yield all hits of a query, or all documents, each with its fields.
+
+    ``record``: with its record too.
+
+    The index does not change, so each page of hits can begin after the last id of the one before.
+
+    Raises:
+        IndexUnavailable: the cluster does not answer.
+    """
+    body: dict[str, Any] = {
+        "size": _RECORDS_A_PAGE if record else _PAGE,
+        "sort": "id",
+        "docvalue_fields": list(fields),
+        "_source": record,
+        "track_total_hits": False,
+    } | ({"query": query} if query else {})
+    while True:
+        (hits,) = cluster.searches(version, [body], patient=True)
+        yield from hits
+        if len(hits) < body["size"]:
+            return
+        body["search_after"] = hits[-1]["sort"]

@@ -1,6 +1,6 @@
 """Builds an index in Elasticsearch and changes it: resumable after a kill, swapped in by an alias.
 
-``meta`` describes the parts of such an index.
+``meta.py`` describes the parts of such an index.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.batches import batched
 from retrieval.index.building import Plan, name_of, read, updates
 from retrieval.index.elastic.change_lock import ChangeLock, being_changed
-from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only
+from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only, scan
 from retrieval.index.elastic.elastic_store import ElasticStore
 from retrieval.index.elastic.elastic_version import (
     ElasticVersion,
@@ -31,6 +31,8 @@ from retrieval.index.elastic.elastic_version import (
 )
 from retrieval.index.elastic.entries import (
     FORMAT,
+    OldVersion,
+    SplitDocuments,
     code_in,
     digest_of,
     id_in,
@@ -38,7 +40,6 @@ from retrieval.index.elastic.entries import (
     sentence_codes_in,
     value_in,
 )
-from retrieval.index.elastic.entry_maker import SplitDocuments
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.elastic.meta import (
     ElasticMeta,
@@ -49,8 +50,6 @@ from retrieval.index.elastic.meta import (
     serving_version_or_none,
     vectors_of,
 )
-from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.unchanged import OldVersion
 from retrieval.index.errors import damaged, other_encoder, source_empty, unknown_document
 from retrieval.index.formats.description import Description
 from retrieval.index.interface import (
@@ -230,7 +229,7 @@ class ElasticIndex(Index):
     def _version_of(
         self, lock: ChangeLock, meta: ElasticMeta, copy_of: str | None = None
     ) -> ElasticVersion:
-        """Continue or begin the version that ``meta`` describes; see ``resume_or_start``."""
+        """Continue or begin the version that ``meta.py`` describes; see ``resume_or_start``."""
         return ElasticVersion.resume_or_start(self._cluster, lock, self._snapshots, meta, copy_of)
 
     def _checked_digests(self, meta: ElasticMeta) -> Iterator[str]:

@@ -1,23 +1,28 @@
 """One version of an index in Elasticsearch, read with few requests for each claim.
 
 Searches by name or words also return the vectors of the documents, and opened documents come with
-the codes of their sentences. Both are cached, so that comparing them later needs no request.
+the codes of their sentences. Both are cached, so that comparing them later needs no request. A
+check reads the trie of titles thousands of times, so it is in files that the processes of a machine
+share: made once for each version, when the index is built, or by the first process that needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import fcntl
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.errors import IndexUnavailable
 from retrieval.index.batches import batched
-from retrieval.index.elastic.cluster import Cluster
+from retrieval.index.elastic.cluster import Cluster, Hit, scan
 from retrieval.index.elastic.entries import (
-    Hit,
     SentenceCodes,
     analysed,
     code_in,
@@ -27,16 +32,20 @@ from retrieval.index.elastic.entries import (
     titles_in,
 )
 from retrieval.index.elastic.meta import ElasticMeta
-from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.title_snapshot import open_titles
 from retrieval.index.errors import damaged
 from retrieval.index.formats.codes import from_bytes, products, rotation
 from retrieval.index.formats.records import document_of
-from retrieval.index.formats.suggestions import suggested, suggester
-from retrieval.index.formats.title_key import title_key
-from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
-from retrieval.index.named_titles import NamedTitles
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.index.formats.titles import NamedTitles, read_titles, run_of, title_key, write_titles
+from retrieval.index.formats.words import suggested, suggester
+from retrieval.index.interface import (
+    MOST_OF_A_NAME,
+    DocumentStore,
+    IndexInfo,
+    by_bm25,
+    by_similarity,
+)
+from retrieval.models.generators.title_trie import TitleRun, TitleTrie
+from retrieval.system.files import write_array
 from retrieval.types import (
     Document,
     PhraseMatch,
@@ -45,6 +54,12 @@ from retrieval.types import (
     SentenceMatch,
     TitleMatch,
 )
+
+_IDS, _ENDS = "ids.npy", "id_ends.npy"
+_KEPT_SECONDS = 3600.0
+
+# All titles; the ids of their documents, joined; and where each of these ends.
+_Snapshot: TypeAlias = tuple[TitleRun, NDArray[np.uint8], NDArray[np.int64]]
 
 # Documents whose sentences are compared with a query; their codes are about 75 kB.
 # ``research/reports/elasticsearch-benchmark.md`` says how many of the nearest ones are in them.
@@ -58,6 +73,90 @@ _KEPT = 20_000  # documents whose vectors are kept
 _KEYS = ("title_key", "plain_key")
 _DOCUMENT = ("id", "code")
 _SENTENCES = ("id", "numbers", "sentence_codes")
+
+
+def open_titles(
+    snapshots: Path, version: str, titled: Callable[[], Iterator[tuple[str, str]]]
+) -> TitleTrie:
+    """Return the titles of a version of an index.
+
+    ``snapshots``: the folder of this index's snapshots. ``titled`` yields ids and titles; it is
+    called if the snapshot is missing or damaged.
+
+    Raises:
+        IndexUnavailable: the folder cannot be written.
+
+    Also raises what ``titled`` raises.
+    """
+    folder = snapshots / version
+    try:
+        run, ids, ends = _read(folder) or _made(folder, titled)
+    except OSError as error:
+        raise IndexUnavailable(
+            "titles_unavailable",
+            f"The titles of the index cannot be stored in {folder} ({error.strerror or error}).",
+            "Make room there, or check the permissions of ESOTERIC_HOME.",
+        ) from error
+
+    def document_id(number: int) -> str:
+        start = int(ends[number - 1]) if number else 0
+        return bytes(ids[start : int(ends[number])]).decode("utf-8")
+
+    return TitleTrie(run, document_id)
+
+
+def _read(folder: Path) -> _Snapshot | None:
+    """Return a snapshot; None if it is missing or damaged."""
+    try:
+        ids, ends = (np.load(folder / name, mmap_mode="r") for name in (_IDS, _ENDS))
+        return read_titles(folder), ids, ends
+    except (FileNotFoundError, EOFError, ValueError):
+        return None
+
+
+def _made(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> _Snapshot:
+    """Make a snapshot, unless another process has made it by now, and return it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (found := _read(folder)) is not None:
+            return found
+        partial = folder.with_name(f"{folder.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        made = _write(partial, titled())
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+        _remove_others(folder)
+        return made
+
+
+def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> _Snapshot:
+    ids: list[bytes] = []
+
+    def numbered() -> Iterator[tuple[int, str]]:
+        for number, (document_id, title) in enumerate(titled):
+            ids.append(document_id.encode("utf-8"))
+            yield number, title
+
+    run = run_of(numbered())
+    joined = np.frombuffer(b"".join(ids), dtype=np.uint8)
+    ends = np.cumsum([len(one) for one in ids], dtype=np.int64)
+    write_titles(folder, run)
+    write_array(folder / _IDS, joined)
+    write_array(folder / _ENDS, ends)
+    return run, joined, ends
+
+
+def _remove_others(folder: Path) -> None:
+    """Remove old snapshots, which no worker opens any more; mapped files stay readable."""
+    for other in folder.parent.iterdir():
+        if other.is_dir() and other != folder and _age(other) > _KEPT_SECONDS:
+            shutil.rmtree(other)
+
+
+def _age(folder: Path) -> float:
+    return time.time() - folder.stat().st_mtime
 
 
 class ElasticStore(DocumentStore):
@@ -109,8 +208,7 @@ class ElasticStore(DocumentStore):
         found: list[list[PhraseMatch]] = [[] for _ in searches]
         bodies = [self._any_phrase(phrases[place], searches[place].limit) for place in asked]
         for place, hits in zip(asked, self._hits(bodies), strict=True):
-            matches = [PhraseMatch(id_in(hit), float(hit["_score"])) for hit in hits]
-            found[place] = sorted(matches, key=lambda match: (-match.bm25, match.document_id))
+            found[place] = by_bm25(PhraseMatch(id_in(hit), float(hit["_score"])) for hit in hits)
         return found
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
@@ -214,9 +312,7 @@ class ElasticStore(DocumentStore):
             rows = np.flatnonzero(similar >= np.partition(similar, -limit)[-limit]).tolist()
         else:
             rows = list(range(len(keys)))
-        matches = [SentenceMatch(keys[row], float(similar[row])) for row in rows]
-        matches.sort(key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
-        return matches[:limit]
+        return by_similarity(SentenceMatch(keys[row], float(similar[row])) for row in rows)[:limit]
 
     def _by_ids(
         self, ids: Sequence[str], fields: Sequence[str], record: bool = False

@@ -19,18 +19,24 @@ from elasticsearch.helpers import BulkIndexError, streaming_bulk
 from retrieval.errors import EsotericError
 from retrieval.index.batches import batched
 from retrieval.index.elastic.change_lock import ChangeLock
-from retrieval.index.elastic.cluster import Cluster, read_only
+from retrieval.index.elastic.cluster import Cluster, read_only, scan
 from retrieval.index.elastic.elastic_store import ElasticStore
-from retrieval.index.elastic.entries import SETTINGS, id_in, key_of, mapping, value_in
-from retrieval.index.elastic.entry_maker import EntryMaker, MadeEntries
+from retrieval.index.elastic.entries import (
+    SETTINGS,
+    EntryMaker,
+    MadeEntries,
+    OldVersion,
+    id_in,
+    key_of,
+    mapping,
+    value_in,
+)
 from retrieval.index.elastic.meta import (
     ElasticMeta,
     all_versions,
     new_version,
     serving_version_or_none,
 )
-from retrieval.index.elastic.scan import scan
-from retrieval.index.elastic.unchanged import OldVersion
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.networks import runtime

@@ -1,4 +1,4 @@
-"""How a document is stored in Elasticsearch: the mapping, and the entries sent and read.
+"""How a document is stored in Elasticsearch: the mapping, and the entries made, sent and read.
 
 A document and its sentences are one entry:
 
@@ -15,6 +15,11 @@ A document and its sentences are one entry:
   plan            the change of the index that wrote it (``Meta.plan``)
 
 Of these only ``record`` is part of ``_source``; the others are rebuilt from it, or from vectors.
+
+A build takes the entries of unchanged documents from the version that it updates. The record of a
+page is made again from the page and the stored sentences. If it and the stored vectors have the
+stored digest, the page is unchanged and its entry is whole, so the page is neither split nor
+encoded again.
 """
 
 from __future__ import annotations
@@ -22,19 +27,36 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.formats.records import Record, line_of, names_of, whole_of
-from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.corpora.corpus import Chunk, Page
+from retrieval.errors import IndexUnavailable
+from retrieval.index.batches import batched
+from retrieval.index.building import pages_in, prepare_networks
+from retrieval.index.elastic.cluster import Cluster, Hit
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.formats.codes import as_bytes, codes, rotation
+from retrieval.index.formats.records import (
+    Record,
+    encodable,
+    line_of,
+    names_of,
+    record_of,
+    records_of,
+    whole_of,
+)
+from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.formats.words import words_analyzer
-
-Hit: TypeAlias = Mapping[str, Any]
+from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.text.sentence_splitter import shared_splitter
 
 FORMAT = 2
 
@@ -50,6 +72,10 @@ SETTINGS = {
     "refresh_interval": "-1",
     "max_result_window": 10_000,
 }
+_PAGES_AT_ONCE = 1000  # pages whose entries are read in one request
+_VECTORS = {"code": np.int8, "sentence_codes": np.uint8}
+
+logger = logging.getLogger(__name__)
 
 
 def mapping(dimension: int) -> dict[str, Any]:
@@ -175,3 +201,154 @@ def value_in(hit: Hit, field: str) -> Any:
 @cache
 def _analyzer() -> Any:
     return words_analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class OldVersion:
+    """The version that a build updates, and the length of its vectors, 0 without vectors."""
+
+    location: ElasticLocation
+    version: str
+    dimension: int
+
+
+class UnchangedEntries:
+    """Reads the entries of a version, with connections of its own; each process has its own."""
+
+    def __init__(self, before: OldVersion) -> None:
+        """Store the version; no request is sent yet."""
+        self._cluster = Cluster(before.location)
+        self._version = before.version
+        self._vectors = _VECTORS if before.dimension else {}
+        self._readable = True
+
+    def of(self, pages: Sequence[Page]) -> list[dict[str, Any] | None]:
+        """Return the entry of each page without its plan; None if the page must be made again.
+
+        That is so if the page is new, has changed, or its entry is damaged or cannot be read.
+        """
+        entries: list[dict[str, Any] | None] = []
+        for some in batched(pages, _PAGES_AT_ONCE):
+            hits = self._hits(some)
+            entries += [self._unchanged(page, hits.get(page.id)) for page in some]
+        return entries
+
+    def _hits(self, pages: Sequence[Page]) -> dict[str, Hit]:
+        """Return the stored entries with the ids of the pages; none if they cannot be read.
+
+        Of the record only the sentences are read: the texts may be longer than those of the pages.
+        """
+        body = {
+            "query": {"ids": {"values": list({key_of(page.id) for page in pages})}},
+            "size": len(pages),
+            "docvalue_fields": ["id", "digest", *self._vectors],
+            "_source": ["record.sentences"],
+            "track_total_hits": False,
+        }
+        try:
+            (hits,) = self._cluster.searches(self._version, [body], patient=True)
+        except IndexUnavailable as error:
+            if self._readable:
+                logger.warning("Unchanged documents may be made again: %s", error)
+            self._readable = False
+            return {}
+        return {id_in(hit): hit for hit in hits}
+
+    def _unchanged(self, page: Page, hit: Hit | None) -> dict[str, Any] | None:
+        if hit is None:
+            return None
+        sentences = hit.get("_source", {}).get("record", {}).get("sentences", ())
+        stored = ((value_in(hit, field) or "", kind) for field, kind in self._vectors.items())
+        vectors = [np.frombuffer(base64.b64decode(text), kind) for text, kind in stored]
+        record = record_of(page, sentences)
+        if digest_of(record, *vectors) != value_in(hit, "digest"):
+            return None
+        return entry_of(record, *vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDocuments:
+    """Documents that are split already."""
+
+    records: list[Record]
+
+
+Item: TypeAlias = Chunk | SplitDocuments
+
+
+@dataclass(frozen=True, slots=True)
+class MadeEntries:
+    """The entries of an item.
+
+    Attributes:
+        entries: the documents to send to Elasticsearch.
+        pages: how many pages could be read.
+        bad: the errors of the others.
+    """
+
+    entries: list[dict[str, Any]]
+    pages: int
+    bad: list[str]
+
+
+class EntryMaker:
+    """Makes the entries of items; each process has its own."""
+
+    def __init__(
+        self,
+        encoder: DocumentEncoder | None,
+        plan: str,
+        threads: int,
+        networks: Path | None,
+        before: OldVersion | None = None,
+    ) -> None:
+        """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
+
+        ``threads``: how many the encoder may use if there is only one process. ``networks``: the
+        folder of converted networks. ``before``: the version that unchanged documents are taken
+        from.
+        """
+        prepare_networks(threads, networks)
+        self._encoder = encoder
+        self._plan = plan
+        self._splitter = shared_splitter()
+        self._turn = rotation(encoder.dimension) if encoder is not None else None
+        self._unchanged = UnchangedEntries(before) if before is not None else None
+
+    def __call__(self, item: Item) -> MadeEntries:
+        """Return the entries of an item."""
+        if isinstance(item, SplitDocuments):
+            return MadeEntries(self._entries(item.records), len(item.records), [])
+        read, unread = pages_in(item)
+        pages = [page for page in read if not _too_long(page)]
+        bad = [f"{page.message} {page.hint}" for page in unread]
+        bad += [reason for page in read if (reason := _too_long(page))]
+        unchanged = self._unchanged.of(pages) if self._unchanged else [None] * len(pages)
+        changed = [page for page, entry in zip(pages, unchanged, strict=True) if entry is None]
+        new = iter(self._entries(records_of(changed, self._splitter)))
+        # In the order of the pages: of two with one id, the later one is used.
+        entries = [next(new) if entry is None else self._planned(entry) for entry in unchanged]
+        return MadeEntries(entries, len(pages), bad)
+
+    def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
+        if self._encoder is None or self._turn is None:
+            return [self._planned(entry_of(record)) for record in records]
+        if not records:
+            return []
+        whole, sentences = self._encoder.encode_documents([encodable(r) for r in records])
+        return [
+            self._planned(entry_of(record, code, codes(own @ self._turn)))
+            for record, code, own in zip(records, as_bytes(whole), sentences, strict=True)
+        ]
+
+    def _planned(self, entry: dict[str, Any]) -> dict[str, Any]:
+        return entry | {"plan": self._plan}
+
+
+def _too_long(page: Page) -> str:
+    """Return why Elasticsearch would refuse a page, "" if it would not."""
+    if len(page.id) > LONGEST_ID:
+        return f"A page has an id of {len(page.id)} characters. Give it one of {LONGEST_ID}."
+    if len(page.text) + sum(map(len, page.sentences or ())) > LONGEST_TEXT:
+        return f"The page {page.id!r} is longer than {LONGEST_TEXT} characters. Split it."
+    return ""

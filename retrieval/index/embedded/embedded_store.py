@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.embedded.digests import verify
-from retrieval.index.embedded.documents import Documents
+from retrieval.index.embedded.documents import Documents, connected, digest_of_documents
 from retrieval.index.embedded.layout import (
     DATABASES,
     DOCUMENTS,
@@ -21,17 +20,26 @@ from retrieval.index.embedded.layout import (
     ROTATION,
     SIGNS,
     VECTORS,
+    EmbeddedMeta,
+    Stored,
     current_version,
+    not_opened,
+    read_meta,
 )
 from retrieval.index.embedded.lexical import LexicalReader
-from retrieval.index.embedded.meta import EmbeddedMeta, not_opened, read_meta
-from retrieval.index.embedded.vectors import NearSentences, Vectors
+from retrieval.index.embedded.vectors import NearSentences, Vectors, digest_of_vectors
 from retrieval.index.errors import damaged
 from retrieval.index.formats.records import document_of
-from retrieval.index.formats.title_files import read_titles
-from retrieval.index.formats.title_key import split_disambiguation, title_key
-from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
+from retrieval.index.formats.titles import read_titles, split_disambiguation, title_key
+from retrieval.index.interface import (
+    MOST_OF_A_NAME,
+    DocumentStore,
+    IndexInfo,
+    by_bm25,
+    by_similarity,
+)
 from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.system.files import digest_of
 from retrieval.text.edit_distance import is_near
 from retrieval.types import (
     Document,
@@ -42,7 +50,38 @@ from retrieval.types import (
     TitleMatch,
 )
 
+DIGESTS = {DOCUMENTS: digest_of_documents, VECTORS: digest_of_vectors}
 _READ_FOR_WORDS = 20  # documents
+
+
+def verify(index: Path, version: Path, meta: EmbeddedMeta) -> None:
+    """Read a version and compare it with its digests.
+
+    Raises:
+        IndexUnavailable: something is not what was built.
+    """
+    for name, (_, digest) in meta.files.items():
+        if digest_of(version / name) != digest:
+            raise damaged(meta.fix(), Path(name).name)
+    for kind, stored in meta.stored.items():
+        if stored.name and not _is_whole(index / DATABASES / stored.name, kind, stored):
+            raise damaged(meta.fix(), stored.name)
+
+
+def _is_whole(path: Path, kind: str, stored: Stored) -> bool:
+    try:
+        with closing(connected(path)) as connection:
+            # What documents are found by, which the digests say nothing about.
+            if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+                return False
+        first = 0
+        for count, digest in stored.parts:
+            if DIGESTS[kind](path, first, first + count) != digest:
+                return False
+            first += count
+    except (OSError, sqlite3.Error, ValueError):
+        return False
+    return True
 
 
 class EmbeddedStore(DocumentStore):
@@ -177,22 +216,20 @@ class EmbeddedStore(DocumentStore):
     def _holding(self, search: PhraseSearch) -> list[PhraseMatch]:
         found = self._lexical.matches(search.phrases, search.limit)
         ids = self._documents.ids([number for number, _ in found])
-        matches = [PhraseMatch(i, bm25) for i, (_, bm25) in zip(ids, found, strict=True)]
-        return sorted(matches, key=lambda match: (-match.bm25, match.document_id))
+        return by_bm25(PhraseMatch(i, bm25) for i, (_, bm25) in zip(ids, found, strict=True))
 
     def _matches(self, near: NearSentences) -> list[SentenceMatch]:
         numbers = near.documents.tolist()
         needed = sorted(set(numbers))
         records = dict(zip(needed, self._documents.records(needed), strict=True))
-        matches = [
+        return by_similarity(
             SentenceMatch(
                 SentenceKey(records[n]["id"], records[n]["sentences"][position][0]), similarity
             )
             for n, position, similarity in zip(
                 numbers, near.positions.tolist(), near.similarities.tolist(), strict=True
             )
-        ]
-        return sorted(matches, key=lambda m: (-m.similarity, m.key.document_id, m.key.sentence_id))
+        )
 
     def _numbers(self, ids: Collection[str]) -> list[int]:
         """Return the numbers of documents whose ids came from this index."""

@@ -16,12 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus
-from retrieval.index.embedded import document_tables, vectors
-from retrieval.index.embedded.database import append
-from retrieval.index.embedded.digests import DIGESTS
-from retrieval.index.embedded.documents import Documents, later_passages, sentence_counts
-from retrieval.index.embedded.embedded_store import EmbeddedStore
-from retrieval.index.embedded.encoding import encode
+from retrieval.index.embedded import documents, vectors
+from retrieval.index.embedded.documents import Documents, append, later_passages, sentence_counts
+from retrieval.index.embedded.embedded_store import DIGESTS, EmbeddedStore
 from retrieval.index.embedded.layout import (
     BAD_PAGES,
     DATABASES,
@@ -33,25 +30,27 @@ from retrieval.index.embedded.layout import (
     ROTATION,
     SIGNS,
     VECTORS,
+    EmbeddedMeta,
+    Stored,
     current_version,
+    read_meta,
     swap_in,
     sweep,
+    write_meta,
 )
 from retrieval.index.embedded.lexical import LexicalWriter
-from retrieval.index.embedded.meta import EmbeddedMeta, Stored, read_meta, write_meta
 from retrieval.index.embedded.new_documents import NewDocuments, Prepared
-from retrieval.index.embedded.packaged_vectors import packaged_vectors
-from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, encode, packaged_vectors
 from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
-from retrieval.index.formats.title_files import NAMES, read_titles, run_of, write_titles
+from retrieval.index.formats.titles import NAMES, read_titles, run_of, write_titles
 from retrieval.models.encoders.encoder import DocumentEncoder
 from retrieval.models.generators.title_trie import joined
 from retrieval.system.files import digest_of, write_array, write_whole
 
 SAVED = "saved.json"
 _PASSING = (SAVED, META)  # not of the version, or written after what describes the others
-_TABLES = {DOCUMENTS: document_tables.TABLES, VECTORS: vectors.TABLES}
+_TABLES = {DOCUMENTS: documents.TABLES, VECTORS: vectors.TABLES}
 
 
 class FolderVersion:

@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.index.building import pages_in
-from retrieval.index.embedded.database import as_the_system_says, connected
-from retrieval.index.embedded.document_tables import INDEXES, SCHEMA, TITLES
-from retrieval.index.embedded.documents import Documents
+from retrieval.index.embedded.documents import (
+    INDEXES,
+    SCHEMA,
+    TITLES,
+    Documents,
+    as_the_system_says,
+    connected,
+)
 from retrieval.index.formats.records import (
     Record,
     block_of,
@@ -24,7 +29,7 @@ from retrieval.index.formats.records import (
     records_of,
     whole_of,
 )
-from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.text.sentence_splitter import shared_splitter
 
 # The documents of another database, or of this one, that the new documents replace: those with the

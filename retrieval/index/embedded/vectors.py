@@ -1,23 +1,49 @@
-"""The database of the documents' vectors, and the search in it.
+"""The database of the documents' vectors: how they are made, and the search in it.
 
 A search compares the query's signs with those of all documents, which are in a memory-mapped
 file. Then the query itself is compared with the signs of the nearest documents, and finally with
 the codes of their sentences, which are read from the database (``codes``).
+
+Vectors of the default corpus come with the project, so that its build encodes nothing:
+
+models/vital-vectors/
+  vectors.json   what was encoded, by which encoder (``packaged_key``), and the SHA-256 of
+  vectors.npz    the vectors and the matrix that rotated them
+
+If the corpus, its sentences or the encoder differ, or the file is damaged, the build encodes as for
+any other corpus.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.index.embedded.database import as_the_system_says, connected, rows_of
-from retrieval.index.formats.codes import along, from_bytes, products, signs
+from retrieval.index.building import prepare_networks
+from retrieval.index.embedded.documents import (
+    as_the_system_says,
+    connected,
+    records_between,
+    rows_of,
+)
+from retrieval.index.embedded.layout import FORMAT
+from retrieval.index.formats.codes import along, as_bytes, codes, from_bytes, products, signs
+from retrieval.index.formats.records import encodable
+from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.networks import runtime
+from retrieval.models.networks.minilm import SHA256
+from retrieval.system.files import digest_of
+from retrieval.system.on_all_cores import in_order
 
 TABLES = ("vectors",)
 
@@ -31,6 +57,12 @@ CREATE TABLE vectors (number INTEGER PRIMARY KEY, document BLOB NOT NULL, signs 
 # with signs. In an index with fewer documents than the second, all sentences are compared.
 _BY_SIGNS = 8000
 _BY_SENTENCES = 800
+# Encoded together: many enough for batches of similar length, few enough to lose little in an
+# interruption.
+_DOCUMENTS = 512
+PACKAGED = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"
+PACKAGED_CONFIG, PACKAGED_ARRAYS = "vectors.json", "vectors.npz"
+_PACKAGED_NAMES = ("documents", "signs", "codes", "turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,3 +256,84 @@ def digest_of_vectors(path: Path, first: int, last: int) -> str:
         for number, *blobs in connection.execute(question, [first, last]):
             digest.update(number.to_bytes(8, "big") + b"".join(blobs))
     return digest.hexdigest()
+
+
+def encode(
+    documents: Path,
+    last: int,
+    new: NewVectors,
+    encoder: DocumentEncoder,
+    turn: NDArray[np.float32],
+    processes: int,
+    on_progress: Callable[[int], None],
+) -> None:
+    """Add the vectors of the documents of a database that have none yet, up to before ``last``.
+
+    ``turn`` is the matrix that rotates them (``codes.rotation``). ``on_progress`` receives the
+    number of the next document.
+
+    Raises:
+        ModelUnavailable: the encoder cannot be loaded.
+        OSError: the disk is full or read-only, or the database of the documents is damaged.
+    """
+    starts = [*range(new.end, last, _DOCUMENTS), last]
+    prepare = partial(_Encoding, documents, encoder, turn, processes, runtime.kept_folder())
+    for encoded in in_order(prepare, pairwise(starts), processes):
+        new.add(encoded)
+        on_progress(new.end)
+
+
+class _Encoding:
+    """Encodes documents of a database, in any process."""
+
+    def __init__(
+        self,
+        documents: Path,
+        encoder: DocumentEncoder,
+        turn: NDArray[np.float32],
+        threads: int,
+        networks: Path | None,
+    ) -> None:
+        prepare_networks(threads, networks)
+        self._documents = documents
+        self._encoder = encoder
+        self._turn = turn
+
+    def __call__(self, numbers: tuple[int, int]) -> EncodedDocuments:
+        read = [encodable(record) for record in records_between(self._documents, *numbers)]
+        whole, sentences = self._encoder.encode_documents(read)
+        apart = np.concatenate([np.zeros((0, self._encoder.dimension), np.float32), *sentences])
+        return EncodedDocuments(
+            as_bytes(whole),
+            signs(whole @ self._turn),
+            codes(apart @ self._turn),
+            [len(each) for each in sentences],
+        )
+
+
+def packaged_vectors(encoder: str, documents: str) -> dict[str, NDArray[Any]] | None:
+    """Return the packaged vectors of these documents by this encoder, if there are any.
+
+    They are the arrays of ``EncodedDocuments`` by their names, and ``turn``, which rotated them.
+
+    ``encoder``: the encoder's name. ``documents``: the digest of the documents.
+    """
+    arrays = PACKAGED / PACKAGED_ARRAYS
+    try:
+        config = json.loads((PACKAGED / PACKAGED_CONFIG).read_text(encoding="utf-8"))
+        wanted = packaged_key(encoder, documents)
+        # The digest takes the longest time, so it is computed last.
+        if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
+            return None
+        with np.load(arrays) as packaged:
+            return {name: packaged[name] for name in _PACKAGED_NAMES}
+    except (OSError, ValueError, AttributeError, KeyError):
+        return None
+
+
+def packaged_key(encoder: str, documents: str) -> dict[str, object]:
+    """Return what vectors depend on.
+
+    The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
+    """
+    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "documents": documents}

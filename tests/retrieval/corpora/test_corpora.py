@@ -11,14 +11,15 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from retrieval.corpora import json_lines
+from retrieval.corpora import json_lines, records
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
-from retrieval.corpora.records import jsonl
-from retrieval.corpora.records.records import Fields
+from retrieval.corpora.records import Fields
 from retrieval.corpora.sources import KNOWN, open_corpus
+from retrieval.corpora.wiki.fever import plain_title
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
+from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
 
 
@@ -50,42 +51,27 @@ def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
     assert len(by_id) == 10_033
 
 
-def test_fever_keeps_its_ids_and_plain_text_is_shown(tmp_path: Path) -> None:
-    write_json_lines(
-        tmp_path / "wiki-001.jsonl",
-        fever_page("", ""),
-        fever_page(
-            "Lamp_-LRB-song-RRB-", "0\tIt is a song .\tsong\tSong\n1\t\n2\tIt 's old .\n3\t"
-        ),
-    )
+def test_fever_keeps_its_ids_and_leaves_out_a_page_without_one(tmp_path: Path) -> None:
+    path = tmp_path / "wiki-001.jsonl"
+    write_json_lines(path, fever_page("", ""), fever_page("Lamp_-LRB-song-RRB-", "0\tIt is ."))
     (page,) = pages_of(f"fever:{tmp_path}")
     assert (page.id, page.title) == ("Lamp_-LRB-song-RRB-", "Lamp (song)")
     assert page.url == "https://en.wikipedia.org/wiki/Lamp_%28song%29"
-    assert page.sentences == ("It is a song.", "", "It's old.", "")
 
 
-def test_fever_sentences_have_the_pages_that_they_link_to(tmp_path: Path) -> None:
-    write_json_lines(
-        tmp_path / "wiki-001.jsonl",
-        fever_page(
-            "Pier",
-            "0\tAnn Lee saw\nit in Rowan .\tAnn Lee\tAnn Lee\tRowan\tRowan -LRB- film -RRB-\n"
-            "1\tIt is old .",
-        ),
-        fever_page("Lamp", "0\tIt is old ."),
-    )
-    pier, lamp = pages_of(f"fever:{tmp_path}")
-    assert pier.sentences == ("Ann Lee saw it in Rowan.", "It is old.")
-    assert pier.links == (("Ann Lee", "Rowan (film)"), ())
-    assert lamp.links == ()
+@cases("fever", "page_id", "title")
+def test_a_page_of_fever_has_the_title_that_a_reader_would_write(page_id: str, title: str) -> None:
+    assert plain_title(page_id) == title
 
 
-def test_a_fever_sentence_that_holds_a_line_break_is_one_sentence(tmp_path: Path) -> None:
-    write_json_lines(
-        tmp_path / "wiki-001.jsonl", fever_page("Lamp", "0\tIt is\nold .\tage\n1\tIt is red .")
-    )
+@cases("fever", "lines", "sentences", "links")
+def test_a_page_of_fever_has_the_sentences_that_a_reader_would_write(
+    tmp_path: Path, lines: str, sentences: list[str], links: list[list[str]]
+) -> None:
+    write_json_lines(tmp_path / "wiki-001.jsonl", fever_page("Lamp", lines))
     (page,) = pages_of(f"fever:{tmp_path}")
-    assert page.sentences == ("It is old.", "It is red.")
+    assert list(page.sentences or ()) == sentences
+    assert [[*titles] for titles in page.links] == links
 
 
 def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Path) -> None:
@@ -101,47 +87,7 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
 
 
-def test_code_and_front_matter_of_a_markdown_file_are_neither_title_nor_text(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a.md").write_text(
-        "---\ntitle: draft\n---\n\n~~~ python\n# a comment\n~~~\n\n# The lamp\n\nIt is red.\n\n"
-        "````\n```\n# still code\n```\n````\n\nIt is old.\n\n```\nnever closed\n",
-        encoding="utf-8",
-    )
-    (page,) = pages_of(f"folder:{tmp_path}")
-    assert (page.title, page.text) == ("The lamp", "It is red. It is old.")
-
-
-@pytest.mark.parametrize(
-    ("markdown", "title", "text"),
-    [
-        ("It landed in\n1969. It was small.", "a", "It landed in 1969. It was small."),
-        ("- red\n- 2 lamps\n\n1. old", "a", "red 2 lamps old"),
-        ("```the lamp``` is red.\n\nIt is old.", "a", "the lamp is red. It is old."),
-        ("```\ncode\n`````\nIt is old.", "a", "It is old."),
-        ("---\n\nIt is red.\n\n---\nIt is old.", "a", "It is red. It is old."),
-        ("# Lamps in C#\n\nRed.", "Lamps in C#", "Red."),
-        ("#\n\nIt is red.", "a", "It is red."),
-        ("See [it](x_(red)) and ![the *old* lamp](y).", "a", "See it and the old lamp."),
-        ("| lamp | colour |\n|---|---|\n| old | red |", "a", "lamp: old, colour: red."),
-        ("It has ~~9~~ 8 of 10<sup>3</sup> lamps.[^a]", "a", "It has 8 of 10³ lamps."),
-        ("It has 8<sup>1</sup> <del>old</del> lamps.", "a", "It has 8 lamps."),
-        ("It is 101<sub>2</sub> and CO<sub>2</sub>.", "a", "It is 101₂ and CO2."),
-        ('It has <b style="display: none">9 *old*</b> lamps.', "a", "It has lamps."),
-        ("<div hidden>It is <b>green</b>.<br>9</div>\n<p>It is red.</p>", "a", "It is red."),
-        ("[^a]: It is red.", "a", "It is red."),
-        ("<b>It</b> is *red* and __old__ but `not_new`.", "a", "It is red and old but not_new."),
-        (
-            '<p align="center">It is <b>r</b>ed\n&amp; old.</p>\n\nIt burns.',
-            "a",
-            "It is red & old. It burns.",
-        ),
-        ("<table><tr><td>old</td><td>red</td></tr></table>", "a", "old red"),
-        ("<script>x = 'It is blue.'</script> It is red.", "a", "It is red."),
-        ("<style>\np { color: red }\n</style>\n<!-- not this -->\n# The lamp", "The lamp", ""),
-    ],
-)
+@cases("markdown", "markdown", "title", "text")
 def test_markdown_is_read_as_its_readers_see_it(
     tmp_path: Path, markdown: str, title: str, text: str
 ) -> None:
@@ -259,7 +205,7 @@ CAFES = [{"id": str(number), "text": "Zoë owns the café: 5 €."} for number i
 def test_records_may_be_in_windows_1252_wherever_a_block_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, encoding: str
 ) -> None:
-    monkeypatch.setattr(jsonl, "BLOCK", 1000)
+    monkeypatch.setattr(records, "BLOCK", 1000)
     monkeypatch.setattr(json_lines, "BLOCK", 1000)
     (tmp_path / "cafes.jsonl").write_bytes(content.encode(encoding))
     pages = list(pages_of(f"jsonl:{tmp_path / 'cafes.jsonl'}"))
@@ -299,7 +245,7 @@ def test_a_list_is_the_same_however_it_is_cut_into_chunks(
 ) -> None:
     path = tmp_path / "lamps.json"
     path.write_text(json.dumps([{"id": n, "text": "It is red. " * 99} for n in range(2000)]))
-    monkeypatch.setattr(jsonl, "BLOCK", 100_000)
+    monkeypatch.setattr(records, "BLOCK", 100_000)
     chunks = list(open_corpus(f"jsonl:{path}").chunks())
     assert len(chunks) > 10
     assert [page.id for chunk, _ in chunks for page in chunk] == [str(n) for n in range(2000)]
@@ -308,7 +254,7 @@ def test_a_list_is_the_same_however_it_is_cut_into_chunks(
 def test_an_item_that_never_ends_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl, "LONGEST", 1 << 20)
+    monkeypatch.setattr(records, "LONGEST", 1 << 20)
     path = tmp_path / "lamps.json"
     path.write_bytes(b'[{"id": "' + b"x" * (1 << 21))
     assert "an item is longer than 1 MiB" in refusal(f"jsonl:{path}")
@@ -340,9 +286,19 @@ def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path
         open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
 
 
-def test_an_empty_place_is_refused(tmp_path: Path) -> None:
-    assert "contains no .jsonl files" in refusal(f"fever:{tmp_path}")
-    assert "contains no text, Markdown, HTML, PDF or Word files" in refusal(f"folder:{tmp_path}")
+@pytest.mark.parametrize(
+    ("kind", "lacks"),
+    [
+        ("fever", ".jsonl files"),
+        ("folder", "text, Markdown, HTML, PDF or Word files"),
+        ("cirrus", ".json.gz or .json.bz2 files"),
+        ("parquet", ".parquet or .arrow files"),
+    ],
+)
+def test_an_empty_place_is_refused(tmp_path: Path, kind: str, lacks: str) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    assert f"contains no {lacks}" in refusal(f"{kind}:{tmp_path}")
 
 
 @pytest.mark.parametrize("number", ["100001", "9" * 5000])
@@ -386,12 +342,6 @@ def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
     assert complaint.message.startswith(f"{path}, {expected}")
     assert complaint.hint
     assert "good" in [page.id for page in pages_of(f"jsonl:{path}")]
-
-
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\x89PNG\0")
-    (complaint,) = complaints(f"folder:{tmp_path}")
-    assert "a.txt: the file is not a text" in complaint.message
 
 
 def test_the_lines_of_a_file_are_the_same_however_they_are_cut_into_blocks(

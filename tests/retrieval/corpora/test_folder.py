@@ -21,7 +21,7 @@ import pytest
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.corpus import BadPage, Page, Passage
-from retrieval.corpora.folder import child, files, folder_corpus, formats, zipped
+from retrieval.corpora.folder import child, document, folder_corpus, zipped
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
@@ -480,7 +480,7 @@ def test_a_process_that_is_ended_loses_only_its_file(
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
     with ChildProcess(child.__name__) as process:
-        kind = formats.BY_SUFFIX[".pdf"]
+        kind = document.BY_SUFFIX[".pdf"]
         child.read(process, tmp_path / "b.pdf", kind)
         assert process.pid is not None
         Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
@@ -493,7 +493,7 @@ def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(endless())
     program = (
         "import sys; from pathlib import Path; from retrieval.corpora.folder.child import *;"
-        "from retrieval.corpora.folder.formats import BY_SUFFIX;"
+        "from retrieval.corpora.folder.document import BY_SUFFIX;"
         "process = ChildProcess('retrieval.corpora.folder.child'); process._start();"
         "print(process.pid, flush=True); read(process, Path(sys.argv[1]), BY_SUFFIX['.pdf'])"
     )
@@ -540,9 +540,9 @@ def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> N
 def test_without_a_library_its_files_are_counted_in_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = formats.find_spec
+    there = document.find_spec
     monkeypatch.setattr(
-        formats, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
+        document, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
     )
     for n in range(100):
         (tmp_path / f"{n}.pdf").write_bytes(pdf_of(["It is red."]))
@@ -552,7 +552,9 @@ def test_without_a_library_its_files_are_counted_in_one_message(
         f"1 .docx file and 100 .pdf files in {tmp_path} were left out, because pypdfium2 and"
         " python-docx are not installed. Run: "
     )
-    assert message.endswith("pip install -r " + str(files.install_service_command()).split()[-1])
+    assert message.endswith(
+        "pip install -r " + str(folder_corpus.install_service_command()).split()[-1]
+    )
     (tmp_path / "a.heic").write_bytes(b"x")
     first = complaint(tmp_path)
     assert first.startswith(f"{message} 1 file in {tmp_path} is of formats that are not read: 1 .h")

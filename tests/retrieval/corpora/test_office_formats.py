@@ -31,12 +31,13 @@ from retrieval.corpora.folder import (
     zipped,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.number_format import shown_number
+from retrieval.corpora.folder.spreadsheet import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.retrieval.corpora import office_files
 from tests.retrieval.corpora.office_files import epub_of, mail_of, odt_of
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.server
 
@@ -50,18 +51,6 @@ FORMULA = """<mc:AlternateContent
     xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><mc:Choice Requires="a14">
     <a14:m><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup>
     </m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent>"""
-
-
-ODT_TABLE = """<table:table><table:table-header-rows><table:table-row>
-    <table:table-cell><text:p>Town</text:p></table:table-cell>
-    <table:table-cell><text:p>2019</text:p></table:table-cell>
-    <table:table-cell><text:p>2020</text:p></table:table-cell>
-    </table:table-row></table:table-header-rows><table:table-row>
-    <table:table-cell table:number-rows-spanned="2"><text:p>Rowan</text:p></table:table-cell>
-    <table:table-cell table:number-columns-spanned="2"><text:p>7</text:p></table:table-cell>
-    <table:covered-table-cell/></table:table-row><table:table-row><table:covered-table-cell/>
-    <table:table-cell><text:p>8</text:p></table:table-cell>
-    <table:table-cell><text:p>9</text:p></table:table-cell></table:table-row></table:table>"""
 
 
 def texts(document: FileText) -> list[tuple[tuple[str, ...], str]]:
@@ -106,54 +95,18 @@ def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_
     ]
 
 
-@pytest.mark.parametrize(
-    ("body", "read"),
-    [
-        ('<text:p>10<text:span text:style-name="raised">6</text:span> ants</text:p>', ["10⁶ ants"]),
-        ('<text:p>10<text:span text:style-name="own">6</text:span> ants</text:p>', ["10⁶ ants"]),
-        ('<text:p>101<text:span text:style-name="down">2</text:span></text:p>', ["101₂"]),
-        (
-            """<text:section text:display="none"><text:p>It is green.</text:p></text:section>
-            <text:section text:display="condition"><text:p>It is red.</text:p></text:section>""",
-            ["It is red."],
-        ),
-        (
-            """<text:p>It <text:hidden-text>9</text:hidden-text>is <text:ruby>
-            <text:ruby-base>old</text:ruby-base><text:ruby-text>8</text:ruby-text></text:ruby>.
-            </text:p>""",
-            ["It is old."],
-        ),
-        (
-            '<text:p>Here: <draw:frame><draw:object xlink:href="Object 1"/></draw:frame>.</text:p>',
-            ["Here: x=7."],
-        ),
-        (
-            ODT_TABLE,
-            ["Town: Rowan, 2019: 7, 2020: 7.", "Town: Rowan, 2019: 8, 2020: 9."],
-        ),
-    ],
-)
-def test_an_odt_is_read_as_it_is_shown(tmp_path: Path, body: str, read: list[str]) -> None:
+@cases("office", "odt", "read")
+def test_an_odt_is_read_as_it_is_shown(tmp_path: Path, odt: str, read: list[str]) -> None:
     path = tmp_path / "lamps.odt"
-    path.write_bytes(odt_of(body))
+    path.write_bytes(odt_of(odt))
     assert [text for _, text in texts(open_document.read(path))] == read
 
 
-@pytest.mark.parametrize(
-    ("body", "read"),
-    [
-        (r"It holds 10{\up6\fs14 6} ants and \up8 7\up0  taps.", "It holds 10⁶ ants and 7 taps."),
-        (r"It is 101{\sub 2} and CO{\sub 2}.", "It is 101₂ and CO2."),
-        (r"It is 101{\dn6 2} here.", "It is 101₂ here."),
-        (r"It holds 1{\up2 5} taps.", "It holds 15 taps."),
-    ],
-)
-def test_numbers_above_and_below_the_line_of_an_rtf_stay_apart(
-    tmp_path: Path, body: str, read: str
-) -> None:
+@cases("office", "rtf", "read")
+def test_an_rtf_is_read_as_it_is_shown(tmp_path: Path, rtf: str, read: list[str]) -> None:
     path = tmp_path / "lamps.rtf"
-    path.write_text(rf"{{\rtf1\ansi {body}\par}}", encoding="ascii")
-    assert texts(rich_text.read(path)) == [((), read)]
+    path.write_text(rf"{{\rtf1\ansi {rtf}\par}}", encoding="ascii")
+    assert [text for _, text in texts(rich_text.read(path))] == read
 
 
 def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
@@ -359,28 +312,7 @@ def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_pat
     ]
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "shown"),
-    [
-        (0.125, "0%", "13%"),
-        (0.285, "0%", "29%"),
-        (0.125, "0.0#%", "12.5%"),
-        (-0.034, "0.0%", "-3.4%"),
-        (12.5, r"0.0\ \%", "12.5 %"),
-        (1234, '#,##0 "€"', "1,234 €"),
-        (1234.5, "[$USD] #,##0.00", "USD 1,234.5"),
-        (-1234.5, "$#,##0.00;[Red]($#,##0.00)", "-$1,234.5"),
-        (45.6, 'General" million"', "45.6 million"),
-        (1_200_000, '0.0,,"M"', "1.2M"),
-        (2139, "00000", "02139"),
-        (5, ";;;", ""),
-        (0, '0;-0;"none"', "none"),
-        (0.5, "# ?/?", "0.5"),
-        (1200, "0.00E+00", "1200"),
-        (0.1 + 0.2, "General", "0.3"),
-        (1e20, "General", "1e+20"),
-    ],
-)
+@cases("office", "value", "form", "shown")
 def test_a_number_is_shown_as_its_format_says(value: float, form: str, shown: str) -> None:
     assert shown_number(value, form) == shown
 

@@ -11,9 +11,10 @@ import pytest
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page, Passage, readable_pages
-from retrieval.corpora.passages import LIMIT, WHOLE, Block, paragraphs, passages
+from retrieval.corpora.passages import LIMIT, WHOLE, Block, paragraphs, passages, sections
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.vital import VitalCorpus
+from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
 
 URL = "https://example.org/lamps"
@@ -160,6 +161,16 @@ def test_short_sections_are_joined_and_have_the_headings_that_they_share() -> No
     assert [(text_of([page]), page.passage and page.passage.section) for page in pages] == [
         ("It is red. It is blue.", ("Lamps",)),
         (long, ("Lamps", "Green")),
+    ]
+
+
+@cases("headings", "lines", "blocks")
+def test_headings_that_nothing_marks_but_a_line_of_their_own(
+    lines: list[str], blocks: list[list[str]]
+) -> None:
+    assert sections(lines) == [
+        Block(text, (heading,), anchor=heading.replace(" ", "_")) if heading else Block(text)
+        for text, heading in blocks
     ]
 
 

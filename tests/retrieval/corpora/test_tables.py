@@ -2,70 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
+from tests.support.cases import cases
 
 
-def split(*rows: str) -> list[list[str]]:
-    return [[cell.strip() for cell in row.split("|")] for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("rows", "sentences"),
-    [
-        (["Lamp | Made", "red | 1921"], ["Lamp: red, Made: 1921."]),
-        (["Town | 1921 | 1922", "Rowan | 4 | 11"], ["Town: Rowan, 1921: 4, 1922: 11."]),
-        ([" | 1921/22 | Q3 1922", "Rowan | 4 | 11"], ["Rowan, 1921/22: 4, Q3 1922: 11."]),
-        (["Town | Age 5–9", "Rowan | 31%"], ["Town: Rowan, Age 5–9: 31%."]),  # noqa: RUF001
-        ([" | Q1 | H1 | FY 1921", "Rowan | 4 | – | 9"], ["Rowan, Q1: 4, H1: –, FY 1921: 9."]),  # noqa: RUF001
-        (
-            ["Town | 1921", "Rowan | 4", "Alder | n/a"],
-            ["Town: Rowan, 1921: 4.", "Town: Alder, 1921: n/a."],
-        ),
-        (
-            ["Town | Seen", "Rowan | A fire of 12 days", "Alder | Nothing"],
-            ["Town: Rowan, Seen: A fire of 12 days.", "Town: Alder, Seen: Nothing."],
-        ),
-        (["Name: | Ann | Day: | 5 May"], ["Name: Ann, Day: 5 May."]),
-        (["red | 1921", "blue | 1922"], ["red, 1921.", "blue, 1922."]),
-        (["Room 1 | Ann", "Room 2 | Bob"], ["Room 1, Ann.", "Room 2, Bob."]),
-        (["Maker: | Ann Lee", "Height: | 9 m"], ["Maker: Ann Lee.", "Height: 9 m."]),
-        (
-            ["Maker | Ann Lee", "Height | 9 m", "Colour | red"],
-            ["Maker, Ann Lee.", "Height, 9 m.", "Colour, red."],
-        ),
-        (
-            ["Town | Number of | Share of", " | lamps | houses", "Rowan | 4 | 7%"],
-            ["Town: Rowan, Number of lamps: 4, Share of houses: 7%."],
-        ),
-        (
-            ["Town | Oil | Gas", "Rowan | closed | closed", "Alder | 4 | 5"],
-            ["Town: Rowan, Oil: closed, Gas: closed.", "Town: Alder, Oil: 4, Gas: 5."],
-        ),
-        (["Lamp | Made", "red"], ["Lamp: red."]),
-        (
-            [
-                "Lamps of Rowan | |",
-                "Counted in May | |",
-                "Town | 1921 | 1922",
-                "Rowan | 4 m | 11 m",
-            ],
-            ["Lamps of Rowan.", "Counted in May.", "Town: Rowan, 1921: 4 m, 1922: 11 m."],
-        ),
-        (
-            ["Expenses |", "Rent | 90", "Income |", "Dues | 80"],
-            ["Expenses.", "Rent, 90.", "Income.", "Dues, 80."],
-        ),
-        (["Lamp | Made"], ["Lamp, Made."]),
-        (["Lamp", "red"], ["Lamp.", "red."]),
-        ([], []),
-    ],
-)
+@cases("tables", "rows", "sentences")
 def test_the_first_row_names_the_columns_if_it_looks_like_it(
     rows: list[str], sentences: list[str]
 ) -> None:
-    assert list(row_sentences(split(*rows))) == sentences
+    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
+    assert list(row_sentences(cells)) == sentences
 
 
 def test_merged_cells_are_repeated_in_each_of_their_places() -> None:

@@ -1,7 +1,5 @@
 """``zim:FILE``: introductions, redirects, and files that are damaged."""
 
-# ruff: noqa: RUF001 - phonetic spelling and other signs are meant
-
 from __future__ import annotations
 
 import os
@@ -12,17 +10,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.support.cases import cases
+
 pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM files")
 
 from cli.index import command
+from retrieval.corpora.cleaning import without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.pronunciations import REMOVED, without_pronunciations
 from retrieval.corpora.sources import open_corpus
-from retrieval.corpora.wiki.zim import child, zim_corpus
-from retrieval.corpora.wiki.zim.child import ArticleRequest, Damaged, ZimReader, end_shared_reader
-from retrieval.corpora.wiki.zim.directory import ZimFile
-from retrieval.corpora.wiki.zim.introduction import introduction
-from retrieval.corpora.wiki.zim.zim_corpus import Paths
+from retrieval.corpora.wiki import zim
+from retrieval.corpora.wiki.introduction import introduction as introduction_of
+from retrieval.corpora.wiki.zim import ArticleRequest, Damaged, Paths, ZimReader, end_shared_reader
+from retrieval.corpora.wiki.zim_directory import ZimFile
 from retrieval.errors import BadSource
 from tests.retrieval.corpora.zim_files import (
     METADATA,
@@ -80,7 +79,7 @@ def by_id(pages: list[Page | BadPage]) -> dict[str, Page]:
 
 @pytest.mark.parametrize("page", [newer_page, folded_page, oldest_page, mini_page])
 def test_every_kind_of_page_has_the_same_introduction(page: Callable[[str, str], str]) -> None:
-    assert introduction(page("Old Pier", LEAD).encode()) == TEXT
+    assert introduction_of(page("Old Pier", LEAD).encode()) == TEXT
 
 
 @pytest.mark.parametrize(
@@ -96,91 +95,27 @@ def test_every_kind_of_page_has_the_same_introduction(page: Callable[[str, str],
     ],
 )
 def test_a_page_without_a_paragraph_before_its_sections_has_no_introduction(content: bytes) -> None:
-    assert introduction(content) == ""
+    assert introduction_of(content) == ""
 
 
 def test_a_page_of_another_program_gives_the_paragraphs_before_its_first_heading() -> None:
     page = "<body><h1>Pier</h1><div><p>It is <b>old</b>.</p></div><h2>More</h2><p>No.</p></body>"
-    assert introduction(page.encode()) == "It is old."
+    assert introduction_of(page.encode()) == "It is old."
 
 
 def test_elements_that_are_nested_very_deeply_are_read() -> None:
     page = newer_page("Pier", "<p>It is old.</p><p>" + "<b>" * 50_000 + "x")
-    assert introduction(page.encode()).startswith("It is old.")
+    assert introduction_of(page.encode()).startswith("It is old.")
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("Rowan (; ) is", "Rowan is"),
-        ("Rowan (, born 1) is", "Rowan (born 1) is"),
-        (f"Rowan (Greek: {REMOVED}) is", "Rowan is"),
-        (f"Rowan (German: {REMOVED}; Latin: Sorbus) is", "Rowan (Latin: Sorbus) is"),
-        (f"Rowan (Latin: Sorbus, {REMOVED}, {REMOVED}) is", "Rowan (Latin: Sorbus) is"),
-        (f"Rowan ({REMOVED} or {REMOVED} ⓘ; born 1) is", "Rowan (born 1) is"),
-        (f"Rowan [{REMOVED}] is", "Rowan is"),
-        ("Rowan (a tree; old), f(x) and (listen)", "Rowan (a tree; old), f(x) and"),
-        ("Rowan (/ˈroʊən/ ⓘ ROH-ən; French: [ʁo.ɑ̃]) is", "Rowan is"),
-        ("Rowan (; ROH-ən) is", "Rowan is"),
-        ("Rowan (UK: /ˈrəʊ/, US: /ˈroʊ/; Gaelic: Caorann) is", "Rowan (Gaelic: Caorann) is"),
-        ("Rowan (non-EU) and (UK) use km/h and/or printf() of x[i]", None),
-        ("Rowan is old.[citation needed] It[who?] is [sic] red.", "Rowan is old. It is [sic] red."),
-        (
-            "Coordinates: 51°30′N 0°7′W / 51.5°N 0.1°W / 51.5; -0.1 10 Old Street is",
-            "10 Old Street is",
-        ),
-    ],
-)
-def test_nothing_is_left_of_pronunciation_marks_and_coordinates(
-    text: str, plain: str | None
-) -> None:
-    assert without_pronunciations(text) == (text if plain is None else plain)
+@cases("introductions", "text", "plain")
+def test_nothing_is_left_of_pronunciation_marks_and_coordinates(text: str, plain: str) -> None:
+    assert without_pronunciations(text) == plain
 
 
-@pytest.mark.parametrize(
-    ("html", "plain"),
-    [
-        ("10<sup>6</sup> km<sup>2</sup>", "10⁶ km²"),
-        ("H<sub>2</sub>O", "H2O"),
-        ("2<sup><i>n</i></sup>, e<sup><i>x</i></sup>, 2<sup>0.5</sup>", "2ⁿ, e^x, 2^0.5"),
-        ("It is old<sup>[3]</sup>.", "It is old."),
-        ("a<sup><p>b", "a"),
-    ],
-)
-def test_what_is_above_the_line_is_not_joined_to_a_number(html: str, plain: str) -> None:
-    assert introduction(newer_page("Pier", f"<p>{html}</p>").encode()).startswith(plain)
-
-
-@pytest.mark.parametrize(
-    ("tex", "plain"),
-    [
-        (r"{\displaystyle E=mc^{2}}", "E=mc²"),
-        (r"{\displaystyle \alpha \times x^{k}}", "α×x^k"),
-        (r"{\displaystyle {\frac {a}{b}}}", r"{\frac {a}{b}}"),
-        ("x" * 201, ""),
-    ],
-)
-def test_a_formula_is_written_in_plain_characters(tex: str, plain: str) -> None:
-    lead = (
-        '<p>Its law <span class="mwe-math-element"><span style="display: none;"><math'
-        f' alttext="{tex}"><mi>E</mi><annotation>{tex}</annotation></math></span><img'
-        f' class="mwe-math-fallback-image-inline" alt="{tex}"></span> is old.</p>'
-    )
-    written = f"{plain} " if plain else ""
-    assert introduction(newer_page("Pier", lead).encode()) == f"Its law {written}is old."
-
-
-def test_a_table_of_contents_in_a_lead_does_not_end_it() -> None:
-    lead = '<p>It is old.</p><div class="toc"><h2>Contents</h2></div><p>It is red.</p>'
-    assert introduction(newer_page("Pier", lead).encode()) == "It is old. It is red."
-
-
-def test_hidden_text_and_missing_pictures_are_not_read() -> None:
-    lead = (
-        '<p>It is <span style="visibility:hidden;">0</span>5 m long.'
-        '<span class="mw-broken-media">File:Pier.jpg</span></p>'
-    )
-    assert introduction(newer_page("Pier", lead).encode()) == "It is 5 m long."
+@cases("introductions", "lead", "introduction")
+def test_a_lead_is_read_in_plain_characters(lead: str, introduction: str) -> None:
+    assert introduction_of(newer_page("Pier", lead).encode()) == introduction
 
 
 def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Path) -> None:
@@ -214,7 +149,7 @@ def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Pat
 def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zim_corpus, "_CHUNK", 3)
+    monkeypatch.setattr(zim, "_CHUNK", 3)
     articles = [article(f"Pier {n}", f"<p>It is pier {n}.</p>") for n in range(7)]
     path = write_zim(tmp_path / "wiki.zim", articles)
     corpus = open_corpus(f"zim:{path}")
@@ -336,7 +271,7 @@ def test_an_article_that_takes_too_long_is_left_out(
     reader.facts()
     assert reader.pid is not None
     os.kill(reader.pid, signal.SIGSTOP)
-    monkeypatch.setattr(child, "_SECONDS", 0.2)
+    monkeypatch.setattr(zim, "_SECONDS", 0.2)
     (entry,) = ZimFile(path).directory().articles.tolist()
     assert [type(answer) for answer in reader.articles([ArticleRequest(entry, ())])] == [Damaged]
     reader.end()
@@ -345,7 +280,7 @@ def test_an_article_that_takes_too_long_is_left_out(
 def test_without_libzim_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zim_corpus, "_LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(zim, "_LIBRARIES", ("no_such_library",))
     message = refusal(tmp_path / "wiki.zim")
     assert "no_such_library, which is not installed" in message
     assert "-m pip install -r" in message

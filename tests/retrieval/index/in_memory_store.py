@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page, Passage
 from retrieval.errors import IndexUnavailable
-from retrieval.index.formats.title_key import split_disambiguation, title_key
+from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.models.generators.title_tokenizer import TitleTokenizer

@@ -18,8 +18,7 @@ import spacy  # noqa: F401 - once for all children, each of which would need a s
 import torch
 
 from retrieval.corpora.corpus import Page
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.work import unfinished
+from retrieval.index.embedded.embedded_index import EmbeddedIndex, unfinished
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.support.encoders import WordEncoder
 

@@ -19,15 +19,13 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.corpora.records.jsonl import JsonlCorpus
-from retrieval.corpora.records.records import USUAL
+from retrieval.corpora.records import USUAL, JsonlCorpus
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Plan
 from retrieval.index.embedded import documents, embedded_store
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.embedded_index import EmbeddedIndex, changing, unfinished
 from retrieval.index.embedded.embedded_store import EmbeddedStore
-from retrieval.index.embedded.meta import needs_build
-from retrieval.index.embedded.work import changing, unfinished
+from retrieval.index.embedded.layout import needs_build
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders.encoder import EncodableDocument
@@ -187,14 +185,6 @@ def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> Non
     assert EmbeddedIndex(tmp_path).encode(WordEncoder()).encoder == "words"
 
 
-def test_what_is_left_over_is_removed_where_there_is_no_index_yet(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
-    (begun,) = unfinished(tmp_path)
-    assert EmbeddedIndex(tmp_path).prune() == [begun.folder.name]
-    assert not begun.folder.exists()
-
-
 def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
     build(tmp_path)
     with changing(tmp_path) as begin:
@@ -202,16 +192,6 @@ def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
         with pytest.raises(IndexNotBuilt, match="is running"):
             EmbeddedIndex(tmp_path).prune()
         assert begun.folder.exists()
-
-
-def test_nothing_is_removed_of_an_index_of_another_version(tmp_path: Path) -> None:
-    build(tmp_path)
-    path = tmp_path / "current" / "meta.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(IndexUnavailable, match="another version"):
-        EmbeddedIndex(tmp_path).prune()
-    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Path) -> None:
@@ -234,20 +214,6 @@ def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Pat
     with pytest.raises(IndexUnavailable):
         EmbeddedStore.open(link, "words").documents(["Zoe"])
     assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
-
-
-def test_an_index_that_was_changed_is_not_replaced_by_what_its_source_alone_gives(
-    tmp_path: Path,
-) -> None:
-    build(tmp_path)
-    EmbeddedIndex(tmp_path).remove(["Zoe"])
-    path = tmp_path / "current" / "meta.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
-    assert needs_build(tmp_path, "list") is None
-    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
-        EmbeddedStore.open(tmp_path, "words")
-    assert "add and remove again what was added and removed since: " in refused.value.hint
-    assert refused.value.hint.endswith("index build --source list")
 
 
 def test_an_index_that_is_swapped_out_while_it_is_opened_is_opened_anew(
@@ -321,16 +287,6 @@ def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
     assert build(tmp_path, many()).documents == 1400
 
 
-def test_a_reader_keeps_the_index_that_it_opened(tmp_path: Path) -> None:
-    build(tmp_path)
-    old = EmbeddedStore.open(tmp_path, "words")
-    build(tmp_path, ListCorpus(PAGES[:2], content="2"))
-    assert [d.title for d in old.documents(["Zoe"])] == ["Zoë"]
-    assert [m.document_id for m in holding(old, "ships")]
-    assert EmbeddedStore.open(tmp_path, "words").info().documents == 2
-    assert len(list((tmp_path / "versions").iterdir())) == 1
-
-
 @pytest.mark.server
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     with start_build(tmp_path) as process:
@@ -354,22 +310,33 @@ def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
         EmbeddedStore.open(tmp_path, "words")
 
 
-def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
-    build(tmp_path)
-    path = tmp_path / "current" / "meta.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
-    with pytest.raises(IndexUnavailable, match="another version of ESOTERIC"):
-        EmbeddedStore.open(tmp_path, "words")
-    assert needs_build(tmp_path, "list") == "outdated"
-
-
-def test_an_index_of_this_format_is_not_outdated_nor_is_one_that_cannot_be_read(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("changed", "needed", "hint"),
+    [
+        (False, "outdated", "Run: "),
+        # Its source alone does not bring back what was changed.
+        (True, None, "add and remove again what was added and removed since: "),
+    ],
+)
+def test_an_index_of_another_format_is_refused_and_nothing_of_it_is_removed(
+    tmp_path: Path, changed: bool, needed: str | None, hint: str
 ) -> None:
     assert needs_build(tmp_path, "list") == "missing"
     build(tmp_path)
+    if changed:
+        EmbeddedIndex(tmp_path).remove(["Zoe"])
     assert needs_build(tmp_path, "list") is None
-    (tmp_path / "current" / "meta.json").write_text("[]")
+    path = tmp_path / "current" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
+    before = sorted(tmp_path.rglob("*"))
+    for use in (EmbeddedIndex(tmp_path).prune, lambda: EmbeddedStore.open(tmp_path, "words")):
+        with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
+            use()
+    assert hint in refused.value.hint
+    assert refused.value.hint.endswith("index build --source list")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert needs_build(tmp_path, "list") == needed
+    path.write_text("[]")  # what cannot be read is not outdated
     assert needs_build(tmp_path, "list") is None
 
 
@@ -460,8 +427,5 @@ def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all
     touched = replace(file, source="a.txt, modified on 2026-01-02")
     info = made.add(ListCorpus((touched,), content="3", date="2026-01-02"), None)
     assert info.as_corpus().text_date == info.date == "2026-01-02"
+    assert info.built_at[:4] == time.strftime("%Y", time.gmtime())
     assert made.open(None).documents(["a.txt"])[0].source == touched.source
-
-
-def test_building_took_place_now(tmp_path: Path) -> None:
-    assert build(tmp_path).built_at[:4] == time.strftime("%Y", time.gmtime())

@@ -11,7 +11,7 @@ import pytest
 from retrieval.corpora.corpus import BadPage, Chunk, Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Plan, pages_in, read, updates
-from retrieval.index.embedded.meta import write_meta
+from retrieval.index.embedded.layout import write_meta
 from retrieval.index.formats.description import Description
 from retrieval.index.interface import BuildProgress
 from retrieval.index.open import description_of

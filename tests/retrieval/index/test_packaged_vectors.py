@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from research.training import vital_vectors
 from retrieval.corpora.wiki.vital import VitalCorpus
-from retrieval.index.embedded import packaged_vectors
+from retrieval.index.embedded import vectors
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.packaged_vectors import ARRAYS, CONFIG
+from retrieval.index.embedded.vectors import PACKAGED_ARRAYS, PACKAGED_CONFIG
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders.encoder import EncodableDocument
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
@@ -40,7 +40,7 @@ class CountingEncoder(WordEncoder):
 def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with the vectors of ``PAGES``, made as those of the default corpus are."""
     folder = tmp_path / "packaged"
-    monkeypatch.setattr(packaged_vectors, "FOLDER", folder)
+    monkeypatch.setattr(vectors, "PACKAGED", folder)
     monkeypatch.setattr(vital_vectors, "VitalCorpus", ListCorpus)
     monkeypatch.setattr(vital_vectors, "MiniLMEncoder", WordEncoder)
     vital_vectors.encode_vital(tmp_path / "run", folder, processes=1)
@@ -58,7 +58,7 @@ def test_a_corpus_whose_vectors_are_packaged_is_not_encoded(packaged: Path, tmp_
     asked, info = built(tmp_path / "index", ListCorpus())
     assert asked == 0
     assert info.encoder == "words"
-    (packaged / CONFIG).unlink()
+    (packaged / PACKAGED_CONFIG).unlink()
     asked, other = built(tmp_path / "other", ListCorpus())
     assert asked == len(PAGES)
     assert other.checksum == info.checksum
@@ -73,15 +73,15 @@ def test_a_corpus_with_another_page_is_encoded(packaged: Path, tmp_path: Path) -
 def test_vectors_of_another_encoder_or_format_are_not_used(
     packaged: Path, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    config = json.loads((packaged / CONFIG).read_text())
-    (packaged / CONFIG).write_text(json.dumps(config | change))
+    config = json.loads((packaged / PACKAGED_CONFIG).read_text())
+    (packaged / PACKAGED_CONFIG).write_text(json.dumps(config | change))
     asked, _ = built(tmp_path / "index", ListCorpus())
     assert asked == len(PAGES)
 
 
 @pytest.mark.parametrize("damage", [b"", b"not vectors"])
 def test_damaged_vectors_are_not_used(packaged: Path, tmp_path: Path, damage: bytes) -> None:
-    (packaged / ARRAYS).write_bytes(damage)
+    (packaged / PACKAGED_ARRAYS).write_bytes(damage)
     asked, _ = built(tmp_path / "index", ListCorpus())
     assert asked == len(PAGES)
 
@@ -90,7 +90,7 @@ def test_damaged_vectors_are_not_used(packaged: Path, tmp_path: Path, damage: by
 def test_a_description_that_cannot_be_read_is_not_followed(
     packaged: Path, tmp_path: Path, config: str
 ) -> None:
-    (packaged / CONFIG).write_text(config)
+    (packaged / PACKAGED_CONFIG).write_text(config)
     asked, _ = built(tmp_path / "index", ListCorpus())
     assert asked == len(PAGES)
 

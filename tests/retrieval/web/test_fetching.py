@@ -11,8 +11,8 @@ from ipaddress import ip_address
 import pytest
 
 from retrieval.errors import InvalidText
+from retrieval.web.addresses import Address
 from retrieval.web.fetching import Fetcher, Reach
-from retrieval.web.public_addresses import Address
 from tests.support.web_server import (
     PAGE,
     WebServer,

@@ -1,0 +1,383 @@
+"""``zim:FILE``: the introductions of a Wikipedia, or another wiki, as Kiwix offers it for reading.
+
+``mini``, ``nopic`` and ``maxi`` files of a wiki have the same introductions; ``mini`` is smallest.
+A process of its own reads the file (``child_process``), since a damaged one may crash libzim. After
+an article that ends the process, another process continues with the next article.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from retrieval.corpora.child_process import ChildEnded, ChildProcess
+from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
+from retrieval.errors import BadSource
+from retrieval.system.fixes import install_zim_command
+
+if TYPE_CHECKING:
+    from libzim.reader import Archive, Entry
+
+_SECONDS = 60  # that opening a file or reading an article may take
+_CLUSTERS = 16 << 20  # bytes of unpacked clusters that libzim keeps; one is read after another
+_LARGEST = 32 << 20  # bytes of an article
+_MOST_ENDS = 50  # of the process while it reads one chunk
+_FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")
+_CHUNK = 256  # articles
+_LIBRARIES = ("libzim", "lxml")
+# Wikimedia's wikis, as Kiwix names their files: wikipedia_en_all_maxi_2025-10.
+_OF_WIKIMEDIA = re.compile(
+    r"(?:^|\.)(wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
+    r"_([a-z]{2,}(?:-[a-z]+)*)(?:_(simple))?(?:_|$)"
+)
+_HOST = re.compile(r"(?:[\w-]+\.)+[\w-]+(?::\d+)?", re.ASCII)
+# A wiki's own pages; an article's title never begins with one of these names.
+_OWN_PAGE = re.compile(
+    r"(?:(?:user|project|wikipedia|file|image|mediawiki|template|help|category|portal|draft|module)"
+    r"(?:[ _]talk)?|talk|media|special):",
+    re.IGNORECASE,
+)
+_NAMESPACE = "A/"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a file says of itself; ``main_path`` is the path of its main page, "" if it has none."""
+
+    metadata: dict[str, str]
+    main_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleRequest:
+    """An article's entry, and those that redirect to it."""
+
+    entry: int
+    redirects: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article; ``text`` is its introduction."""
+
+    path: str
+    title: str
+    text: str
+    other_titles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """An article that cannot be read, and why; ``path`` is "" if it is not known."""
+
+    path: str
+    reason: str
+
+
+class ZimReader:
+    """Reads one file."""
+
+    def __init__(self, path: Path) -> None:
+        """Start nothing yet."""
+        self._path = path
+        self._child = ChildProcess(__name__)
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, if there is one."""
+        return self._child.pid
+
+    def facts(self) -> Facts:
+        """Return what the file says of itself.
+
+        Raises:
+            BadSource: libzim cannot open it, or the process does not start.
+        """
+        try:
+            self._send(None)
+            facts = self._child.receive(_SECONDS)
+        except ChildEnded as error:
+            raise _damaged(self._path, "the process that read it was ended") from error
+        assert isinstance(facts, Facts)
+        return facts
+
+    def articles(self, wanted: Sequence[ArticleRequest]) -> Iterator[Article | Damaged]:
+        """Yield an answer for each of ``wanted``, in order.
+
+        Raises:
+            BadSource: libzim cannot open the file, it is damaged in very many places, or the
+                process does not start.
+        """
+        done = ends = 0
+        try:
+            while done < len(wanted):
+                try:
+                    self._send(wanted[done:])
+                    while done < len(wanted):
+                        answer = self._child.receive(_SECONDS)
+                        done += 1
+                        yield answer
+                except ChildEnded:
+                    ends += 1
+                    if ends > _MOST_ENDS:
+                        raise _damaged(self._path, "very many articles cannot be read") from None
+                    done += 1
+                    yield Damaged("", "the process that read it was ended")
+        finally:
+            if done < len(wanted):  # answers that nobody takes would be taken for later ones
+                self.end()
+
+    def end(self) -> None:
+        """End the process, if there is one."""
+        self._child.end()
+
+    def _send(self, wanted: Sequence[ArticleRequest] | None) -> None:
+        if self._child.pid is None:
+            self._child.send(self._path)
+            refusal = self._child.receive(_SECONDS)
+            if refusal:
+                self.end()
+                raise _damaged(self._path, refusal)
+        self._child.send(wanted)
+
+
+_reader: tuple[Path, ZimReader] | None = None
+
+
+def shared_reader(path: Path) -> ZimReader:
+    """Return this process's reader of a file; that of another file is ended."""
+    global _reader
+    if _reader is None or _reader[0] != path:
+        if _reader is None:
+            atexit.register(end_shared_reader)
+        end_shared_reader()
+        _reader = path, ZimReader(path)
+    return _reader[1]
+
+
+def end_shared_reader() -> None:
+    """End the process of ``shared_reader``."""
+    if _reader is not None:
+        _reader[1].end()
+
+
+def _damaged(path: Path, reason: str) -> BadSource:
+    return BadSource(
+        "source_damaged",
+        f"{path} is damaged or cut off, or is not a ZIM file ({reason}).",
+        "Fetch it again.",
+    )
+
+
+def serve(connection: Connection) -> None:
+    """Answer for the file that comes first: whether it can be opened, ``Facts``, and articles."""
+    from libzim.reader import Archive, set_cluster_cache_max_size
+
+    set_cluster_cache_max_size(_CLUSTERS)
+    try:
+        archive = Archive(connection.recv())
+    except Exception as error:  # libzim's own, of several kinds
+        connection.send(_reason(error))
+        return
+    connection.send("")
+    while True:
+        wanted = connection.recv()
+        if wanted is None:
+            connection.send(_facts(archive))
+        else:
+            for one in wanted:
+                connection.send(_article(archive, one))
+
+
+def _facts(archive: Archive) -> Facts:
+    metadata = {}
+    for name in _FACTS:
+        with suppress(Exception):  # it has none of that name, or it is damaged
+            metadata[name] = archive.get_metadata(name)[:1000].decode("utf-8", "replace").strip()
+    main = ""
+    with suppress(Exception):
+        if archive.has_main_entry:
+            main = archive.main_entry.get_item().path
+    return Facts(metadata, main)
+
+
+def _article(archive: Archive, wanted: ArticleRequest) -> Article | Damaged:
+    from retrieval.corpora.wiki.introduction import introduction
+
+    path = ""
+    try:
+        entry = archive._get_entry_by_id(wanted.entry)
+        path, title = entry.path, entry.title
+        item = entry.get_item()
+        if item.size > _LARGEST:
+            return Damaged(path, f"longer than {_LARGEST >> 20} MiB")
+        text = introduction(bytes(item.content))
+    except Exception as error:  # libzim's own, of several kinds
+        return Damaged(path, _reason(error))
+    return Article(path, title, text, tuple(_titles(archive, wanted.redirects)))
+
+
+def _titles(archive: Archive, redirects: Sequence[int]) -> Iterator[str]:
+    for number in redirects:
+        with suppress(Exception):  # the article can be read without it
+            entry: Entry = archive._get_entry_by_id(number)
+            yield entry.title
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+class ZimCorpus:
+    """The articles of one file; an article's path is its id."""
+
+    def __init__(self, place: Path) -> None:
+        """Open the file.
+
+        Raises:
+            BadSource: there is none, it is damaged, or libzim is not installed.
+        """
+        for library in _LIBRARIES:
+            if find_spec(library) is None:
+                raise BadSource(
+                    "library_missing",
+                    f"ZIM files are read with {library}, which is not installed.",
+                    f"Run: {install_zim_command()}",
+                )
+        self._file = ZimFile(place)
+        reader = ZimReader(self._file.path)
+        try:
+            facts = reader.facts()
+        finally:
+            reader.end()
+        metadata = facts.metadata
+        stem = self._file.path.stem
+        self.name = clean(metadata.get("Name", "")) or clean(metadata.get("Title", "")) or stem
+        self.source = f"zim:{place.resolve()}"
+        date = metadata.get("Date", "")[:10]
+        self.date = date if re.fullmatch(r"\d{4}-\d\d-\d\d", date, re.ASCII) else ""
+        self.language = clean(metadata.get("Language", ""))
+        self._paths = Paths(
+            self._file.old_layout or facts.main_path.startswith(_NAMESPACE),
+            _address_of(facts, stem),
+        )
+
+    def fingerprint(self) -> str:
+        """Return a digest of the file's UUID, its size and the MD5 that it has of its content.
+
+        Reading 100 GB would take minutes. Each file that is written gets another UUID, and the MD5
+        is of all its content, so a file of another content has another fingerprint. Damage to a
+        file does not change it.
+        """
+        written = (self._file.uuid, str(self._file.bytes).encode(), self._file.checksum())
+        return hashlib.sha256(b" ".join(written)).hexdigest()
+
+    def size(self) -> int:
+        """Return how many articles there are."""
+        return len(self._directory.articles)
+
+    def chunks(self) -> Iterator[tuple[ZimChunk, int]]:
+        """Yield the articles in the order of their content, the fastest to read."""
+        articles = self._directory.articles
+        for start in range(0, len(articles), _CHUNK):
+            wanted = tuple(
+                ArticleRequest(entry, self._directory.leading_to(entry))
+                for entry in articles[start : start + _CHUNK].tolist()
+            )
+            yield ZimChunk(self._file.path, self._paths, wanted), len(wanted)
+
+    @cached_property
+    def _directory(self) -> Directory:
+        return self._file.directory()
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """What the paths of a file are.
+
+    Attributes:
+        namespace: whether those of articles begin with ``A/``.
+        address: the address of articles without their name, "" if it is not known.
+    """
+
+    namespace: bool
+    address: str
+
+    def name_of(self, path: str) -> str | None:
+        """Return the path without its namespace, ``None`` if it is not an article's."""
+        if not self.namespace:
+            return path
+        return path.removeprefix(_NAMESPACE) if path.startswith(_NAMESPACE) else None
+
+    def url_of(self, name: str, title: str) -> str | None:
+        """Return the address of an article on its wiki."""
+        if not self.address:
+            return None
+        if name.endswith(".html") and not title.endswith(".html"):
+            name = title.replace(" ", "_")  # older files change the names: A_B.html for A/B
+        return self.address + quote(name)
+
+
+@dataclass(frozen=True, slots=True)
+class ZimChunk:
+    """Some articles of the file."""
+
+    path: Path
+    paths: Paths
+    wanted: tuple[ArticleRequest, ...]
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        """Yield the articles that have an introduction."""
+        answers = shared_reader(self.path).articles(self.wanted)
+        for wanted, answer in zip(self.wanted, answers, strict=True):
+            where = f"{self.path}, entry {wanted.entry}"
+            if isinstance(answer, Damaged):
+                path = f" ({clean(answer.path)})" if answer.path else ""
+                yield BadPage(
+                    f"{where}{path}: damaged ({clean(answer.reason)}).", "Fetch the file again."
+                )
+            elif answer.text and not _OWN_PAGE.match(answer.title):
+                page = self._page(answer, where)
+                if page is not None:
+                    yield page
+
+    def _page(self, article: Article, where: str) -> Page | BadPage | None:
+        name = self.paths.name_of(article.path)
+        if name is None:
+            return None
+        named = clean(article.title)
+        title = named if article.title != article.path else clean(name.replace("_", " "))
+        others = dict.fromkeys(map(clean, article.other_titles))
+        return bad_id(name, where) or Page(
+            id=name,
+            title=title or name,
+            url=self.paths.url_of(name, title),
+            text=article.text,
+            other_titles=tuple(other for other in others if other and other != title),
+        )
+
+
+def _address_of(facts: Facts, stem: str) -> str:
+    """Return the address of a wiki's articles without their names, "" if it is not known."""
+    metadata = facts.metadata
+    source = metadata.get("Source", "")
+    parts = urlsplit(source if "://" in source else f"https://{source}")
+    by_mwoffliner = "mwoffliner" in metadata.get("Scraper", "mwoffliner").lower()
+    if by_mwoffliner and parts.scheme in {"http", "https"} and _HOST.fullmatch(parts.netloc):
+        return f"{parts.scheme}://{parts.netloc}/wiki/"
+    for name in (metadata.get("Name", ""), stem):
+        if found := _OF_WIKIMEDIA.search(name.lower()):
+            return f"https://{found[3] or found[2]}.{found[1]}.org/wiki/"
+    return ""
