@@ -7,8 +7,7 @@ import time
 from research.benchmarks.row import Row
 from retrieval.corpora.corpus import readable_pages
 from retrieval.corpora.sources import open_corpus
-from retrieval.text import sentence_rules
-from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of, load_senter
+from retrieval.text.sentence_splitter import SentenceSplitter, boundaries, bounds_of, load_senter
 
 ROUNDS = 3
 
@@ -49,7 +48,7 @@ def _by_senter(texts: list[str]) -> list[list[tuple[int, int]]]:
 
 
 def _left_over(texts: list[str]) -> float:
-    read = [sentence_rules.read(text) for text in texts]
+    read = [boundaries(text) for text in texts]
     clear = sum(len(starts) for starts, _ in read)
     unclear = sum(len(stretch.unclear) for _, stretches in read for stretch in stretches)
     return unclear / (clear + unclear)

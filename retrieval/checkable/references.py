@@ -12,15 +12,6 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from retrieval.checkable.mentions import (
-    Mention,
-    Referent,
-    Sort,
-    mentions_of,
-    owner,
-    sort_of,
-    weight_of,
-)
-from retrieval.checkable.name_words import (
     CITIES,
     OF_COMPANIES,
     OF_NO_SETTLEMENT,
@@ -28,6 +19,13 @@ from retrieval.checkable.name_words import (
     OFFICES,
     ON_BOARD,
     SETTLEMENTS,
+    Mention,
+    Referent,
+    Sort,
+    mentions_of,
+    owner,
+    sort_of,
+    weight_of,
 )
 from retrieval.text.statement_cutter import Owner
 

@@ -9,11 +9,9 @@ from functools import cached_property
 
 from spacy.tokens import Doc, Token
 
-from retrieval.checkable.given_text import blocks_of
-from retrieval.checkable.kind_model import KindModel, read_model
-from retrieval.checkable.kind_rules import kind_by_rules
+from retrieval.checkable.given_text import Replaced, TextClaim, TextSentence, blocks_of
+from retrieval.checkable.kinds import KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import Reference, references_in
-from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
 from retrieval.errors import InvalidText
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.text.english import EnglishParser

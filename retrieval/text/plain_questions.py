@@ -1,7 +1,7 @@
 """A question for yes or no as a statement, by rules alone, for pages that offer it.
 
 The pages load no parser, so only questions of plain form are turned: where the subject ends must be
-clear from the words. ``retrieval.text.polar.as_statement`` turns more of them, when a claim is
+clear from the words. ``retrieval.text.clause.as_statement`` turns more of them, when a claim is
 checked.
 """
 

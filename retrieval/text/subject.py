@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.function_words import FUNCTION_WORDS
-from retrieval.text.stems import folded, stem
+from retrieval.text.word_forms import FUNCTION_WORDS, folded, stem
 
 
 def _words(text: str) -> frozenset[str]:

@@ -32,7 +32,7 @@ from retrieval.index.formats.title_files import read_titles
 from retrieval.index.formats.title_key import split_disambiguation, title_key
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.models.generators.title_trie import TitleTrie
-from retrieval.text.edit_distance import is_near
+from retrieval.text.word_forms import is_near
 from retrieval.types import (
     Document,
     PhraseMatch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from retrieval.text.edit_distance import is_near
+from retrieval.text.word_forms import is_near
 
 _MOST = 50
 _NAME = "near"

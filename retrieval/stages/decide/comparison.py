@@ -7,11 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.alignment import words_of
-from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
-from retrieval.quantities.halves import Comparison, Half, Halves, comparison
+from retrieval.quantities.amounts import load_units
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Filling,
+    Half,
+    Halves,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
 from retrieval.quantities.relation import Ruling
-from retrieval.quantities.units import load_units
+from retrieval.quantities.restated import words_of
 from retrieval.stages.decide.quantities import with_rulings
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.joint_reading import log_odds
-from retrieval.stages.missing import share_a_word
+from retrieval.stages.ending import share_a_word
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.copies import CopiedSentences
+from retrieval.text.context import CopiedSentences
 from retrieval.text.model_texts import path_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey

@@ -9,8 +9,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import ExpanderMakers, interleaved
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence, SentenceKey
 from retrieval.words import counted

@@ -9,8 +9,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import path_text
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey

@@ -15,11 +15,9 @@ from retrieval.models.cross_encoders.reranker import Reranker
 from retrieval.models.report.models import RELEVANCE, present_models
 from retrieval.models.report.networks import PairClassifier
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.context import context_of
-from retrieval.text.copies import CopiedSentences
+from retrieval.text.context import CopiedSentences, context_of
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import Evidence, RankedDocument, Sentence
 from retrieval.words import counted

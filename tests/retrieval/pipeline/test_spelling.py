@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.pipeline.claim_parser import ClaimParser
-from retrieval.pipeline.spelling import Spelling
-from retrieval.text.edit_distance import edit_distance, is_near
+from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.text.english import EnglishParser
+from retrieval.text.word_forms import edit_distance, is_near
 from tests.retrieval.index.in_memory_store import InMemoryStore
 
 TEXTS = {

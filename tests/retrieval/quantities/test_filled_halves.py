@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.filled_halves import Filled, compared, filled, fillings
-from retrieval.quantities.halves import Comparison, Half, comparison
-from retrieval.quantities.quantity import COUNT, DATE
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Half,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
+from retrieval.quantities.reading import COUNT, DATE
 from retrieval.quantities.relation import Ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import SUPPORTS, Label

@@ -4,11 +4,19 @@ import math
 
 import pytest
 
+from retrieval.quantities.amounts import (
+    _UNITS,
+    Interval,
+    _unit,
+    above,
+    below,
+    currency_before,
+    numerals,
+    point,
+    unit_after,
+)
 from retrieval.quantities.dates import dates
-from retrieval.quantities.interval import Interval, above, below, point
-from retrieval.quantities.numerals import numerals
 from retrieval.quantities.reading import dimensions, quantities
-from retrieval.quantities.units import _UNITS, _unit, currency_before, unit_after
 from retrieval.text.english import EnglishParser
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.text.copies import CopiedSentences
+from retrieval.text.context import CopiedSentences
 from retrieval.types import Document, SentenceKey
 from tests.support.evidence import document
 

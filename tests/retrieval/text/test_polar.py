@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from retrieval.pipeline.claim_parser import ClaimParser
+from retrieval.text.clause import as_statement
 from retrieval.text.english import EnglishParser
-from retrieval.text.polar import as_statement
 
 STATEMENTS = {
     "Was the Eiffel Tower built in 1889?": "The Eiffel Tower was built in 1889.",
