@@ -133,12 +133,14 @@ class Stage(Protocol):
     """
 
     def warm_up(self) -> None:
-        """Load the models of the stage; cheap if they are loaded already.
+        """Load the models that the stage was made with; cheap if they are loaded already.
 
         Raises:
             ModelUnavailable: a model is missing or damaged.
         """
-        return
+        for part in vars(self).values():
+            if hasattr(part, "warm_up"):
+                part.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Return the state with the results of this stage."""

@@ -49,12 +49,6 @@ class BridgeReader(Stage):
         self._cutoff = settings.bridge_cutoff
         self._limit = settings.selection_limit
 
-    def warm_up(self) -> None:
-        """Load the models."""
-        self._named.warm_up()
-        self._model.warm_up()
-        self._verifier.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Select one more of ``evidence``, and set ``named``."""
         best = next(iter(state.selected), None)

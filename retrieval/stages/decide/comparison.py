@@ -50,8 +50,7 @@ class ComparisonReader(Stage):
 
     def warm_up(self) -> None:
         """Load the models and the units."""
-        self._parser.warm_up()
-        self._model.warm_up()
+        super().warm_up()
         load_units()
 
     def run(self, state: ClaimState) -> Step:

@@ -43,10 +43,6 @@ class NaturalLogicProver(Stage):
         self._model = model
         self._cutoff = independence_cutoff
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Make the ``proof`` from the selected evidence."""
         proof = self.prove(state.parsed, state.selected)

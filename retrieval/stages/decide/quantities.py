@@ -45,8 +45,7 @@ class QuantityRuler(Stage):
 
     def warm_up(self) -> None:
         """Load the models and the units."""
-        self._parser.warm_up()
-        self._model.warm_up()
+        super().warm_up()
         load_units()
 
     def run(self, state: ClaimState) -> Step:

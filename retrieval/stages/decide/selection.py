@@ -113,10 +113,6 @@ class UtilitySelector(Stage):
         self._share = share
         self._limit = limit
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Mark the selected ``evidence`` and put it first."""
         relevance = {item.key: item.score for item in state.read}

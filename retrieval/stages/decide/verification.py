@@ -30,10 +30,6 @@ class EvidenceVerifier(Stage):
         self._gain = settings.path_gain
         self._other_share = settings.other_subject_share
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""
         found = self.verified(state)

@@ -32,10 +32,6 @@ class DenseSentenceRetriever(Stage):
         self._limit = limit
         self._leads = leads
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Add documents to ``candidates``: the first of both, the second of both, and so on."""
         near = self.retrieve(state.claim, [], (), state.hop)

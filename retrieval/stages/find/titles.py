@@ -46,10 +46,6 @@ class TitleMatcher(Stage):
         self._cutoff = cutoff
         self._limit = limit
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Find ``exact`` and ``disambiguated``."""
         return _step(state, *self.match(state.parsed, state.spans))

@@ -69,11 +69,6 @@ class PathReader(Stage):
         self._leads = leads
         self._neighbours = neighbours
 
-    def warm_up(self) -> None:
-        """Load the models."""
-        self._model.warm_up()
-        self._nearness.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Add to ``paths``. In the first hop there are none."""
         if not state.evidence:

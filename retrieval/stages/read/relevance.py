@@ -34,10 +34,6 @@ class CrossEncoderRelevanceClassifier(Stage):
         self._model = model
         self._cutoff = cutoff
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""
         return _step(state, self.read(state.claim, state.chosen), self._cutoff)
@@ -76,14 +72,6 @@ class ScoredRelevance(Stage):
         """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff
-
-    def warm_up(self) -> None:
-        """Load the model.
-
-        Raises:
-            ModelUnavailable: it is missing or damaged.
-        """
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""
