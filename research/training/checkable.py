@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from retrieval.checkable.given_text import Kind
-from retrieval.checkable.kinds import WEIGHTS, KindModel, kind_by_rules, read_model
+from retrieval.checkable.kind_rules import WEIGHTS, KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import references_in
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.system.files import digest_of
@@ -184,7 +184,7 @@ def _card(
         "greeting, a quotation without a fact, vague, or a fragment. A multinomial logistic",
         "regression over the vector that the packaged all-MiniLM-L6-v2 gives the sentence; its",
         "weights are numbers in `weights.json`. It corrects the rules of",
-        "`retrieval/checkable/kinds.py` where it is sure.",
+        "`retrieval/checkable/kind_rules.py` where it is sure.",
         "",
         "## Data",
         "",

@@ -8,12 +8,9 @@ from typing import Literal, TypeAlias
 
 from spacy.tokens import Doc, Span, Token
 
+from retrieval.text.word_forms import SUBJECTS, word_set
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-MEN = _words(
+MEN = word_set(
     """
     adam alan albert alex alexander alfred andreas andrew antonio anton arthur barack ben benjamin
     bernard bill bob boris brian carl carlos charles chris christian christopher daniel dave david
@@ -30,7 +27,7 @@ MEN = _words(
     tim tom tomas tony vincent viktor victor vladimir walter werner wilhelm william winston wolfgang
     """
 )
-WOMEN = _words(
+WOMEN = word_set(
     """
     ada agatha agnes alice alicia amanda amelia amy ana andrea angela anita ann anna anne annette
     astrid audrey barbara beatrice bertha betty birgit bridget camilla carla carmen carol caroline
@@ -46,18 +43,18 @@ WOMEN = _words(
     ursula vera victoria virginia wanda wilma
     """
 )
-MALE = _words(
+MALE = word_set(
     "mr sir lord king prince father son brother husband man boy uncle grandfather businessman"
     " chairman spokesman statesman actor gentleman pope monk duke emperor widower nephew"
 )
-FEMALE = _words(
+FEMALE = word_set(
     "mrs ms lady queen princess mother daughter sister wife woman girl aunt grandmother"
     " businesswoman chairwoman spokeswoman actress nun duchess empress widow niece"
 )
 PEOPLE = (
     MALE
     | FEMALE
-    | _words(
+    | word_set(
         """
         accountant activist administrator ambassador analyst architect artist astronaut athlete
         author banker baker billionaire biologist bishop boss captain cardinal champion chancellor
@@ -77,38 +74,40 @@ PEOPLE = (
     )
 )
 # Words that any company may be repeated by; "the union" is not one of them.
-COMPANIES = _words(
+COMPANIES = word_set(
     "airline brewery broadcaster carmaker company corporation firm group manufacturer organisation"
     " organization publisher retailer start-up startup"
 )
 # Whoever has such an office is called by it: "the mayor" stands for no name in the text.
-OFFICES = _words(
+OFFICES = word_set(
     """
     ambassador bishop captain chancellor commander commissioner emperor empress general governor
     judge king manager mayor minister monarch pope premier president prince princess prosecutor
     queen secretary senator
     """
 )
-SETTLEMENTS = _words("borough capital city municipality town village")
-STATES = _words("country kingdom nation republic state")
-WORKS = _words(
+SETTLEMENTS = word_set("borough capital city municipality town village")
+STATES = word_set("country kingdom nation republic state")
+WORKS = word_set(
     "album ballet book comedy drama essay film game movie musical novel opera painting play poem"
     " programme series show single song story symphony"
 )
 # What places of nature are called: before the name ("Lake Victoria"), after it ("the Red Sea").
-LANDS_BEFORE = _words("cape lake loch lough mount")
-LANDS_BEHIND = _words(
+LANDS_BEFORE = word_set("cape lake loch lough mount")
+LANDS_BEHIND = word_set(
     "bay desert falls glacier islands mountains ocean peninsula reef river sea strait valley"
 )
-LANDS = LANDS_BEFORE | LANDS_BEHIND | _words("coast forest gulf island isle mountain volcano")
+LANDS = LANDS_BEFORE | LANDS_BEHIND | word_set("coast forest gulf island isle mountain volcano")
 # Nouns that only some things have: a reef has no captain, and a town no parliament.
-ON_BOARD = _words("captain crew passenger skipper")
-OF_STATES = _words("army capital constitution currency king monarch monarchy navy parliament queen")
+ON_BOARD = word_set("captain crew passenger skipper")
+OF_STATES = word_set(
+    "army capital constitution currency king monarch monarchy navy parliament queen"
+)
 # A city has no capital, no other city and no president: these are of its country.
-OF_NO_SETTLEMENT = (SETTLEMENTS - {"borough"}) | _words("chancellor president")
-OF_COMPANIES = _words("ceo customer dividend profit shareholder subsidiary turnover")
+OF_NO_SETTLEMENT = (SETTLEMENTS - {"borough"}) | word_set("chancellor president")
+OF_COMPANIES = word_set("ceo customer dividend profit shareholder subsidiary turnover")
 # The parser takes many cities for people.
-CITIES = _words(
+CITIES = word_set(
     """
     aachen aleppo alexandria algiers amsterdam ankara antwerp athens atlanta auckland baghdad baku
     baltimore bangkok barcelona basel beijing beirut belfast belgrade bergen berlin bern bilbao
@@ -127,7 +126,7 @@ CITIES = _words(
     vancouver venice verona vienna vilnius warsaw york zagreb zurich
     """
 )
-COUNTRIES = _words(
+COUNTRIES = word_set(
     """
     afghanistan albania algeria angola argentina australia austria bangladesh belarus belgium
     bolivia brazil britain bulgaria cambodia cameroon canada chile china colombia croatia cuba
@@ -163,7 +162,6 @@ _SORTS: dict[str, Sort] = {
     "WORK_OF_ART": "work",
 }
 _FIGURES = {"DATE", "TIME", "PERCENT", "MONEY", "CARDINAL", "QUANTITY"}
-_SUBJECTS = {"nsubj", "nsubjpass"}
 _LINKS = {"of", "at", "in", "from", "for"}
 
 
@@ -272,7 +270,7 @@ def _named(span: Span, sort: Sort) -> Mention:
     roles = {t.lemma_.casefold() for t in (*around, *own) if t.lemma_.casefold() in PEOPLE}
     if root.dep_ == "appos":
         roles |= {root.head.lemma_.casefold()} & PEOPLE
-    if root.dep_ in _SUBJECTS and root.head.lemma_ in {"be", "become"}:
+    if root.dep_ in SUBJECTS and root.head.lemma_ in {"be", "become"}:
         said = (t for t in root.head.children if t.dep_ == "attr" and t.pos_ == "NOUN")
         roles |= {t.lemma_.casefold() for t in said}
     sex = _sex({*words, *roles})
@@ -314,7 +312,7 @@ def _is_appositive_name(token: Token) -> bool:
 
 def weight_of(token: Token) -> float:
     """Return how much a word's place makes its thing what the text goes on about."""
-    if token.dep_ in _SUBJECTS:
+    if token.dep_ in SUBJECTS:
         return 2
     if token.dep_ == "conj":
         return weight_of(token.head)

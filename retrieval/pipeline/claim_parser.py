@@ -21,7 +21,7 @@ from retrieval.text.english import EnglishParser
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.plain_form import as_sentence
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
-from retrieval.text.word_forms import edit_distance
+from retrieval.text.word_forms import SUBJECTS, edit_distance
 from retrieval.types import PhraseSearch
 
 _SHORTEST = 5  # letters; among shorter words too many are near each other (Elba, Elbe, Ebla)
@@ -344,7 +344,7 @@ def _is_nameless(parsed: Doc) -> bool:
 
     "It is cold in Ober." and "It is true that …" are about no thing.
     """
-    subject = next((t for t in parsed if t.dep_ in ("nsubj", "nsubjpass")), None)
+    subject = next((t for t in parsed if t.dep_ in SUBJECTS), None)
     if subject is None or subject.head.dep_ != "ROOT" or subject.lower_ not in _PRONOUNS:
         return False
     clauses = {"ccomp", "xcomp", "csubj", "advcl"}

@@ -31,11 +31,6 @@ class Interval:
     low_open: bool = False
     high_open: bool = False
 
-    @property
-    def is_point(self) -> bool:
-        """Whether it is a single number."""
-        return self.low == self.high
-
     def within(self, other: Interval) -> bool:
         """Return whether all its numbers are in the other."""
         low_fits = self.low > other.low or (

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from retrieval.quantities.amounts import TEMPERATURE, Interval
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, in_unit
+from retrieval.text.word_forms import SUBJECTS
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def _second_of_dates(claim: Doc, found: re.Match[str], subject: Token) -> Halves
 
 
 def _is_subject(token: Token, of: str = "") -> bool:
-    return token.dep_ in ("nsubj", "nsubjpass") and token.head.dep_.startswith(of)
+    return token.dep_ in SUBJECTS and token.head.dep_.startswith(of)
 
 
 def _words_in(found: re.Match[str], token: Token | None) -> str:

@@ -18,18 +18,14 @@ from retrieval.quantities.amounts import PERCENT, Interval, point
 from retrieval.quantities.halves import Filling, at_date, fillings
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
-from retrieval.text.word_forms import stem
+from retrieval.text.word_forms import stem, word_set
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-RISKS = _set(
+RISKS = word_set(
     """
     not n't no never none nobody nothing neither nor without hardly barely deny denied false
     falsely wrong wrongly incorrect incorrectly mistake mistaken mistakenly error myth hoax
@@ -46,7 +42,7 @@ RISKS = _set(
 """Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so,
 and of a remainder, whose quantity follows from another one."""
 
-STATES = _set(
+STATES = word_set(
     """
     amount be comprise contain cost cover extend feature have hold include last measure number
     possess reach rise run span stand stretch total weigh
@@ -54,7 +50,7 @@ STATES = _set(
 )
 """Verbs, by their base forms, that say only what something is, has or measures."""
 
-ONCE = _set(
+ONCE = word_set(
     """
     abolish arrive assassinate bear begin build collapse complete create crown debut dedicate die
     discover dissolve end erect establish finish form found inaugurate invent launch marry open

@@ -11,8 +11,8 @@ from spacy.tokens import Doc, Token
 
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
+from retrieval.text.word_forms import ANY_SUBJECTS, SUBJECTS
 
-_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
 _DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 
 
@@ -65,7 +65,7 @@ def main_clause(doc: Doc) -> Clause | None:
     """
     for sentence in doc.sents:
         root = sentence.root
-        subject_head = next((child for child in root.children if child.dep_ in _SUBJECTS), None)
+        subject_head = next((child for child in root.children if child.dep_ in ANY_SUBJECTS), None)
         if root.pos_ not in {"VERB", "AUX"} or subject_head is None:
             continue
         words = [token for token in sentence if not token.is_space]
@@ -157,7 +157,7 @@ def as_statement(question: str, parser: EnglishParser) -> str | None:
         for last in range(1, min(len(parsed) - 1, _MOST_WORDS))
         if (statement := _turned(parsed, last, parser)) is not None
     }
-    read_so = [token.right_edge.i for token in parsed if token.dep_ in {"nsubj", "nsubjpass"}]
+    read_so = [token.right_edge.i for token in parsed if token.dep_ in SUBJECTS]
     if read_so and read_so[0] in found:
         return found[read_so[0]]
     whole = [last for last in found if not _in_a_name(parsed, last)]

@@ -6,16 +6,29 @@ import re
 
 from retrieval.normal_form import nfkd, without_marks
 
-_FUNCTION_WORDS = """
-    a an the of in on at to for from by with and or as is was were be been are
-    his her its their he she it they who which that this these those not no only
-"""
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
-
-
+_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
+_WORD = re.compile(r"\w+")
 # "novelist" is covered by "novels", "Cubist" by "Cubism"; "Australians" are of Australia.
 _LETTERS = 5
-_WORD = re.compile(r"\w+")
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = word_set(
+    """
+    a an the of in on at to for from by with and or as is was were be been are
+    his her its their he she it they who which that this these those not no only
+    """
+)
+"""Words without a meaning of their own."""
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""Relations of a subject to its verb, as the parser names them."""
+CLAUSE_SUBJECTS = SUBJECTS | {"csubj", "csubjpass"}
+ANY_SUBJECTS = CLAUSE_SUBJECTS | {"expl"}
 
 
 def stem(word: str) -> str:
@@ -32,9 +45,6 @@ def stems_in(text: str) -> set[str]:
 def folded(text: str) -> str:
     """Return a text without case and accents."""
     return without_marks(nfkd(text).casefold())
-
-
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 
 
 def without_brackets(title: str) -> str:

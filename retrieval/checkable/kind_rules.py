@@ -1,4 +1,4 @@
-"""What a parsed sentence is: fact, opinion, question, forecast, … By rules and a linear model."""
+"""What a parsed sentence is: fact, opinion, question, … by rules, which a linear model corrects."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ from retrieval.checkable.given_text import Kind
 from retrieval.errors import ModelUnavailable
 from retrieval.system.fixes import restore_model
 from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
+from retrieval.text.word_forms import ANY_SUBJECTS, word_set
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _TAGS = re.compile(r"(?:https?://|www\.|[#@])\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -44,7 +39,7 @@ _FORECAST = re.compile(
     re.I | re.X,
 )
 _FUTURE = {"will", "wo", "shall", "'ll", "’ll"}  # noqa: RUF001 - the curly one is meant
-_UNCERTAIN = _words("would could may might can")
+_UNCERTAIN = word_set("would could may might can")
 _OPINION = re.compile(
     r"""\b(?:i|we)\ (?:(?:do(?:n't|\ not)|truly|really|firmly|strongly)\ )?(?:am\ |'m\ |are\ )?
         (?:(?:not\ )?(?:a\ fan|convinced|proud|glad|happy|afraid|sorry|grateful|delighted)
@@ -58,7 +53,7 @@ _OPINION = re.compile(
     |\bworth\ (?:more|less)\ than\b|\bno\ excuse\b""",
     re.I | re.X,
 )
-_JUDGING = _words(
+_JUDGING = word_set(
     """
     absurd absolutely amazing annoying appalling arrogant awful bad beautiful best boring brave
     brilliant charming clumsy cowardly cruel delightful disgrace disgraceful disgusting dishonest
@@ -70,20 +65,20 @@ _JUDGING = _words(
     underrated unfair unjust weak wonderful worse worst worthless wrong
     """
 )
-_SAYING = _words(
+_SAYING = word_set(
     """
     say tell add reply ask explain announce insist warn joke shout laugh argue claim note state
     stress remember sigh write confirm admit report declare comment recall answer
     """
 )
 # What somebody does with words that tells nothing else.
-_SPEAKING = _words(
+_SPEAKING = word_set(
     """
     praise criticise criticize reject condemn welcome thank accuse blame express decline describe
     call urge speak stress appeal congratulate apologise apologize denounce
     """
 )
-_GENERIC = _words(
+_GENERIC = word_set(
     """
     thing people person way time reason side situation expert critic observer opinion mood point lot
     story matter truth case fact rest consequence other many some much everyone everybody everything
@@ -92,7 +87,7 @@ _GENERIC = _words(
     you i there one all here
     """
 )
-_LIGHT = _words(
+_LIGHT = word_set(
     "be have do go get know say see come make take happen think mean want seem work hear talk"
     " depend agree change learn look let give remain guess lead stand pass puzzle surprise follow"
 )
@@ -223,7 +218,7 @@ def _told(tokens: Iterable[Token]) -> list[Token]:
 def _is_vague(sentence: Doc) -> bool:
     if _is_specific(sentence):
         return False
-    subject = next((t for t in sentence if t.dep_ in _SUBJECTS), None)
+    subject = next((t for t in sentence if t.dep_ in ANY_SUBJECTS), None)
     someone = subject is not None and subject.lower_ in {"he", "she", "i"}
     return len(_told(sentence)) < (1 if someone else 2)
 
