@@ -11,9 +11,7 @@ import ftfy
 from retrieval.errors import InvalidClaim
 from retrieval.normal_form import nfc
 from retrieval.text.notices import asks_for_a_thing, is_english, notices_of
-from retrieval.text.number_words import with_digits
-from retrieval.text.plain_form import in_full
-from retrieval.text.wrapping import Unwrapped, is_link, is_rating, unwrapped
+from retrieval.text.plain_form import Unwrapped, in_full, is_link, is_rating, unwrapped, with_digits
 
 LONGEST = 500  # characters
 # Before spaces and invisible characters are left out, and marks are joined to their letters.

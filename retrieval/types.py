@@ -396,7 +396,7 @@ class Mutation:
 class Proof:
     """What the evidence says about each span of the claim, in the claim's order.
 
-    ``label``: the result of the mutations (``retrieval.proof.automaton``).
+    ``label``: the result of the mutations (``retrieval.proof``).
     """
 
     mutations: tuple[Mutation, ...]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from app.contexts import CorpusChoice, RecipeChoice
 from app.filters import Badge
-from retrieval.checkable.sentences import Replaced
+from retrieval.checkable.given_text import Replaced
 from retrieval.errors import Problem
 from worker.lists import SourcePage
 from worker.reports import AskedModel

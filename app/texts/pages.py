@@ -29,9 +29,15 @@ from app.services import services
 from app.texts.contexts import SentenceItem, TextClaimItem, TextPage
 from app.texts.page_signature import is_signed, signature
 from app.texts.text_or_page import GivenText, given_text
-from retrieval.checkable.given_text import LONGEST_TEXT, is_list, read_text
-from retrieval.checkable.reader import TextsBusy
-from retrieval.checkable.sentences import Kind, TextClaim, TextSentence
+from retrieval.checkable.given_text import (
+    LONGEST_TEXT,
+    Kind,
+    TextClaim,
+    TextsBusy,
+    TextSentence,
+    is_list,
+    read_text,
+)
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import (
     BadSource,

@@ -21,8 +21,7 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.elastic.meta import all_versions
-from retrieval.text import sentence_rules
-from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of, load_senter
+from retrieval.text.sentence_splitter import SentenceSplitter, boundaries, bounds_of, load_senter
 from settings import CHECKOUT, Settings
 
 SPLIT_ROUNDS = 3
@@ -67,7 +66,7 @@ def _by_senter(texts: list[str]) -> list[list[tuple[int, int]]]:
 
 
 def _left_over(texts: list[str]) -> float:
-    read = [sentence_rules.read(text) for text in texts]
+    read = [boundaries(text) for text in texts]
     clear = sum(len(starts) for starts, _ in read)
     unclear = sum(len(stretch.unclear) for _, stretches in read for stretch in stretches)
     return unclear / (clear + unclear)

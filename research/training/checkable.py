@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from retrieval.checkable.kind_model import WEIGHTS, KindModel, read_model
-from retrieval.checkable.kind_rules import kind_by_rules
+from retrieval.checkable.given_text import Kind
+from retrieval.checkable.kind_rules import WEIGHTS, KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import references_in
-from retrieval.checkable.sentences import Kind
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser

@@ -7,7 +7,7 @@ label. ProoFVer is another model. Here the first proof comes from lexicon and co
 
 - A refuted claim gets one negation or alternation, where the evidence contradicts it, and
   equivalence elsewhere. The paper turns all open spans into negations; two of them refute nothing
-  (``retrieval.proof.automaton``).
+  (``retrieval.proof``).
 - If the evidence has another value of the same kind, such as another year or another thing, the
   operator is alternation, not negation.
 - If the evidence does not suffice, only a known exchange is negated or alternated: another year
@@ -37,7 +37,7 @@ from research.training.lexicon import Lexicon, number_of
 from research.training.read_texts import Offsets, Reader, ReadSentence, ReadSpan
 from research.training.token_vectors import TokenEncoder
 from retrieval.index.formats.titles import split_disambiguation, title_key
-from retrieval.proof.automaton import label_of
+from retrieval.proof import label_of
 from retrieval.text.model_texts import evidence_set_text, evidence_text
 from retrieval.types import (
     ALTERNATION,

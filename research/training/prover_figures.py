@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from research.training.data import TrainingData
 from research.training.evidence_sets import EvidenceSet, claim_sets
 from research.training.read_texts import Offsets
-from retrieval.proof.automaton import label_of
-from retrieval.proof.part_cutter import cut
+from retrieval.proof import cut, label_of
 from retrieval.stages.decide.proof import operator_of
 from retrieval.text.english import EnglishParser
 from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Token
 
 from research.training.lexicon import EXCLUSIVE, PLACES, Word
 from research.training.token_vectors import TokenEncoder, TokenVectors
-from retrieval.proof.part_cutter import cut
+from retrieval.proof import cut
 from retrieval.text.english import english_folder
 from retrieval.text.model_texts import evidence_text
 

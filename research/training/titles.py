@@ -39,7 +39,7 @@ from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import SENTENCES
-from retrieval.stages.find.mentions import MentionExpander
+from retrieval.stages.find.next import MentionExpander
 from retrieval.types import Evidence, Sentence, TitleMatch
 
 RECIPE = Hyperparameters(
@@ -131,7 +131,7 @@ def _card(data: TrainingData, made: Sized, examples: Sized, searches: Sized) -> 
         f" training. first, first_five, first_ten: those whose page is among these, %, with a"
         f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
         " mention lookup finds titles that occur in the sentences"
-        " (`retrieval/stages/find/mentions.py`); in the last row these titles also get a"
+        " (`retrieval/stages/find/next.py`); in the last row these titles also get a"
         f" search of their own, with a beam of {NAMED_BEAMS}, as in the recipe `admiral`.",
     )
 

@@ -1,16 +1,71 @@
-"""A text as it was given: whether it can be read, and where its lines are sentences."""
+"""A text as it was given: whether it can be read, its lines, its sentences, and its reader."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock, Semaphore
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import ftfy
 
-from retrieval.errors import InvalidText
+from retrieval.errors import EsotericError, InvalidText
 from retrieval.normal_form import nfc
+from retrieval.system.leave_out_torch import leave_out_torch
 from retrieval.text.notices import is_english
+
+if TYPE_CHECKING:
+    from retrieval.checkable.text_reader import TextReader
+
+
+Kind: TypeAlias = Literal[
+    "fact", "opinion", "question", "forecast", "instruction", "quotation", "vague", "fragment"
+]
+"""What a sentence is; only a fact is checkable.
+
+``instruction``: also a greeting or thanks. ``quotation``: what somebody said, without a fact in it.
+``vague``: nothing that can be looked up. ``fragment``: not a sentence.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Words of a text that a claim has other words for: "its", which means "Germany"."""
+
+    said: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextClaim:
+    """A statement of a sentence, as it is checked.
+
+    ``replaced``: words that stand for others, which the text names before. ``unclear``: words of
+    which the text does not say what they stand for; they are left as they are.
+    """
+
+    text: str
+    replaced: tuple[Replaced, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextSentence:
+    """A sentence, ``text[start:end]``, its kind and its claims, at least one, in their order."""
+
+    start: int
+    end: int
+    kind: Kind
+    claims: tuple[TextClaim, ...]
+
+    @property
+    def checkable(self) -> bool:
+        """Whether it says something that can be true or false by evidence."""
+        return self.kind == "fact"
+
 
 LONGEST_TEXT = 20_000  # characters
 # Before spaces and invisible characters are left out, and marks are joined to their letters.
@@ -116,3 +171,52 @@ def is_list(text: str) -> bool:
     blocks = [text[start:end] for start, end in blocks_of(text)]
     alone = not any(_ANOTHER.search(block) for block in blocks)
     return lines > 2 and len(blocks) == lines and alone
+
+
+_MOST_AT_ONCE = 3  # texts that are read or wait
+
+
+class TextsBusy(EsotericError):
+    """Other texts are being read, and more cannot wait."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "texts_busy", "Other texts are being read now.", "Send it again in some seconds."
+        )
+
+
+class ReaderOnDemand:
+    """Reads one text at a time; safe to share between threads."""
+
+    def __init__(self, networks: Path, threads: int) -> None:
+        """Load nothing yet; ``networks``: the folder of converted networks."""
+        self._networks = networks
+        self._threads = threads
+        self._reader: TextReader | None = None
+        self._one_at_a_time = Lock()
+        # Each that waits holds a thread of the server, which others need.
+        self._places = Semaphore(_MOST_AT_ONCE)
+
+    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
+        """See ``TextReader.statements_of``.
+
+        Raises:
+            TextsBusy: other texts wait already.
+        """
+        if not self._places.acquire(blocking=False):
+            raise TextsBusy
+        try:
+            with self._one_at_a_time:  # so that several texts do not take memory together
+                if self._reader is None:
+                    self._reader = self._opened()
+                return self._reader.statements_of(text)
+        finally:
+            self._places.release()
+
+    def _opened(self) -> TextReader:
+        with leave_out_torch():
+            from retrieval.checkable.text_reader import TextReader
+            from retrieval.models.networks import runtime
+        runtime.keep_in(self._networks)
+        runtime.use_threads(self._threads)
+        return TextReader()

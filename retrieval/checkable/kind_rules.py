@@ -1,21 +1,23 @@
-"""What a parsed sentence is, by rules: fact, opinion, question, forecast, …"""
+"""What a parsed sentence is: fact, opinion, question, … by rules, which a linear model corrects."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
-from retrieval.checkable.sentences import Kind
+from retrieval.checkable.given_text import Kind
+from retrieval.errors import ModelUnavailable
+from retrieval.system.fixes import restore_model
 from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
+from retrieval.text.word_forms import ANY_SUBJECTS, word_set
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _TAGS = re.compile(r"(?:https?://|www\.|[#@])\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -37,7 +39,7 @@ _FORECAST = re.compile(
     re.I | re.X,
 )
 _FUTURE = {"will", "wo", "shall", "'ll", "’ll"}  # noqa: RUF001 - the curly one is meant
-_UNCERTAIN = _words("would could may might can")
+_UNCERTAIN = word_set("would could may might can")
 _OPINION = re.compile(
     r"""\b(?:i|we)\ (?:(?:do(?:n't|\ not)|truly|really|firmly|strongly)\ )?(?:am\ |'m\ |are\ )?
         (?:(?:not\ )?(?:a\ fan|convinced|proud|glad|happy|afraid|sorry|grateful|delighted)
@@ -51,7 +53,7 @@ _OPINION = re.compile(
     |\bworth\ (?:more|less)\ than\b|\bno\ excuse\b""",
     re.I | re.X,
 )
-_JUDGING = _words(
+_JUDGING = word_set(
     """
     absurd absolutely amazing annoying appalling arrogant awful bad beautiful best boring brave
     brilliant charming clumsy cowardly cruel delightful disgrace disgraceful disgusting dishonest
@@ -63,20 +65,20 @@ _JUDGING = _words(
     underrated unfair unjust weak wonderful worse worst worthless wrong
     """
 )
-_SAYING = _words(
+_SAYING = word_set(
     """
     say tell add reply ask explain announce insist warn joke shout laugh argue claim note state
     stress remember sigh write confirm admit report declare comment recall answer
     """
 )
 # What somebody does with words that tells nothing else.
-_SPEAKING = _words(
+_SPEAKING = word_set(
     """
     praise criticise criticize reject condemn welcome thank accuse blame express decline describe
     call urge speak stress appeal congratulate apologise apologize denounce
     """
 )
-_GENERIC = _words(
+_GENERIC = word_set(
     """
     thing people person way time reason side situation expert critic observer opinion mood point lot
     story matter truth case fact rest consequence other many some much everyone everybody everything
@@ -85,7 +87,7 @@ _GENERIC = _words(
     you i there one all here
     """
 )
-_LIGHT = _words(
+_LIGHT = word_set(
     "be have do go get know say see come make take happen think mean want seem work hear talk"
     " depend agree change learn look let give remain guess lead stand pass puzzle surprise follow"
 )
@@ -216,6 +218,66 @@ def _told(tokens: Iterable[Token]) -> list[Token]:
 def _is_vague(sentence: Doc) -> bool:
     if _is_specific(sentence):
         return False
-    subject = next((t for t in sentence if t.dep_ in _SUBJECTS), None)
+    subject = next((t for t in sentence if t.dep_ in ANY_SUBJECTS), None)
     someone = subject is not None and subject.lower_ in {"he", "she", "i"}
     return len(_told(sentence)) < (1 if someone else 2)
+
+
+FOLDER = Path(__file__).resolve().parents[2] / "models" / "checkable"
+WEIGHTS = "weights.json"
+
+# Chosen on the training sentences, each wording left out in turn.
+_SURELY_NO_FACT = 0.2
+_SURELY_A_FACT = 0.9
+# The rules are right about these: they have a question mark, or the form of a call or a greeting.
+_BY_RULES = frozenset({"question", "instruction"})
+
+
+@dataclass(frozen=True, slots=True)
+class KindModel:
+    """Weights for each kind, ``(kinds, dimension of the vectors)``, and a bias for each kind."""
+
+    kinds: tuple[Kind, ...]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the probability of each kind for each sentence's vector, ``(vectors, kinds)``."""
+        scores = vectors @ self.weights.T + self.bias
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: NDArray[np.float32] = odds / odds.sum(axis=1, keepdims=True)
+        return shares
+
+    def corrected(self, by_rules: Kind, probabilities: NDArray[np.float32]) -> Kind:
+        """Return the kind that the rules give, or another one where the model is sure of it."""
+        fact = self.kinds.index("fact")
+        if by_rules == "fact" and probabilities[fact] < _SURELY_NO_FACT:
+            kept = [kind != "fact" and kind not in _BY_RULES for kind in self.kinds]
+            return self.kinds[int(np.argmax(np.where(kept, probabilities, 0)))]
+        if by_rules not in _BY_RULES and probabilities[fact] > _SURELY_A_FACT:
+            return "fact"
+        return by_rules
+
+
+def read_model(folder: Path = FOLDER) -> KindModel:
+    """Return the model in a folder, the one that comes with ESOTERIC if none is named.
+
+    Raises:
+        ModelUnavailable: its file is missing or damaged.
+    """
+    path = folder / WEIGHTS
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        return KindModel(
+            tuple(read["kinds"]),
+            np.array(read["weights"], np.float32),
+            np.array(read["bias"], np.float32),
+        )
+    except OSError as error:
+        raise ModelUnavailable(
+            "model_missing", f"The model file {path} is missing.", restore_model(folder)
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelUnavailable(
+            "model_damaged", f"The model file {path} is damaged.", restore_model(folder)
+        ) from error

@@ -12,6 +12,13 @@ from dataclasses import dataclass, replace
 from spacy.tokens import Doc, Token
 
 from retrieval.checkable.mentions import (
+    CITIES,
+    OF_COMPANIES,
+    OF_NO_SETTLEMENT,
+    OF_STATES,
+    OFFICES,
+    ON_BOARD,
+    SETTLEMENTS,
     Mention,
     Referent,
     Sort,
@@ -20,16 +27,8 @@ from retrieval.checkable.mentions import (
     sort_of,
     weight_of,
 )
-from retrieval.checkable.name_words import (
-    CITIES,
-    OF_COMPANIES,
-    OF_NO_SETTLEMENT,
-    OF_STATES,
-    OFFICES,
-    ON_BOARD,
-    SETTLEMENTS,
-)
 from retrieval.text.statement_cutter import Owner
+from retrieval.text.word_forms import SUBJECTS
 
 _SEXES = {
     **dict.fromkeys(("he", "him", "his"), "he"),
@@ -39,7 +38,6 @@ _IT = {"it", "its"}
 _THEY = {"they", "them", "their"}
 _SPEAKER = {"i", "we", "us", "me", "my", "our"}
 _POINTING = {"this", "that", "these", "those"}
-_SUBJECTS = {"nsubj", "nsubjpass"}
 _THINGS: frozenset[Sort] = frozenset(
     {"organisation", "country", "place", "land", "work", "thing", "name", ""}
 )
@@ -140,7 +138,7 @@ def _references(number: int, sentence: Doc, known: list[Referent]) -> Iterator[R
 def _stands_for_something(token: Token) -> bool:
     word = token.lower_
     if word in _POINTING:
-        return token.dep_ in _SUBJECTS and token.pos_ == "PRON" and token.tag_ == "DT"
+        return token.dep_ in SUBJECTS and token.pos_ == "PRON" and token.tag_ == "DT"
     if word in _IT:
         return not _means_nothing(token)
     return token.pos_ == "PRON" and (word in _SEXES or word in _THEY)
@@ -149,7 +147,7 @@ def _stands_for_something(token: Token) -> bool:
 def _named_after(token: Token) -> bool:
     """Return whether the sentence names its subject after this word: "In his memoirs, Blair …"."""
     root = next(token.doc.sents).root
-    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    subject = next((t for t in root.children if t.dep_ in SUBJECTS), None)
     return owner(token) and subject is not None and token.i < subject.i and subject.pos_ == "PROPN"
 
 
@@ -273,11 +271,11 @@ def _excluded(token: Token, place: int) -> bool:
         # "Berlin is its capital": not Berlin's.
         verb = token.head.head
         is_it = token.head.dep_ in {"attr", "appos"} and verb.lemma_ in {"be", "become", "remain"}
-        return is_it and other.dep_ in _SUBJECTS and other.head == verb
-    if token.dep_ in _SUBJECTS:
+        return is_it and other.dep_ in SUBJECTS and other.head == verb
+    if token.dep_ in SUBJECTS:
         return False
     # "Smith met him": somebody else.
-    return other.dep_ in _SUBJECTS and other.head == _verb(token)
+    return other.dep_ in SUBJECTS and other.head == _verb(token)
 
 
 def _verb(token: Token) -> Token:
@@ -311,7 +309,7 @@ def _repeated(
     start, end = words.start_char, words.end_char
     if not called:
         # "The company has 300 workers": of which company, the text does not say.
-        unclear = sort and head.tag_ == "NN" and head.dep_ in _SUBJECTS
+        unclear = sort and head.tag_ == "NN" and head.dep_ in SUBJECTS
         return Reference(start, end, words.text, None) if unclear else None
     ranked = sorted(called, key=lambda referent: -_topic(referent, number))
     if len(ranked) > 1:

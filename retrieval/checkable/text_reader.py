@@ -9,16 +9,15 @@ from functools import cached_property
 
 from spacy.tokens import Doc, Token
 
-from retrieval.checkable.given_text import blocks_of
-from retrieval.checkable.kind_model import KindModel, read_model
-from retrieval.checkable.kind_rules import kind_by_rules
+from retrieval.checkable.given_text import Replaced, TextClaim, TextSentence, blocks_of
+from retrieval.checkable.kind_rules import KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import Reference, references_in
-from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
 from retrieval.errors import InvalidText
 from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
+from retrieval.text.word_forms import SUBJECTS
 
 MOST_SENTENCES = 500
 _LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
@@ -26,7 +25,6 @@ _LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
 _SPACE = re.compile(r"\s+")
 _JOINING = re.compile(r"\b(?:and|but)\b|;")
 _QUOTING = re.compile(r"[\"“”]")
-_SUBJECTS = {"nsubj", "nsubjpass"}
 
 
 class TextReader:
@@ -133,7 +131,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
 def _leading(sentence: Doc) -> int:
     """Return the length of words such as "Since 1990, " before the subject, 0 without any."""
     root = next(sentence.sents).root
-    subject = next((t for t in root.children if t.dep_ in _SUBJECTS), None)
+    subject = next((t for t in root.children if t.dep_ in SUBJECTS), None)
     if subject is None or subject.left_edge.i == 0:
         return 0
     before = sentence[: subject.left_edge.i]

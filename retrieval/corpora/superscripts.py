@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from retrieval.text.sentence_rules import is_abbreviation
+from retrieval.text.sentence_splitter import is_abbreviation
 
 # Stand around a text that is set above its line; no text has such characters, while those for
 # private use are the pictures of some fonts.

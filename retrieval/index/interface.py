@@ -164,7 +164,7 @@ class DocumentStore(ABC):
 
         There are none if a text contains the word itself. They begin with the same letter, in lower
         case and without accents; each comes with the number of texts that contain it. Rare ones may
-        be left out. ``retrieval.text.edit_distance`` says what counts as an edit.
+        be left out. ``retrieval.text.word_forms`` says what counts as an edit.
         """
 
     @abstractmethod

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from retrieval.llm_judge.interface import Explains
     from retrieval.models.encoders.encoder import TextEncoder
     from retrieval.pipeline.check import Pipeline
-    from retrieval.stages.resources import Resources
+    from retrieval.stages.stage import Resources
 
 
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
@@ -299,7 +299,7 @@ def resources_over(store: DocumentStore, encoder: TextEncoder, folders: ModelFol
     ``runtime.use_threads`` and ``runtime.keep_in`` first.
     """
     with leave_out_torch():
-        from retrieval.stages.resources import Models, Resources
+        from retrieval.stages.stage import Models, Resources
 
     return Resources(store, Models(encoder, folders))
 
@@ -315,11 +315,9 @@ def pipeline_over(
         UnknownRecipe: the recipe names a stage that does not exist.
     """
     with leave_out_torch():
-        from retrieval.pipeline.check import Pipeline
-        from retrieval.pipeline.claim_parser import ClaimParser
+        from retrieval.pipeline.check import Pipeline, stages_of
+        from retrieval.pipeline.claim_parser import ClaimParser, Spelling
         from retrieval.pipeline.not_settled import WhyNotSettled
-        from retrieval.pipeline.registry import stages_of
-        from retrieval.pipeline.spelling import Spelling
 
     stages = stages_of(recipe, resources)
     parser = ClaimParser(resources.models.parser, Spelling(resources.store))

@@ -27,17 +27,21 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
+from retrieval.errors import UnknownRecipe
 from retrieval.index.interface import IndexInfo
 from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
-from retrieval.pipeline.findings import findings
 from retrieval.pipeline.not_settled import WhyNotSettled
 from retrieval.recipes.recipes import Recipe, stage_of
+from retrieval.recipes.stage_records import FIRST, HOP, NEXT, Form, record_of
 from retrieval.stages.decide.verdict import disagreement
-from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
-from retrieval.stages.stage import Stage
+from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop
+from retrieval.stages.find.next import ExpanderMakers, NextHop
+from retrieval.stages.stage import Makers, Resources, Stage
 from retrieval.state import ClaimState
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
@@ -45,15 +49,112 @@ from retrieval.types import (
     UNREAD,
     Evidence,
     Findings,
+    FoundDocument,
+    FoundSentence,
     Judgement,
     Progress,
     ProgressListener,
+    RankedDocument,
     Report,
     Stopped,
     Usage,
     Verdict,
 )
 from retrieval.words import read_in_part, statement_words
+
+
+def _all(makers: str, of: Mapping[str, Form]) -> dict[str, Any]:
+    """Return what makes the stages of these names: the mapping ``makers`` of each one's file."""
+    modules = {name: import_module(record_of(name).module) for name in of}
+    return {name: getattr(module, makers)[name] for name, module in modules.items()}
+
+
+MAKERS: Makers = _all("MAKERS", {**FIRST, **HOP})
+EXPANDERS: ExpanderMakers = _all("EXPANDERS", NEXT)
+
+
+def stages_of(recipe: Recipe, resources: Resources) -> dict[str, Stage]:
+    """Return the stages that a recipe names, and "next".
+
+    Raises:
+        UnknownRecipe: it names a stage that does not exist.
+        ModelUnavailable: a model is missing or damaged.
+    """
+    unknown = [name for name in (*recipe.first, *recipe.hop) if name not in MAKERS]
+    unknown += [name for name in recipe.next if name not in EXPANDERS]
+    if unknown:
+        raise UnknownRecipe(
+            "unknown_stage",
+            f"The recipe {recipe.name!r} names unknown stages: {', '.join(unknown)}.",
+            "Add each to retrieval/recipes/stage_records.py, or name one that is listed there.",
+        )
+    settings = recipe.settings
+    expanders = [EXPANDERS[name](resources, settings) for name in recipe.next]
+    return {
+        **{name: MAKERS[name](resources, settings) for name in (*recipe.first, *recipe.hop)},
+        "next": NextHop(expanders, settings.expansion_limit),
+    }
+
+
+# The sentences that are shown before the verifier has read any.
+_MOST_UNREAD = 10
+_DIGITS = 4
+
+
+def findings(stage: str, before: ClaimState, after: ClaimState) -> Findings | None:
+    """Return what this stage has added to the state, ``None`` if nothing that people watch."""
+    found = Findings(
+        hop=after.hop,
+        spans=after.spans if after.spans is not before.spans else (),
+        questions=_questions(before, after),
+        documents=_documents(after) if after.opened is not before.opened else (),
+        sentences=_sentences(before, after),
+        open=_open(after) if stage == "next" else (),
+    )
+    return None if found == Findings(after.hop) else found
+
+
+def _questions(before: ClaimState, after: ClaimState) -> tuple[str, ...]:
+    if after.questions is before.questions:
+        return ()
+    return tuple(question.text for question in after.questions)
+
+
+def _documents(state: ClaimState) -> tuple[FoundDocument, ...]:
+    headings = {ranked.document.id: ranked.document.heading for ranked in state.documents}
+
+    def found(ranked: RankedDocument) -> FoundDocument:
+        led_by = "" if ranked.led_by is None else headings.get(ranked.led_by.document_id, "")
+        score = round(ranked.score, _DIGITS)
+        return FoundDocument(ranked.document.heading, score, ranked.found_by, led_by)
+
+    return tuple(map(found, state.opened))
+
+
+def _sentences(before: ClaimState, after: ClaimState) -> tuple[FoundSentence, ...]:
+    """Return the sentences that were labelled, or the most relevant ones before they are."""
+    if after.readings is not before.readings or after.rulings != before.rulings:
+        return _found(after.evidence, labelled=True)
+    if after.relevant is not before.relevant:
+        return _found(after.relevant[:_MOST_UNREAD], labelled=False)
+    return ()
+
+
+def _found(evidence: Sequence[Evidence], *, labelled: bool) -> tuple[FoundSentence, ...]:
+    return tuple(
+        FoundSentence(
+            item.heading,
+            item.sentence.text,
+            round(item.score, _DIGITS),
+            item.stance if labelled else None,
+        )
+        for item in evidence
+    )
+
+
+def _open(state: ClaimState) -> tuple[str, ...]:
+    return tuple(state.claim[start:end] for start, end in missing(state))
+
 
 _SLOW = (
     "The search was ended early because it took very long on this machine; a faster machine, or"

@@ -25,11 +25,10 @@ except ModuleNotFoundError as error:
 
 from retrieval.claim import read_claim
 from retrieval.pipeline.check import Pipeline as ClaimChecker
-from retrieval.pipeline.registry import stages_of
+from retrieval.pipeline.check import stages_of
 from retrieval.recipes.recipes import Recipe
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Stage
+from retrieval.stages.stage import Resources, Stage
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import Evidence, Progress, Verdict

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from spacy.tokens import Token
 
 from retrieval.index.interface import DocumentStore
-from retrieval.stages.missing import uncovered
+from retrieval.stages.ending import uncovered
 from retrieval.state import ClaimState
 from retrieval.text.subject import Subject, subject_of
 from retrieval.types import NotSettled, Offsets, PhraseSearch

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from retrieval.quantities.interval import Interval
+from retrieval.quantities.amounts import Interval
 
 _MONTH_NAMES = [name.lower() for name in calendar.month_name]
 _MONTH = "|".join([*calendar.month_name[1:], *(n for n in calendar.month_abbr[1:] if n != "May")])

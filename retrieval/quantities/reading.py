@@ -5,16 +5,60 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from retrieval.quantities.amounts import (
+    TEMPERATURE,
+    Interval,
+    Unit,
+    above,
+    below,
+    currency_before,
+    numerals,
+    point,
+    unit_after,
+)
 from retrieval.quantities.dates import Date, about_then, dates
-from retrieval.quantities.interval import Interval, above, below, point
-from retrieval.quantities.numerals import numerals
-from retrieval.quantities.quantity import COUNT, DATE, Kind, Quantity
-from retrieval.quantities.units import TEMPERATURE, Unit, currency_before, unit_after
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
+
+
+Kind: TypeAlias = Literal["exact", "about", "bound", "limit", "range"]
+"""How it is said: "80", "about 80", "more than 80", "up to 80", "60 to 80"."""
+
+DATE = "date"
+COUNT = "count of "
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number, an amount or a date at ``text[start:end]``, with the words that limit it.
+
+    Attributes:
+        start: of the first of these words.
+        end: of the last one, the unit included.
+        at: where the number itself starts.
+        core: the values that the words name, in base units.
+        reach: the values that they may mean, as numbers are rounded.
+        kind: how it is said.
+        dimension: only quantities of one dimension are compared; "" for a number of nothing.
+        unit: None for counts and dates.
+        said: the number with its unit, as written.
+        ends: the first and the last date of a span of time ("from 1914 to 1918"), else None.
+    """
+
+    start: int
+    end: int
+    at: int
+    core: Interval
+    reach: Interval
+    kind: Kind
+    dimension: str
+    unit: Unit | None
+    said: str
+    ends: tuple[Interval, Interval] | None = None
+
 
 _MORE = (
     r"more than|greater than|higher than|larger than|in excess of|upwards of|exceed(?:s|ed|ing)?"

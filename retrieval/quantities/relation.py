@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from retrieval.quantities.interval import Interval
-from retrieval.quantities.quantity import DATE, Quantity
-from retrieval.quantities.units import TEMPERATURE, Unit
+from retrieval.quantities.amounts import TEMPERATURE, Interval, Unit
+from retrieval.quantities.reading import DATE, Quantity
 from retrieval.types import REFUTES, SUPPORTS, Label, Opinion
 
 _CONVERTED = 0.01  # share by which a converted number may be rounded

@@ -10,31 +10,140 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from retrieval.quantities.alignment import (
-    happens_once,
-    head_of,
-    is_risky,
-    is_risky_title,
-    quoted,
-    verb_of,
-    words_of,
-)
-from retrieval.quantities.filled_halves import Filling, at_date, fillings
-from retrieval.quantities.interval import Interval, point
-from retrieval.quantities.quantity import COUNT, DATE, Quantity
-from retrieval.quantities.reading import dimensions, quantities
+from retrieval.quantities.amounts import PERCENT, Interval, point
+from retrieval.quantities.halves import Filling, at_date, fillings
+from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
-from retrieval.quantities.units import PERCENT
-from retrieval.quantities.vocabulary import ATTRIBUTE_OF, STATES
-from retrieval.text.stems import stem
+from retrieval.text.word_forms import stem, word_set
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
+
+
+RISKS = word_set(
+    """
+    not n't no never none nobody nothing neither nor without hardly barely deny denied false
+    falsely wrong wrongly incorrect incorrectly mistake mistaken mistakenly error myth hoax
+    rumour rumor allege alleged allegedly suppose supposed supposedly purport purported reputed
+    reputedly propose proposed plan planned intend intended expect expected hope aim target
+    predict predicted forecast project projected would could may might should shall will if
+    unless whether legend legendary fictional instead rather formerly previously
+    initially originally once correct correction dispute disputed doubt claim claimed believe
+    believed unlike except although though but yet however ask question according
+    argue argued argues insist insisted insists boast boasted boasts advertise advertised
+    advertises promise promised promises rest remainder
+    """
+)
+"""Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so,
+and of a remainder, whose quantity follows from another one."""
+
+STATES = word_set(
+    """
+    amount be comprise contain cost cover extend feature have hold include last measure number
+    possess reach rise run span stand stretch total weigh
+    """
+)
+"""Verbs, by their base forms, that say only what something is, has or measures."""
+
+ONCE = word_set(
+    """
+    abolish arrive assassinate bear begin build collapse complete create crown debut dedicate die
+    discover dissolve end erect establish finish form found inaugurate invent launch marry open
+    premiere publish release sign sink start
+    """
+)
+"""Verbs, by their base forms, of what happens to a thing once, so that it has one date."""
+
+_ATTRIBUTES = {
+    "height": "height high tall elevation altitude rise summit",
+    "length": "length long",
+    "width": "width wide broad",
+    "depth": "depth deep",
+    "thickness": "thickness thick",
+    "diameter": "diameter",
+    "distance": "distance away far",
+    "area": "area cover",
+    "weight": "weight weigh heavy mass",
+    "speed": "speed fast velocity",
+    "age": "age aged old",
+    "duration": "duration last",
+    "price": "price cost",
+    "population": "people inhabitant resident population person live home",
+}
+ATTRIBUTE_OF = {word: name for name, words in _ATTRIBUTES.items() for word in words.split()}
+"""What is measured, by the words that say so, in their base forms."""
+
+
+_REPORTED = re.compile(r"\b(?:says?|said|tells?|told) (?:\w+ )?that\b")
+_BRACKETS = re.compile(r"(?<!\s)\s*\([^)]*+(?:\)|\Z)")
+
+
+def words_of(title: str) -> set[str]:
+    """Return the stems of a title's words, without those in brackets."""
+    return {stem(word) for word in re.findall(r"\w+", _BRACKETS.sub("", title))} - {"the", "of"}
+
+
+def happens_once(verb: Token) -> bool:
+    """Return whether what a verb says happens to a thing once, so that it has one date."""
+    return verb.lemma_.lower() in ONCE
+
+
+def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bool:
+    """Return whether a text denies, hedges, plans, asks or corrects something.
+
+    ``items``: its quantities, whose words ("no more than") do not count. ``allowed``: words that
+    the claim contains too.
+    """
+    if "?" in doc.text or ("used to" in doc.text and "used" not in allowed):
+        return True
+    if _REPORTED.search(doc.text):
+        return True
+    places = [(item.start, item.end) for item in items]
+    return any(
+        form in RISKS and form not in allowed
+        for token in doc
+        if token.is_sent_start or (token.pos_ != "PROPN" and token.ent_type_ != "DATE")
+        if not _adds_a_word(token)
+        for form in (token.lower_, token.lemma_.lower())
+        if not any(start <= token.idx < end for start, end in places)
+    )
+
+
+def _adds_a_word(token: Token) -> bool:
+    """Return whether "but" adds what is no statement and no number: "heavy but slow"."""
+    after = token.doc[token.i + 1 : token.sent.end]
+    return token.lower_ == "but" and not any(
+        one.like_num or one.pos_ in ("VERB", "AUX") for one in after
+    )
+
+
+def is_risky_title(title: str) -> bool:
+    """Return whether a title says that the text below it asks or corrects something."""
+    return "?" in title or bool(set(re.findall(r"\w+", title.lower())) & RISKS)
+
+
+def quoted(doc: Doc, item: Quantity) -> bool:
+    """Return whether a quantity stands in quotation marks."""
+    before = doc.text[: item.at]
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+
+
+def head_of(doc: Doc, item: Quantity) -> Token:
+    """Return the word of a quantity that the rest of it depends on."""
+    span = doc.char_span(item.start, item.end, alignment_mode="expand")
+    assert span is not None
+    return span.root
+
+
+def verb_of(token: Token) -> Token | None:
+    """Return the verb that a word belongs to."""
+    return next((one for one in token.ancestors if one.pos_ in ("VERB", "AUX")), None)
+
 
 _LEAST = 0.5  # probability that a sentence supports the restated claim
 _CLEARLY = 0.15  # by which its best reading is more probable than others

@@ -1,7 +1,7 @@
 """Every stage, in one table: what recipes, pages, documents and evaluations know of it.
 
-A record has all but the code. That is a file of the stage's name in ``retrieval/stages``, at whose
-end a mapping says how a recipe's settings make the stage (``retrieval/stages/stage.py``).
+A record has all but the code. That is in ``retrieval/stages``, mostly in a file of its name, whose
+last mapping says how a recipe's settings make the stage (``retrieval/stages/stage.py``).
 Nothing heavy is imported here, so that the web process can read recipes too.
 """
 
@@ -107,6 +107,7 @@ STAGES: Mapping[str, StageRecord] = {
             reads="`parsed`, `spans`",
             changes="`by_text`, `by_words`",
             parts=("first",),
+            file="stages/find/titles.py",
         ),
         StageRecord(
             "questions",
@@ -279,6 +280,7 @@ STAGES: Mapping[str, StageRecord] = {
             reads="`spans`, `evidence`, `documents`",
             changes="`candidates`, through `next`",
             parts=("next",),
+            file="stages/find/next.py",
         ),
         StageRecord(
             "generation",

@@ -1,13 +1,121 @@
-"""What a stage is, and how it is made."""
+"""What a stage is, and what it is made of: an index, and the models that read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
 
+from retrieval.index.interface import DocumentStore
+from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders.proof_model import ProofModel
+from retrieval.models.cross_encoders.utility_model import UtilityModel
+from retrieval.models.encoders.dpr_encoder import DprQuestionEncoder
+from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
+from retrieval.models.encoders.query_encoder import PathEncoder, QueryEncoder
+from retrieval.models.folders import ModelFolders
+from retrieval.models.generators.bart import BartTitleModel
+from retrieval.models.generators.title_generator import MiniLMTitleModel
+from retrieval.models.generators.title_model import TitleModel
+from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.report.answer_extractor import AnswerExtractor
+from retrieval.models.report.models import present_models
+from retrieval.models.shipped import (
+    DENSE,
+    PROVER,
+    RELEVANCE_MODEL,
+    SELECTOR,
+    TITLES,
+    evidence_model,
+    path_model,
+    relevance_model,
+)
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
 from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+
+
+class Models:
+    """The models that stages share, whichever index they search; each is made when first needed.
+
+    Making one raises ``ModelUnavailable`` if it is missing or damaged.
+    """
+
+    def __init__(self, encoder: TextEncoder, folders: ModelFolders) -> None:
+        """``encoder`` compares texts, also with the vectors of indexes unless these are DPR's."""
+        self.encoder = encoder
+        self.folders = folders
+
+    @cached_property
+    def parser(self) -> EnglishParser:
+        """Words, their kinds and their relations."""
+        return EnglishParser()
+
+    @cached_property
+    def queries(self) -> PathEncoder:
+        """Encodes claims and paths, to be compared with sentences of the index."""
+        if isinstance(self.encoder, OwnEncoder):
+            return OwnQueryEncoder(self.encoder)
+        return QueryEncoder(DENSE)
+
+    @cached_property
+    def relevance_model(self) -> CrossEncoder:
+        """The model that reads the claim with every sentence."""
+        return relevance_model()
+
+    @cached_property
+    def path_model(self) -> CrossEncoder:
+        """The model that reads a sentence together with those that led to it."""
+        return path_model()
+
+    @cached_property
+    def verifier(self) -> EvidenceModel:
+        """The model that labels evidence."""
+        return evidence_model(self.folders, in_search=True)
+
+    @cached_property
+    def selector(self) -> UtilityModel:
+        """The model that says which sentences a verdict needs."""
+        return UtilityModel(SELECTOR, RELEVANCE_MODEL)
+
+    @cached_property
+    def prover(self) -> ProofModel:
+        """The model that says how words of the claim relate to words of the evidence."""
+        return ProofModel(PROVER)
+
+    @cached_property
+    def titles(self) -> TitleModel:
+        """The model that generates titles."""
+        bart = self.folders.bart
+        return MiniLMTitleModel(TITLES) if bart is None else BartTitleModel(bart)
+
+    @cached_property
+    def answers(self) -> AnswerExtractor:
+        """The report's model that extracts pieces of a claim."""
+        return AnswerExtractor(present_models(self.folders.report))
+
+    @cached_property
+    def dpr(self) -> DprQuestionEncoder:
+        """DPR's encoder of questions."""
+        return DprQuestionEncoder(present_models(self.folders.report))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What stages are made of: an index, and models that other indexes may share."""
+
+    store: DocumentStore
+    models: Models
+
+    @property
+    def titles(self) -> TitleTrie:
+        """The titles of the index in the tokens of the model that generates titles."""
+        if self.models.folders.bart is not None:
+            return self.models.titles.trie(self.store.titled())
+        return self.store.titles()
 
 
 class Step(NamedTuple):
@@ -25,12 +133,14 @@ class Stage(Protocol):
     """
 
     def warm_up(self) -> None:
-        """Load the models of the stage; cheap if they are loaded already.
+        """Load the models that the stage was made with; cheap if they are loaded already.
 
         Raises:
             ModelUnavailable: a model is missing or damaged.
         """
-        return
+        for part in vars(self).values():
+            if hasattr(part, "warm_up"):
+                part.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Return the state with the results of this stage."""

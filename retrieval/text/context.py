@@ -1,17 +1,14 @@
-"""Which of its neighbours a sentence must be read with.
-
-"Claim: The mayor sold the harbour." says the opposite of what the next line, "Rating: False.", says
-of it; "Was it safe?" says nothing without the answer, and "No." nothing without the question. Most
-sentences have no context: read with others, they only say more than they are shown for.
-"""
+"""What a sentence stands with: the neighbours that it must be read with, and its copies."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from retrieval.text.function_words import FUNCTION_WORDS
-from retrieval.types import Document, Sentence
+from retrieval.text.word_forms import FUNCTION_WORDS
+from retrieval.types import Document, Sentence, SentenceKey
 
 LONGEST = 300  # characters of a neighbour that are read
 _MOST_AFTER = 2  # sentences: a question or a claim, who made it, and the rating
@@ -183,3 +180,59 @@ def _beginning_of(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return text[:LONGEST].rpartition(" ")[0] or text[:LONGEST]
+
+
+# Signs that change what a number means are kept: "-5", "1.5", "5 %".
+_WORD_OR_SIGN = re.compile(r"\d+(?:[.,]\d+)*|\w+|(?<!\w)[-\u2212](?=\d)|[%°$€£¥+<>=]")
+_NUMBER_OF_PASSAGE = re.compile(r"#\d+\Z", re.ASCII)
+# A sentence that begins with one of these says something else after another sentence.
+_REFERRING = {
+    "he",
+    "she",
+    "it",
+    "they",
+    "this",
+    "that",
+    "these",
+    "those",
+    "his",
+    "her",
+    "its",
+    "their",
+}
+
+
+class CopiedSentences:
+    """The sentences of some documents, folded: without case, spacing, punctuation and quotes."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        """Fold every sentence. One that refers to the sentence before is folded with it.
+
+        If it is the first one, it refers to the title.
+        """
+        self._folded: dict[SentenceKey, str] = {}
+        standing: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for document in documents:
+            before = _folded(document.title)
+            # Passages of a long document count as one document.
+            whole = (_NUMBER_OF_PASSAGE.sub("", document.id), document.title)
+            for sentence in document.sentences:
+                words = _folded(sentence.text)
+                refers = words.partition(" ")[0] in _REFERRING
+                text = f"{before} . {words}" if refers else words
+                self._folded[SentenceKey(sentence.document_id, sentence.sentence_id)] = text
+                standing[text].add(whole)
+                before = words
+        self._copies = {text: len(of) for text, of in standing.items()}
+
+    def text(self, key: SentenceKey) -> str:
+        """Return the folded text of a sentence; copies have the same."""
+        return self._folded[key]
+
+    def documents_with(self, key: SentenceKey) -> int:
+        """Return how many documents the sentence stands in, 1 or more."""
+        return self._copies[self._folded[key]]
+
+
+def _folded(text: str) -> str:
+    return " ".join(_WORD_OR_SIGN.findall(text.casefold()))

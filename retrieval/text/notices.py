@@ -11,23 +11,21 @@ import re
 import unicodedata
 from itertools import pairwise
 
+from retrieval.text.word_forms import word_set
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Small words that only English has, and those that other languages have too.
-_ENGLISH = _words(
+_ENGLISH = word_set(
     """
     the of and with by from for to that this which who whom whose what when where how why it its
     his her he she they their them were are been have had did does not never would could should
     will into than there between during after before about
     """
 )
-_SHARED = _words("is in was a an on at as or has am me no")
-_FOREIGN = _words(
+_SHARED = word_set("is in was a an on at as or has am me no")
+_FOREIGN = word_set(
     """
     das und ist nicht ein eine einer wurde wird sind hat mit für auf dem zur zum durch
     le les est une dans pour avec qui sur aux été sont fut mais où
@@ -42,9 +40,9 @@ _FOREIGN = _words(
     """
 )
 # They are in names too, between two capitals ("Dar es Salaam").
-_IN_NAMES = _words("au aux dos e es las los sur y")
+_IN_NAMES = word_set("au aux dos e es las los sur y")
 # They occur in names before a capital ("Vincent van Gogh"), and begin titles ("La bamba").
-_PARTICLES = _words("de da du di del van von den der des la le el zu")
+_PARTICLES = word_set("de da du di del van von den der des la le el zu")
 # Letters that no English word has, also no loan word such as "café" or "jalapeño".
 _FOREIGN_LETTERS = frozenset("ßøåæœãõíáóúëăđşğıąęłńśźżťďřůěőűșț")
 _WITHIN_NAMES = _PARTICLES | {"of", "the", "and"}
@@ -52,12 +50,12 @@ _OF_A_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[A-Z]\.")  # noqa: RUF0
 _MOST_OF_A_NAME = 5  # words
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
-AUXILIARIES = _words(
+AUXILIARIES = word_set(
     """
     is are was were am did does do has have had can could would should will may might must
 """
 )
-QUESTION_WORDS = _words("who whom whose what which when where why how")
+QUESTION_WORDS = word_set("who whom whose what which when where why how")
 _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
 
 # A sentence may end after a word of two letters or more, so initials ("J. K.") end none. Before
@@ -66,7 +64,7 @@ _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b"
 _SENTENCE_END = re.compile(
     r"((?<![^\W\d_])[^\W\d_]{2,}+|(?<!\d)\d{2,}+)(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
 )
-_ABBREVIATIONS = _words(
+_ABBREVIATIONS = word_set(
     """
     mr mrs ms dr st mt ft jr sr prof capt gov gen col lt sgt rev hon no inc ltd co corp dept vs etc
     sen rep pres penn jan feb mar apr jun jul aug sep sept oct nov dec approx ca bros ave univ est

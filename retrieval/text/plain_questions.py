@@ -1,7 +1,7 @@
 """A question for yes or no as a statement, by rules alone, for pages that offer it.
 
 The pages load no parser, so only questions of plain form are turned: where the subject ends must be
-clear from the words. ``retrieval.text.polar.as_statement`` turns more of them, when a claim is
+clear from the words. ``retrieval.text.clause.as_statement`` turns more of them, when a claim is
 checked.
 """
 
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
+from retrieval.text.word_forms import word_set
 
 _WORDS = re.compile(r"[\w’'.-]+(?:%|°)?")  # noqa: RUF001 - the curly apostrophe is meant
 # Commas, quotes and brackets may part the question in ways that these rules do not know.
@@ -19,33 +20,29 @@ _POSSESSIVE = re.compile(r"['’]s$|s['’]$")  # noqa: RUF001
 _MOST_WORDS = 25
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_BE = _words("is are was were")
-_HAVE = _words("has have had")
-_DETERMINERS = _words("the a an this these those all most some every each no any")
-_PREPOSITIONS = _words(
+_BE = word_set("is are was were")
+_HAVE = word_set("has have had")
+_DETERMINERS = word_set("the a an this these those all most some every each no any")
+_PREPOSITIONS = word_set(
     """
     in on at from to for by with without as than under over between near after before during since
     until about against among behind through within inside outside across into
     """
 )
-_ADVERBS = _words(
+_ADVERBS = word_set(
     """
     not still really also always ever never very more most less least only now once already too
     currently often usually actually
     """
 )
 # What begins what is said of the subject, and is no part of the subject.
-_SAID = _words(
+_SAID = word_set(
     """
     part home one true bigger larger smaller older younger longer shorter higher taller faster
     slower heavier lighter better worse closer north south east west able made safe good bad
     """
 )
-_PARTICIPLES = _words(
+_PARTICIPLES = word_set(
     """
     born built written made known found sold sunk won lost held led fought taken given seen shot
     sent sung spoken drawn driven eaten grown hidden kept laid left lit met paid read run said set
@@ -53,16 +50,16 @@ _PARTICIPLES = _words(
     broken brought bought caught chosen cut done fallen flown forgotten frozen put beaten become
     """
 )
-_NO_SUBJECTS = _words(
+_NO_SUBJECTS = word_set(
     """
     it he she they we i you this that these those him her them who what one its his their
     anyone anybody anything someone somebody something everyone everybody everything nobody nothing
     """
 )
-_IN_NAMES = _words("of the de van von da del di la le and")
+_IN_NAMES = word_set("of the de van von da del di la le and")
 _IRREGULAR = dict(
     pair.split(":")
-    for pair in _words(
+    for pair in word_set(
         """
         become:became begin:began bite:bit blow:blew break:broke bring:brought build:built
         burst:burst buy:bought catch:caught choose:chose come:came cost:cost cut:cut deal:dealt
@@ -79,7 +76,7 @@ _IRREGULAR = dict(
         """
     )
 )
-_REGULAR = _words(
+_REGULAR = word_set(
     """
     absorb accept affect allow appear attack attend ban belong boil cause change circle climb close
     collapse conquer consist contain control cool cover cross cure damage declare defeat depend
@@ -92,7 +89,7 @@ _REGULAR = _words(
     work
     """
 )
-_DOUBLED = _words("ban stop")
+_DOUBLED = word_set("ban stop")
 
 
 def plain_statement(question: str) -> str | None:

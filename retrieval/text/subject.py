@@ -13,19 +13,12 @@ from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.function_words import FUNCTION_WORDS
-from retrieval.text.stems import folded, stem
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from retrieval.text.word_forms import CLAUSE_SUBJECTS, FUNCTION_WORDS, folded, stem, word_set
 
 _WORD = re.compile(r"\w+|[,;:()]")
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
 _ASIDE = re.compile(r"\([^)]*+(?:\)|\Z)|, .*")  # words in parentheses, and a section
 _POSSESSIVE = re.compile(r"(?<=\w)['’][sS]?\b")  # noqa: RUF001 - curly quotes are meant
-_SUBJECTS = {"nsubj", "nsubjpass", "csubj", "csubjpass"}
 _LINKS = {"of", "the", "de", "la", "von", "van", "da", "del", "al"}  # between the words of a name
 _SUPERLATIVES = {"JJS", "RBS"}
 _COMPARATIVES = {"JJR", "RBR"}
@@ -33,27 +26,27 @@ _BEST = re.compile(r"most|least|best|first|last|only|\w{3,}est")
 _NEAR = 8  # words between a name and what is said of it
 _OBJECTS = {"attr", "dobj", "oprd"}
 # Names may lack these words, which say what kind of thing has the name: "Mount Kilimanjaro".
-_KINDS = _words(
+_KINDS = word_set(
     "mount mt lake river ocean sea desert island isle city town mr mrs ms dr sir lady lord saint st"
     " king queen prince princess pope emperor empress president company inc ltd"
 )
 # What was made, found or won has one maker, finder or winner.
-_OF_ONE = _words(
+_OF_ONE = word_set(
     "write invent discover found establish create compose paint sculpt design build direct author"
     " coin develop win assassinate"
 )
 # Words that are true of one thing only, apart from superlatives.
 _UNIQUE = {"first", "last", "only"}
 # Whoever these are, the claim is about something else.
-_ANYONE = _words(
+_ANYONE = word_set(
     "people person man woman child human someone anyone everyone somebody anybody everybody expert"
     " scientist researcher scholar historian astronomer thing something number majority"
     " plenty"
 )
 # With a capital these are a name, and without one a kind of thing: "the Moon", "a moon".
-_CAPITAL = _words("moon sun earth galaxy")
+_CAPITAL = word_set("moon sun earth galaxy")
 # Before a word in small letters that is a name all the same: "the moon", "on earth".
-_BEFORE_ONE = _words("the on from to in around of at by with")
+_BEFORE_ONE = word_set("the on from to in around of at by with")
 _IRREGULAR = {"men": "man", "mice": "mouse", "feet": "foot", "teeth": "tooth", "children": "child"}
 _HYPHENS = ("-", "–")  # noqa: RUF001
 _BREAK = "."  # after a title and after a sentence: no name goes on there
@@ -232,7 +225,7 @@ ANYTHING = Subject()
 def subject_of(doc: Doc) -> Subject:
     """Return the subject of a parsed claim: that of its first sentence."""
     root = next((sentence.root for sentence in doc.sents), None)
-    head = next((t for t in root.children if t.dep_ in _SUBJECTS), None) if root else None
+    head = next((t for t in root.children if t.dep_ in CLAUSE_SUBJECTS), None) if root else None
     if root is None or head is None or head.lemma_.casefold() in _ANYONE:
         return ANYTHING
     phrase = list(head.subtree)

@@ -12,7 +12,7 @@ import pytest
 from retrieval.corpora import passages
 from retrieval.corpora.folder import columns, running_text, shown
 from retrieval.corpora.wiki import fever
-from retrieval.quantities import alignment
+from retrieval.quantities import restated
 from retrieval.text import subject
 from tests.hostile.strategies import quickly
 
@@ -35,8 +35,8 @@ MANY = 100_000
         (columns.FIGURES, "1" * MANY + "ab"),
         (fever._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
-        (alignment._BRACKETS, "(" * MANY),
-        (alignment._BRACKETS, " " * MANY),
+        (restated._BRACKETS, "(" * MANY),
+        (restated._BRACKETS, " " * MANY),
     ],
 )
 def test_a_hundred_thousand_repetitions_take_less_than_a_second(
@@ -60,7 +60,7 @@ def test_a_hundred_thousand_repetitions_take_less_than_a_second(
         (running_text._TO_A_PAGE, "Ships . . . . 12", "Ships "),
         (fever._BEFORE, "a ship , it  sails", "a ship it  sails"),
         (subject._ASIDE, "Mercury (planet) (god)", "Mercury  "),
-        (alignment._BRACKETS, "Mercury (planet) x", "Mercury x"),
+        (restated._BRACKETS, "Mercury (planet) x", "Mercury x"),
     ],
 )
 def test_what_they_find_is_what_is_meant(expression: re.Pattern[str], text: str, left: str) -> None:

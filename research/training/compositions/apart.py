@@ -11,7 +11,7 @@ from research.training.compositions.composition import Span
 from research.training.compositions.vocabulary import GENERIC
 from research.training.sentence_pool import SentencePool
 from retrieval.index.formats.titles import split_disambiguation
-from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.text.word_forms import FUNCTION_WORDS
 
 Source: TypeAlias = Literal[0, 1] | None
 """Where words come from: the first sentence (0), the second one (1) or neither (None)."""

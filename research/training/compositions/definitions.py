@@ -26,7 +26,7 @@ from research.training.compositions.vocabulary import (
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.english import EnglishParser
-from retrieval.text.function_words import FUNCTION_WORDS
+from retrieval.text.word_forms import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

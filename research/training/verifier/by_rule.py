@@ -16,8 +16,8 @@ from pathlib import Path
 from research.evaluation.pairs import Pair, read_pairs
 from research.training.everyday import EverydayData
 from research.training.loop import Example, labelled
-from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.text.model_texts import evidence_text
+from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 
 _SMALL = FUNCTION_WORDS | {"people", "most", "some", "all", "many", "every", "one", "two"}

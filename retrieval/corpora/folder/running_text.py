@@ -18,7 +18,7 @@ from statistics import median
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
 from retrieval.corpora.folder.tables import row_sentences
-from retrieval.text import sentence_rules
+from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
 _REPEATED = 3  # pages that have the same line there
@@ -384,7 +384,7 @@ def _is_open(before: str, after: str) -> bool:
 
 def _first_end(paragraph: str) -> int:
     """Return where the first sentence of a paragraph ends, 0 if that is not near."""
-    starts, _ = sentence_rules.read(paragraph[:_LOOKED_AT])
+    starts, _ = boundaries(paragraph[:_LOOKED_AT])
     if starts:
         return starts[0]
     return len(paragraph) if len(paragraph) < _LOOKED_AT and _ENDED.search(paragraph) else 0

@@ -40,7 +40,7 @@ from retrieval.index.interface import (
 )
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.system.files import digest_of
-from retrieval.text.edit_distance import is_near
+from retrieval.text.word_forms import is_near
 from retrieval.types import (
     Document,
     PhraseMatch,

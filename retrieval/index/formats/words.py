@@ -10,7 +10,7 @@ from typing import Any
 
 import tantivy
 
-from retrieval.text.edit_distance import is_near
+from retrieval.text.word_forms import is_near
 
 _MOST = 50
 _NAME = "near"

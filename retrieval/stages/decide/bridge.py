@@ -12,13 +12,12 @@ from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.normal_form import nfkd, without_marks
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.mentions import MentionExpander
+from retrieval.stages.find.next import MentionExpander
 from retrieval.stages.read.relevance import unread_evidence
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.function_words import FUNCTION_WORDS
 from retrieval.text.model_texts import path_text
-from retrieval.text.stems import stems_in
+from retrieval.text.word_forms import FUNCTION_WORDS, stems_in
 from retrieval.types import NOT_ENOUGH_INFO, UNREAD, Evidence, Opinion, RankedDocument
 
 _ARTICLE = re.compile(r"^(?:The|An|A)\s+(?=\S)")
@@ -49,12 +48,6 @@ class BridgeReader(Stage):
         self._verifier = verifier
         self._cutoff = settings.bridge_cutoff
         self._limit = settings.selection_limit
-
-    def warm_up(self) -> None:
-        """Load the models."""
-        self._named.warm_up()
-        self._model.warm_up()
-        self._verifier.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Select one more of ``evidence``, and set ``named``."""

@@ -7,11 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.alignment import words_of
-from retrieval.quantities.filled_halves import Filled, Filling, compared, filled, fillings
-from retrieval.quantities.halves import Comparison, Half, Halves, comparison
+from retrieval.quantities.amounts import load_units
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Filling,
+    Half,
+    Halves,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
 from retrieval.quantities.relation import Ruling
-from retrieval.quantities.units import load_units
+from retrieval.quantities.restated import words_of
 from retrieval.stages.decide.quantities import with_rulings
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
@@ -41,8 +50,7 @@ class ComparisonReader(Stage):
 
     def warm_up(self) -> None:
         """Load the models and the units."""
-        self._parser.warm_up()
-        self._model.warm_up()
+        super().warm_up()
         load_units()
 
     def run(self, state: ClaimState) -> Step:

@@ -29,11 +29,6 @@ class PathCompletion(Stage):
         self._limit = limit
         self._cutoff = cutoff
 
-    def warm_up(self) -> None:
-        """Load the models."""
-        self._reader.warm_up()
-        self._verifier.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Add to ``paths`` and ``readings`` and label ``evidence`` again."""
         if any(item.decides != NOT_ENOUGH_INFO for item in state.evidence):

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
-from retrieval.proof.automaton import label_of
-from retrieval.proof.part_cutter import cut
+from retrieval.proof import cut, label_of
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text, evidence_text
@@ -43,10 +42,6 @@ class NaturalLogicProver(Stage):
         """
         self._model = model
         self._cutoff = independence_cutoff
-
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Make the ``proof`` from the selected evidence."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.quantities.filled_halves import Filling
+from retrieval.quantities.amounts import load_units
+from retrieval.quantities.halves import Filling
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.restated import (
@@ -17,7 +18,6 @@ from retrieval.quantities.restated import (
     restated,
     ruling,
 )
-from retrieval.quantities.units import load_units
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
@@ -45,8 +45,7 @@ class QuantityRuler(Stage):
 
     def warm_up(self) -> None:
         """Load the models and the units."""
-        self._parser.warm_up()
-        self._model.warm_up()
+        super().warm_up()
         load_units()
 
     def run(self, state: ClaimState) -> Step:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.cross_encoders.joint_reading import log_odds
-from retrieval.stages.missing import share_a_word
+from retrieval.stages.ending import share_a_word
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
@@ -112,10 +112,6 @@ class UtilitySelector(Stage):
         self._candidates = candidates
         self._share = share
         self._limit = limit
-
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Mark the selected ``evidence`` and put it first."""

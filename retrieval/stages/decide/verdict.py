@@ -50,10 +50,6 @@ class CrossEncoderJudge(Stage):
         self._name = name
         self._settings = settings
 
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
         selected = state.selected

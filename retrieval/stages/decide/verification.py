@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from retrieval.models.cross_encoders.evidence_model import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.copies import CopiedSentences
+from retrieval.text.context import CopiedSentences
 from retrieval.text.model_texts import path_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
@@ -30,10 +29,6 @@ class EvidenceVerifier(Stage):
         self._limit = settings.verified_sentences
         self._gain = settings.path_gain
         self._other_share = settings.other_subject_share
-
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence``, drop sentences that are not read, and add to ``readings``."""

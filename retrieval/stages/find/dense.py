@@ -9,8 +9,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import ExpanderMakers, interleaved
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence, SentenceKey
 from retrieval.words import counted
@@ -32,10 +31,6 @@ class DenseSentenceRetriever(Stage):
         self._encoder = encoder
         self._limit = limit
         self._leads = leads
-
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Add documents to ``candidates``: the first of both, the second of both, and so on."""

@@ -17,8 +17,7 @@ from retrieval.models.generators.decoding import (
 from retrieval.models.generators.title_model import TitleModel
 from retrieval.models.generators.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.mentions import mention_expander
-from retrieval.stages.find.next import Expander, ExpanderMakers
+from retrieval.stages.find.next import Expander, ExpanderMakers, mention_expander
 from retrieval.state import ClaimState
 from retrieval.types import Candidate, Evidence
 

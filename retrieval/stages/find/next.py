@@ -1,18 +1,25 @@
-"""The stage ``next``: documents for the next hop, from the claim and the best sentences so far."""
+"""The stage ``next``: documents for the next hop, from the claim and the best sentences so far.
+
+``MentionExpander`` finds those that the evidence links to or mentions by their titles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Protocol, TypeAlias
 
+from retrieval.index.interface import DocumentStore
+from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.generators.title_trie import TitleNode
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.missing import missing
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Stage, Step
+from retrieval.stages.ending import missing
+from retrieval.stages.stage import Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.types import Candidate
+from retrieval.text.word_forms import FUNCTION_WORDS
+from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
 from retrieval.words import counted
 
 
@@ -77,3 +84,128 @@ def interleaved(lists: Sequence[Sequence[Candidate]]) -> list[Candidate]:
             found_by = tuple(dict.fromkeys((*first.found_by, *candidate.found_by)))
             merged[candidate.document_id] = replace(first, found_by=found_by)
     return list(merged.values())
+
+
+class MentionExpander(Expander):
+    """Finds every title that occurs in the evidence, in one pass over its tokens.
+
+    If the corpus has links, they are followed. Most corpora have none; then a title that occurs in
+    a sentence suggests that its document says more. From each word the pass follows the trie of all
+    titles as far as possible. A title that has neither a capital letter nor a digit in the sentence
+    is ignored: it is a common word there.
+    """
+
+    def __init__(self, store: DocumentStore, leads: int, limit: int) -> None:
+        """Read the ``leads`` best sentences and return ``limit`` documents at most."""
+        self._store = store
+        self._trie = store.titles()
+        self._leads = leads
+        self._limit = limit
+
+    def warm_up(self) -> None:
+        """Load the tokenizer of titles."""
+        _ = self._beginnings
+
+    @cached_property
+    def _tokenizer(self) -> TitleTokenizer:
+        return TitleTokenizer()
+
+    @cached_property
+    def _bracket(self) -> int:
+        ((token,),) = self._tokenizer.tokens(["("])
+        return token
+
+    @cached_property
+    def _beginnings(self) -> list[TitleNode]:
+        """Nodes where a name may begin; "the Beatles" in a sentence is the title "The Beatles"."""
+        root, articles = [self._trie.root()], self._tokenizer.tokens(["the", "an", "a"])
+        return root + [n for article in articles for n in self._walked(root, article)]
+
+    def expand(self, state: ClaimState) -> list[Candidate]:
+        """See ``Expander.expand``."""
+        return self.mentioned(state.spans, state.evidence[: self._leads], state.seen, state.hop + 1)
+
+    def mentioned(
+        self, spans: Sequence[Span], evidence: Sequence[Evidence], seen: Collection[str], hop: int
+    ) -> list[Candidate]:
+        """Return documents not ``seen`` yet that the evidence links to or mentions.
+
+        In the order of the evidence, links first, then longer names first, and a title
+        before others that only add words in parentheses. Names in the claim were looked up in the
+        first hop and are left out.
+        """
+        claimed = {span.text.casefold() for span in spans}
+        asked = [
+            (item, item.sentence.links, self._unclaimed_names(item, claimed)) for item in evidence
+        ]
+        titled = self._titled([n for _, links, names in asked for n in (*links, *names)])
+        found: dict[str, Candidate] = {}
+        for item, links, names in asked:
+            linked = [match for link in links for match in titled.get(link, ())]
+            named = [match for name in names for match in titled.get(name, ())]
+            matches: list[tuple[FoundBy, TitleMatch]] = [
+                *(("link", match) for match in linked if match.disambiguation is None),
+                *(("mention", match) for match in named),
+            ]
+            for found_by, match in matches:
+                if match.document_id not in seen:
+                    found.setdefault(
+                        match.document_id,
+                        Candidate(match.document_id, (found_by,), 1.0, hop, item.key),
+                    )
+        return list(found.values())[: self._limit]
+
+    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
+        """Return ids and titles of the documents that the evidence links to or mentions."""
+        found = [one.document_id for one in self.mentioned((), evidence, (), 0)]
+        return [(document.id, document.title) for document in self._store.documents(found)]
+
+    def _unclaimed_names(self, item: Evidence, claimed: Collection[str]) -> list[str]:
+        """Return the names in the evidence that are not in the claim, longer ones first."""
+        names = (n for n in self._names(item.sentence.text) if n.casefold() not in claimed)
+        return sorted(names, key=lambda name: -len(name))
+
+    def _titled(self, names: Sequence[str]) -> dict[str, list[TitleMatch]]:
+        """Return the documents of each name, with one request for all."""
+        titled: dict[str, list[TitleMatch]] = {}
+        for match in self._store.title_matches(names):
+            titled.setdefault(match.name, []).append(match)
+        return titled
+
+    def _names(self, sentence: str) -> Iterator[str]:
+        """Yield the runs of words that are a title, or a title without its parentheses."""
+        words = self._tokenizer.words(sentence)
+        for first, word in enumerate(words):
+            nodes = self._beginnings
+            for last in words[first:]:
+                nodes = self._walked(nodes, last.tokens)
+                if not nodes:
+                    break
+                name = sentence[word.start : last.end]
+                if self._whole(nodes) and _is_name(name):
+                    yield name
+
+    def _whole(self, nodes: list[TitleNode]) -> bool:
+        return any(
+            self._trie.is_end(node) or self._trie.step(node, self._bracket) is not None
+            for node in nodes
+        )
+
+    def _walked(self, nodes: list[TitleNode], tokens: Iterable[int]) -> list[TitleNode]:
+        for token in tokens:
+            nodes = [n for node in nodes if (n := self._trie.step(node, token)) is not None]
+        return nodes
+
+
+def _is_name(words: str) -> bool:
+    return words.casefold() not in FUNCTION_WORDS and any(
+        letter.isupper() or letter.isdigit() for letter in words
+    )
+
+
+def mention_expander(resources: Resources, c: RetrievalConfig) -> MentionExpander:
+    """Return the expander as recipes use it."""
+    return MentionExpander(resources.store, c.lead_sentences, c.expansion_limit)
+
+
+EXPANDERS: ExpanderMakers = {"mentions": mention_expander}

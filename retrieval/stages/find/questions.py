@@ -146,15 +146,6 @@ class T5QuestionGenerator(Stage):
         self._model = TextGenerator(models, QUESTIONS)
         self._answers = answers
 
-    def warm_up(self) -> None:
-        """Load both models.
-
-        Raises:
-            ModelUnavailable: one is missing or damaged.
-        """
-        self._answers.warm_up()
-        self._model.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Find ``questions``."""
         return _step(state, self.ask(state.parsed))

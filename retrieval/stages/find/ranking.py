@@ -65,10 +65,6 @@ class DenseDocumentRanker(DocumentRanker):
         self._bonus = settings.title_bonus
         self._keep_exact = settings.keep_exact_titles
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def rank(
         self,
         questions: Sequence[Question],
@@ -193,10 +189,6 @@ class MiniLMDocumentRanker(EachQuestionRanker):
         self._store = store
         self._encoder = encoder
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def _scores(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]
     ) -> NDArray[np.float32]:
@@ -217,14 +209,6 @@ class DprDocumentRanker(EachQuestionRanker):
         super().__init__(cutoff, limit)
         self._store = store
         self._encoder = encoder
-
-    def warm_up(self) -> None:
-        """Load the encoder.
-
-        Raises:
-            ModelUnavailable: it is missing or damaged.
-        """
-        self._encoder.warm_up()
 
     def _scores(
         self, questions: Sequence[Question], candidates: Sequence[Candidate]

@@ -167,15 +167,6 @@ class WikineuralSpanExtractor(Stage):
         self._names = TokenLabels(models, NAMES)
         self._answers = answers
 
-    def warm_up(self) -> None:
-        """Load both models.
-
-        Raises:
-            ModelUnavailable: one is missing or damaged.
-        """
-        self._names.warm_up()
-        self._answers.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Find ``spans``."""
         return _step(state, self.extract(state.parsed))

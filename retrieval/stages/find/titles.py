@@ -1,4 +1,9 @@
-"""The stage ``titles``: documents that the claim names (report, 3.3.1; Nie et al. 2018)."""
+"""The stages ``titles`` and ``texts``: documents that the claim names, or that have its words.
+
+Titles: report, 3.3.1, and Nie et al. 2018. Texts: report, 3.3.5 and 3.3.7: it matches whole spans.
+If a claim rewords a name or a description, its document contains none of its spans, but it is still
+found by single words. For the effect of this see ``research/notebook.md``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.types import Candidate, Span, TitleMatch
+from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span, TitleMatch
 from retrieval.words import counted
 
 _LONGEST = 8  # words
@@ -40,10 +45,6 @@ class TitleMatcher(Stage):
         self._encoder = encoder
         self._cutoff = cutoff
         self._limit = limit
-
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Find ``exact`` and ``disambiguated``."""
@@ -168,9 +169,58 @@ def _runs(doc: Doc) -> Iterator[str]:
                 yield run.text
 
 
+class TextMatcher(Stage):
+    """Finds documents that contain a specific span as a phrase, or words of the claim.
+
+    One request to the store serves both.
+    """
+
+    def __init__(self, store: DocumentStore, text_limit: int = 200, word_limit: int = 8) -> None:
+        """Return ``text_limit`` documents at most by spans, ``word_limit`` by words."""
+        self._store = store
+        self._text_limit = text_limit
+        self._word_limit = word_limit
+
+    def run(self, state: ClaimState) -> Step:
+        """Find ``by_text`` and ``by_words``."""
+        by_text, by_words = self.match(state.parsed, state.spans)
+        found = replace(state, by_text=tuple(by_text), by_words=tuple(by_words))
+        return Step(found, f"{counted(len(by_text), 'document')} with a part of the claim in it")
+
+    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return the documents, each list in BM25 order; the ranker scores them.
+
+        Function words are not searched for.
+        """
+        phrases = tuple(span.text for span in _distinctive(spans))
+        words = tuple(token.text for token in doc if not (token.is_stop or token.is_punct))
+        by_text, by_words = self._store.phrase_matches(
+            [PhraseSearch(phrases, self._text_limit), PhraseSearch(words, self._word_limit)]
+        )
+        return _candidates(by_text, "text"), _candidates(by_words, "words")
+
+
+def _candidates(matches: Sequence[PhraseMatch], found_by: FoundBy) -> list[Candidate]:
+    return [Candidate(match.document_id, (found_by,), 0.0, 1) for match in matches]
+
+
+def _distinctive(spans: Sequence[Span]) -> list[Span]:
+    """Leave out single common words and bare numbers if there is a more specific span.
+
+    "film" or "two" occur in many documents of any corpus; "Sputnik 1" does not.
+    """
+    specific = [
+        span
+        for span in spans
+        if span.kind in {"entity", "name", "quotation", "date"} or " " in span.text
+    ]
+    return specific or list(spans)
+
+
 MAKERS: Makers = {
     "titles": lambda r, c: TitleMatcher(
         r.store, r.models.encoder, c.disambiguation_cutoff, c.disambiguation_limit
     ),
     "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.models.parser, c),
+    "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
 }

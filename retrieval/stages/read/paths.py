@@ -9,8 +9,7 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
 from retrieval.models.encoders.query_encoder import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import path_text
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
@@ -69,11 +68,6 @@ class PathReader(Stage):
         self._nearness = nearness
         self._leads = leads
         self._neighbours = neighbours
-
-    def warm_up(self) -> None:
-        """Load the models."""
-        self._model.warm_up()
-        self._nearness.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Add to ``paths``. In the first hop there are none."""

@@ -15,11 +15,9 @@ from retrieval.models.cross_encoders.reranker import Reranker
 from retrieval.models.report.models import RELEVANCE, present_models
 from retrieval.models.report.networks import PairClassifier
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.resources import Resources
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.context import context_of
-from retrieval.text.copies import CopiedSentences
+from retrieval.text.context import CopiedSentences, context_of
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import Evidence, RankedDocument, Sentence
 from retrieval.words import counted
@@ -35,10 +33,6 @@ class CrossEncoderRelevanceClassifier(Stage):
         """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff
-
-    def warm_up(self) -> None:
-        """Load the model."""
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""
@@ -78,14 +72,6 @@ class ScoredRelevance(Stage):
         """Keep sentences whose relevance is at least ``cutoff``."""
         self._model = model
         self._cutoff = cutoff
-
-    def warm_up(self) -> None:
-        """Load the model.
-
-        Raises:
-            ModelUnavailable: it is missing or damaged.
-        """
-        self._model.warm_up()
 
     def run(self, state: ClaimState) -> Step:
         """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop."""

@@ -21,10 +21,6 @@ class _SentenceRanker(Stage):
         self._encoder = encoder
         self._cutoff = cutoff
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
         ranked = self.rank(state.claim, state.relevant, state.ranked)

@@ -32,10 +32,6 @@ class SentencePreranker(Stage):
         self._encoder = encoder
         self._settings = settings
 
-    def warm_up(self) -> None:
-        """Load the encoder."""
-        self._encoder.warm_up()
-
     def run(self, state: ClaimState) -> Step:
         """Open ``candidates`` as ``opened``, add them to ``documents`` and find ``chosen``."""
         opened = self._open(state.candidates)

@@ -9,7 +9,7 @@ import pytest
 from app.result import proof
 from app.result.highlighting import Segment
 from app.result.proof import Excerpt, ProofItem
-from retrieval.proof.automaton import label_of
+from retrieval.proof import label_of
 from retrieval.result import ClaimResult
 from retrieval.types import Label, Operator
 from retrieval.words import Quoting

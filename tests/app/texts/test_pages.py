@@ -18,9 +18,8 @@ from werkzeug.datastructures import MultiDict
 from app.filters import Badge
 from app.services import install_services, services_of
 from app.texts.coloured_text import coloured
-from retrieval.checkable import kind_model
-from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
-from retrieval.checkable.sentences import TextSentence
+from retrieval.checkable import kind_rules
+from retrieval.checkable.given_text import ReaderOnDemand, TextsBusy, TextSentence
 from retrieval.types import REFUTES, SUPPORTS
 from settings import CHECKOUT, Settings
 from tests.app.claim_documents import claim_document
@@ -249,7 +248,7 @@ def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
 def test_a_missing_model_is_said_with_how_to_restore_it(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kind_model.read_model, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(kind_rules.read_model, "__defaults__", (tmp_path,))
     answer = client.post("/api/v1/texts", json={"text": TEXT})
     assert answer.status_code == 503
     assert answer.json is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from research.training.checkable import found, read_sentences, resolved_in, train_checkable
-from retrieval.checkable.kind_model import WEIGHTS, read_model
+from retrieval.checkable.kind_rules import WEIGHTS, read_model
 from retrieval.text.english import EnglishParser
 
 

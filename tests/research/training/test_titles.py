@@ -26,7 +26,7 @@ from retrieval.models.generators.decoding import Reading
 from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
 from retrieval.models.generators.title_generator import POSITIONS
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.stages.find.mentions import MentionExpander
+from retrieval.stages.find.next import MentionExpander
 from retrieval.types import SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder

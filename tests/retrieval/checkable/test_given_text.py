@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.checkable.given_text import LONGEST_TEXT, blocks_of, is_list, read_text
 from retrieval.errors import InvalidText
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize(
@@ -50,15 +51,6 @@ def test_a_line_that_was_full_goes_on_and_others_end() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "listed"),
-    [
-        ("Paris is a city.\nRome is old.\nBerlin is large.", True),
-        ("1. Paris is a city\n2. Rome is old\n3. Berlin is large", True),
-        ("Paris is a city. Rome is old.\nBerlin is large.\nOslo is small.", False),
-        ("Paris is a city.\n\nRome is old.\n\nBerlin is large.", False),
-        ("Paris is a city.", False),
-    ],
-)
+@cases("given_text", "text", "listed")
 def test_one_sentence_a_line_may_be_a_list(text: str, listed: bool) -> None:
     assert is_list(text) is listed

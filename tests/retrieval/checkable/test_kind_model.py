@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retrieval.checkable.kind_model import WEIGHTS, KindModel, read_model
+from retrieval.checkable.kind_rules import WEIGHTS, KindModel, read_model
 from retrieval.errors import ModelUnavailable
 
 MODEL = KindModel(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.checkable.given_text import read_text
-from retrieval.checkable.sentences import Replaced, TextSentence
+from retrieval.checkable.given_text import Replaced, TextSentence, read_text
 from retrieval.checkable.text_reader import MOST_SENTENCES, TextReader
 from retrieval.errors import InvalidText
 

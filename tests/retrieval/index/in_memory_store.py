@@ -18,8 +18,8 @@ from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
 from retrieval.models.generators.title_tokenizer import TitleTokenizer
 from retrieval.models.generators.title_trie import TitleTrie
-from retrieval.text.edit_distance import is_near
 from retrieval.text.sentence_splitter import shared_splitter
+from retrieval.text.word_forms import is_near
 from retrieval.types import (
     Document,
     PhraseMatch,

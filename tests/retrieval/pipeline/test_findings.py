@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import spacy
 
-from retrieval.pipeline.findings import findings
+from retrieval.pipeline.check import findings
 from retrieval.state import ClaimState
 from retrieval.types import (
     Document,

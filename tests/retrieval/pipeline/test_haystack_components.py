@@ -15,7 +15,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline
 from retrieval.recipes.recipes import RECIPES
-from retrieval.stages.resources import Resources
+from retrieval.stages.stage import Resources
 
 pytestmark = pytest.mark.models
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from retrieval.corpora.corpus import Page
 from retrieval.pipeline.not_settled import WhyNotSettled
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Mutation, Proof, Span
 from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.cases import cases
 from tests.support.evidence import evidence, ranked
 
 TEXTS = {
@@ -31,23 +30,7 @@ def state(parser: EnglishParser, claim: str, *found: Evidence, still_open: str =
     return ClaimState(claim, parser.parse(claim), evidence=found, proof=proof)
 
 
-@pytest.mark.parametrize(
-    ("claim", "absent"),
-    [
-        ("Lake Zorbl is in Ostrea.", ["Lake Zorbl"]),
-        ("Varnby lies at Lake Zorbl.", ["Lake Zorbl"]),
-        ("Zorblax was born in Krumpf.", ["Zorblax", "Krumpf"]),
-        ("A zorblax is a town.", ["zorblax"]),
-        ("Varnby is in Ostrea.", []),
-        ("VARNBY is in Ostrea.", []),
-        ("Varnby's mayor is Ida Holm.", []),
-        ("Brodric Bay is in Ostrea.", []),  # a title that no text contains
-        ("The mayors of Varnby are old.", []),  # another form is there
-        ("The town was blorked.", []),  # no name
-        # Both words occur, but not together, and nothing that was read is about it.
-        ("Lake Holm is in Ostrea.", ["Lake Holm"]),
-    ],
-)
+@cases("not_settled", "claim", "absent")
 def test_a_name_that_no_document_contains_is_absent(
     parser: EnglishParser, claim: str, absent: list[str]
 ) -> None:
@@ -62,17 +45,7 @@ def test_a_longer_form_of_a_name_is_not_absent_if_a_sentence_is_about_it(
     assert WhyNotSettled(STORE).of(made).absent == ()
 
 
-@pytest.mark.parametrize(
-    ("claim", "still_open", "said"),
-    [
-        ("Ida Holm keeps nine bees.", "nine bees", True),
-        ("Ida Holm is tall.", "is tall", True),
-        ("Ida Holm was born in 1973.", "in 1973", True),
-        ("Ida Holm keeps bees.", "keeps", False),  # a verb is said in many ways
-        ("Ida Holm is the mayor.", "the mayor", False),  # the sentence has the word
-        ("Ida Holm is in Varnby.", "is in", False),
-    ],
-)
+@cases("not_settled", "claim", "still_open", "said")
 def test_an_open_part_counts_if_it_has_a_word_that_no_sentence_has(
     parser: EnglishParser, claim: str, still_open: str, said: bool
 ) -> None:

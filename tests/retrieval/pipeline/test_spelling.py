@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.pipeline.claim_parser import ClaimParser
-from retrieval.pipeline.spelling import Spelling
-from retrieval.text.edit_distance import edit_distance, is_near
+from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.text.english import EnglishParser
+from retrieval.text.word_forms import edit_distance, is_near
 from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.cases import cases
 
 TEXTS = {
     "Mill": "The watermill of Birchwick burned down in 1931.",
@@ -28,17 +28,7 @@ def claims(parser: EnglishParser) -> ClaimParser:
     return ClaimParser(parser, Spelling(InMemoryStore(pages, None)))
 
 
-@pytest.mark.parametrize(
-    ("claim", "read"),
-    [
-        ("The watermill of Birchwik burned down.", "The watermill of Birchwick burned down."),
-        ("The watermill of Bichrwick burned down.", "The watermill of Birchwick burned down."),
-        ("BIRCHWIK has a watermill.", "BIRCHWICK has a watermill."),
-        # Of two that are equally near the more frequent one is meant.
-        ("Skarnhalm is a town.", "Skarnholm is a town."),
-        ("Was Birchwik's mill old?", "Birchwick's mill was old."),
-    ],
-)
+@cases("spelling", "claim", "read")
 def test_a_misspelt_name_is_read_as_the_nearest_name(
     claims: ClaimParser, claim: str, read: str
 ) -> None:
@@ -48,38 +38,13 @@ def test_a_misspelt_name_is_read_as_the_nearest_name(
     assert any("was read as “" in one for one in parsed.notices)
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "The Second Bay is a bay.",  # a title as it is
-        "The watermill of Birchwick burned down.",  # as in the corpus
-        "The watermill of Birchwood burned down.",  # three letters differ
-        "The watermill of Firchwick burned down.",  # another first letter
-        "Orxa is an island.",  # as near to each of three
-        "Scave is a village.",  # "scove" is no name
-        "Ann Lindqvists lived there.",  # the plural of a name
-        "Brodick Bay lies in the north.",  # a title, though no text has it
-        "London is a town.",  # a frequent word, though the corpus lacks it
-        "The watermill burnd down.",  # no name
-    ],
-)
+@cases("spelling", "claim")
 def test_other_words_stay_as_they_are(claims: ClaimParser, claim: str) -> None:
     parsed = claims.parse(claim).read
     assert (parsed.text, parsed.notices) == (claim, ())
 
 
-@pytest.mark.parametrize(
-    ("claim", "suggestion"),
-    [
-        ("The presidant is old.", "The president is old."),  # no name, and near a frequent word
-        ("Mona Lissa is old.", "Mona Lisa is old."),  # "Lissa" is a name too, but this is a title
-        ("Lissa is old.", ""),
-        ("The presidents are old.", ""),  # a form of a word that the corpus has
-        ("A mall is old.", ""),
-        ("The painter is honast.", "The painter is honest."),
-        ("The panter is old.", ""),  # "painter" is in no text
-    ],
-)
+@cases("spelling", "claim", "suggestion")
 def test_a_word_that_may_be_misspelt_is_suggested_and_stays(
     claims: ClaimParser, claim: str, suggestion: str
 ) -> None:
@@ -92,16 +57,7 @@ def test_the_notice_names_both_spellings(claims: ClaimParser) -> None:
     assert read.notices == ("“Birchwik” is not in the corpus; it was read as “Birchwick”.",)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "edits"),
-    [
-        ("mill", "mill", 0),
-        ("mill", "mil", 1),
-        ("mill", "imll", 1),
-        ("mill", "moll", 1),
-        ("", "ab", 2),
-    ],
-)
+@cases("spelling", "one", "other", "edits")
 def test_edits_insert_remove_replace_or_swap_letters(one: str, other: str, edits: int) -> None:
     assert edit_distance(one, other) == edit_distance(other, one) == edits
 

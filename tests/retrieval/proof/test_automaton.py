@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.proof.automaton import label_of
+from retrieval.proof import label_of
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,

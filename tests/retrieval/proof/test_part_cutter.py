@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from retrieval.proof.part_cutter import cut
+from retrieval.proof import cut
 from retrieval.text.english import EnglishParser
 
 pytestmark = pytest.mark.models

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.quantities.filled_halves import Filled, compared, filled, fillings
-from retrieval.quantities.halves import Comparison, Half, comparison
-from retrieval.quantities.quantity import COUNT, DATE
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Half,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
+from retrieval.quantities.reading import COUNT, DATE
 from retrieval.quantities.relation import Ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import SUPPORTS, Label
+from tests.support.cases import cases
 from tests.support.rows import rows
 
 
@@ -63,23 +71,7 @@ def test_arithmetic_decides_by_the_quantities_of_both_halves(
     assert decided.label == label
 
 
-@pytest.mark.parametrize(
-    ("claim", "first", "second"),
-    [
-        # Less than 2 % apart: both may be rounded.
-        ("Lake Selm is deeper than Lake Orn.", "It is 100 m deep.", "It is 101 m deep."),
-        # More than 90 is somewhere up to 112.5.
-        ("Selm has more people than Orn.", "It has 100 people.", "It has more than 90 people."),
-        ("The mill opened before the bridge fell.", "It opened in 1901.", "It fell in May 1901."),
-        # Between one and three years.
-        (
-            "The mill opened over two years before the bridge fell.",
-            "It opened in 1901.",
-            "It fell in 1903.",
-        ),
-        ("Selm has more people than Orn.", "It has 100 people.", "It lies 9 km from Arl."),
-    ],
-)
+@cases("comparisons_undecided", "claim", "first", "second")
 def test_nothing_is_decided_by_what_is_too_close_or_not_given(
     parser: EnglishParser, claim: str, first: str, second: str
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.quantities.halves import Comparison, Half, comparison
 from retrieval.text.english import EnglishParser
+from tests.support.cases import cases
 from tests.support.rows import rows
 
 
@@ -91,19 +92,6 @@ def test_how_much_earlier_is_part_of_the_comparison(parser: EnglishParser) -> No
     assert (found.by.said, found.by.kind) == ("three years", "bound")
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Ober is 300 metres taller than Lund.",
-        "Ober is not taller than Lund.",
-        "No mountain is higher than Ober.",
-        "Ober is higher than any other mountain.",
-        "Ober is taller than Lund, says Ada Vale.",
-        "Ada Vale was born before 1901.",
-        "Ada Vale likes hills more than lakes.",
-        "Selm is named after Ada Vale.",
-        "Selm is a town on the Torve.",
-    ],
-)
+@cases("no_comparisons", "claim")
 def test_other_claims_are_not_read_as_comparisons(parser: EnglishParser, claim: str) -> None:
     assert comparison(parser.parse(claim)) is None

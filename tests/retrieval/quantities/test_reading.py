@@ -4,12 +4,21 @@ import math
 
 import pytest
 
+from retrieval.quantities.amounts import (
+    _UNITS,
+    Interval,
+    _unit,
+    above,
+    below,
+    currency_before,
+    numerals,
+    point,
+    unit_after,
+)
 from retrieval.quantities.dates import dates
-from retrieval.quantities.interval import Interval, above, below, point
-from retrieval.quantities.numerals import numerals
 from retrieval.quantities.reading import dimensions, quantities
-from retrieval.quantities.units import _UNITS, _unit, currency_before, unit_after
 from retrieval.text.english import EnglishParser
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize(
@@ -57,23 +66,7 @@ def test_a_value_is_the_same_after_conversion_both_ways(name: str) -> None:
     assert unit.from_base(unit.in_base(12.5)) == pytest.approx(12.5)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("80 miles", "128.74752 kilometres"),
-        ("2,000 metres", "2 km"),
-        ("1 square mile", "2.589988110336 km²"),
-        ("1 hectare", "10,000 square metres"),
-        ("92 long tons", "93.476289 tonnes"),
-        ("1 lb", "0.45359237 kg"),
-        ("3 weeks", "21 days"),
-        ("90 km/h", "25 metres per second"),
-        ("100 °C", "212 degrees Fahrenheit"),
-        ("190 t", "190,000 kg"),
-        ("3 km in a second", "3 km/s"),
-        ("2 astronomical units", "2 AU"),
-    ],
-)
+@cases("quantities", "first", "second")
 def test_units_are_converted(first: str, second: str) -> None:
     values = []
     for text in (first, second):
@@ -106,26 +99,7 @@ def test_a_currency_sign_stands_before_the_number() -> None:
     assert currency_before("It cost 14 million.", 8) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
-        ("3 May 1901", 1),
-        ("May 3, 1901", 1),
-        ("1901-05-03", 1),
-        ("May 1901", 31),
-        ("1904", 366),
-        ("the 1930s", 3652),
-        ("3 to 17 May 1644", 15),
-        ("28 April until 3 May 1644", 6),
-        ("the 15th century", 36889),  # 1400 to 1500: 101 years, 24 of them leap years
-        ("the fifteenth century", 36889),
-        ("AD 80", 366),
-        ("476 AD", 366),
-        ("1843¹", 365),
-        ("the first decade of the 20th century", 4017),  # 1900 to 1910
-        ("the second half of the 20th century", 18628),  # 1950 to 2000
-    ],
-)
+@cases("quantities", "text", "days")
 def test_a_date_is_a_span_of_days(text: str, days: int) -> None:
     (found,) = dates(text)
     assert found.span.high - found.span.low == days
@@ -170,16 +144,7 @@ def test_words_before_a_number_limit_it(parser: EnglishParser, text: str, core: 
     assert text[quantity.start : quantity.end] in text
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("It took 2 hours and 30 minutes.", [9000]),
-        ("It took 1 hour, 2 minutes, and 3 seconds.", [3723]),
-        ("It took 2.5 hours and 30 minutes.", [9000, 1800]),
-        ("It took 2 hours and 90 minutes.", [7200, 5400]),
-        ("It took between 2 hours and 30 minutes.", [1800]),  # a range
-    ],
-)
+@cases("quantities", "text", "seconds")
 def test_a_larger_and_a_smaller_unit_are_one_amount(
     parser: EnglishParser, text: str, seconds: list[float]
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
+from tests.support.cases import cases
 
 _DEAD, _WAR = "The storm killed 120 people.", "The war lasted two years."
 _RANGE, _WEIGHS, _MOST = "Ober can weigh 2 to 5 kg.", " weighs 2 to 5 kg.", "Ober can weigh 5 kg."
@@ -85,19 +86,7 @@ def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> 
     assert read(parser, claim, sentence, 0.4, 0.2)[1] is None
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "There are three inns.",  # three may be those of a street
-        "Ober has 60 per cent of the snow.",
-        "The 1811 climb of Ober was long.",
-        "Ober is 4,212 m high and has two inns.",
-        "Ober is 4,212 m high and 9 km long.",
-        "Ober is not 4,212 m high.",
-        "Ober belongs to a country with 30,000 inhabitants.",  # of the country
-        "Ober has a tower with a height of 90 m.",
-    ],
-)
+@cases("no_measurements", "claim")
 def test_only_a_claim_of_one_measurement_is_restated(parser: EnglishParser, claim: str) -> None:
     assert measurement(parser.parse(claim)) is None
 

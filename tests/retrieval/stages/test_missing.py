@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from retrieval.stages.missing import missing_spans, share_a_word
+from retrieval.stages.ending import missing_spans, share_a_word
 from retrieval.types import Span
 from tests.support.evidence import evidence
 

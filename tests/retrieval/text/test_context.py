@@ -8,6 +8,7 @@ import pytest
 
 from retrieval.text.context import LONGEST, Context, context_of
 from retrieval.types import Document, Sentence
+from tests.support.cases import cases
 from tests.support.evidence import document
 
 ALONE = Context(None, None)
@@ -19,55 +20,12 @@ def contexts(title: str, *sentences: str) -> list[Context]:
     return [context_of(read, sentence) for sentence in read.sentences]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Was the Calder bridge safe?", "No."),
-        ("Was the Calder bridge safe?", "Engineers found cracks in its piers."),
-        ("He asked: “Is the Calder bridge safe?”", "Nobody knew."),
-        ("Claim: The mayor sold the harbour.", "Rating: False"),
-        ("What was claimed: The mayor sold the harbour.", "Our verdict: Mostly false."),
-        ("Myth: Bats are blind.", "Fact: Bats see well."),
-        ("The mayor sold the harbour.", "False."),
-        ("The mayor sold the harbour.", "Mostly true"),
-        ("The mayor sold the harbour, a post says.", "No, the town still owns it."),
-        ("The mayor sold the harbour.", "This is not true."),
-        ("The mayor sold the harbour.", "That was wrong, and the paper said so."),
-        ("The mayor sold the harbour.", "The claim has been debunked."),
-        ("The letter is by the mayor.", "It is fabricated."),
-        ("The mayor sold the harbour.", "That never happened."),
-        ("The tower is 90 metres high.", "In fact it is 60 metres high."),
-        ("The guide said the tower is 90 metres high.", "But it is 60 metres high."),
-        ("The guide said the tower is 90 metres high.", "However, the plan says 60 metres."),
-        ("According to Holm the tower is hers.", "She later admitted that Lee had built it."),
-        ("The paper reported that he had left.", "The editor later apologised."),
-    ],
-)
+@cases("read_together", "first", "second")
 def test_a_claim_or_question_and_what_answers_it_are_read_together(first: str, second: str) -> None:
     assert contexts("Ostrell", first, second) == [Context(None, second), Context(first, None)]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("The tower is white.", "It is 60 metres high."),  # its document is about the tower
-        ("The tower is white.", "But the door of it is red."),
-        ("The tower is white.", "However, the door is red."),
-        ("The tower is white.", "The keeper later denied the fire."),
-        ("The squadrons are old.", "No. 5 flew over the tower."),
-        ("The squadrons are old.", "No. IV flew over the tower."),
-        ("There are many plays.", "Yes, Minister is a comedy."),
-        ("There are many plays.", "No, No, Nanette is a musical."),
-        ("Such bugs are many.", "They are true bugs of the order Hemiptera."),
-        ("The tower is white.", "The picture shows a false door."),
-        ("The tower is white.", "It is a true copy of another one."),
-        ("The tower is white.", "It was found to be older than the town."),
-        ("The tower claims its due.", "The town has a market."),
-        ("There are three claims.", "Truth is a town in Ostrea."),
-        ("There are several kinds: towers, masts and poles.", "Towers are wide."),
-        ("The town stated its claim: all of the coast.", "The coast is rocky."),
-    ],
-)
+@cases("read_alone", "first", "second")
 def test_ordinary_prose_is_read_sentence_by_sentence(first: str, second: str) -> None:
     title = first.split()[1].capitalize()
     assert contexts(title, first, second) == [ALONE, ALONE]

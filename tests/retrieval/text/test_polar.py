@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from retrieval.pipeline.claim_parser import ClaimParser
+from retrieval.text.clause import as_statement
 from retrieval.text.english import EnglishParser
-from retrieval.text.polar import as_statement
+from tests.support.cases import cases
 
 STATEMENTS = {
     "Was the Eiffel Tower built in 1889?": "The Eiffel Tower was built in 1889.",
@@ -40,16 +41,7 @@ def test_the_verb_moves_behind_the_whole_subject(
     assert as_statement(question, parser) == statement
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Isn't Paris in France?",
-        "Are the beaches in Spain crowded?",  # "the beaches in Spain" or "the beaches"?
-        "Was the first president of the United States George Washington?",
-        "Mary Shelley wrote what?",
-        "Really?",
-    ],
-)
+@cases("unclear_questions", "question")
 def test_a_question_that_may_ask_about_several_statements_has_none(
     parser: EnglishParser, question: str
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.text import sentence_splitter
 from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of
+from tests.support.cases import cases
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +28,7 @@ def sentences_of(splitter: SentenceSplitter, text: str) -> list[str]:
     return [text[start:end] for start, end in bounds]
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["J. R. R. Tolkien was born in Bloemfontein.", "He wrote The Hobbit."],
-        ["Dr. No is a film.", "It stars Mr. Bond of the U.S. Navy.", "St. Petersburg is large."],
-        ["It was painted (c. 1503) in Florence.", "It hangs in Paris."],
-        ['"Why?" asked the king.', "Nobody knew."],
-        ["The firm made cars (and ships).", "In 1999 it closed."],
-        ["One sentence without an end"],
-    ],
-)
+@cases("sentences", "sentences")
 def test_sentences_end_where_a_human_reader_ends_them(
     splitter: SentenceSplitter, sentences: list[str]
 ) -> None:
@@ -84,21 +75,7 @@ def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
     assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["The river is long.", "It rises in Norway.", "Ships use it."],
-        ["The Louvre is in Paris.", "Élodie paints there."],
-        ["It closed in 1999.", "Nobody lives there."],
-        ["The sea is 162.6 metres deep, see example.com for more.", "It is cold."],
-        ["The firm makes cars (and ships).", "It is old (since 1950).", "It grows."],
-        ['It was named the "White House".', "It is white."],
-        ['He said: "It is red."', "They left."],
-        ["Is it well-known?", "It is old!", "Everybody visits."],
-        ["They eat fish, i.e. cod, of 3.5 kg etc. in winter.", "They like it."],
-        ["La ciudad está aquí.", "Él la conoció.", "Fin"],
-    ],
-)
+@cases("sentences_by_rules", "sentences")
 def test_clear_boundaries_need_no_spacy(
     without_spacy: SentenceSplitter, sentences: list[str]
 ) -> None:
@@ -122,19 +99,7 @@ def test_the_full_stops_of_chinese_end_no_sentence(without_spacy: SentenceSplitt
     assert sentences_of(without_spacy, text * 50_000) == [text * 50_000]
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["The novel is by J. D. Salinger.", "He lived in New York."],
-        ["Arthur C. Clarke wrote it with F. Scott Fitzgerald.", "They were friends."],
-        ["Prof. Smith and Gen. Lee met Mrs. Jones of Acme Inc. in Boston.", "All left."],
-        ["They sell toys, books, etc. to schools.", "Schools like them."],
-        ["He lives in the U.S. Virgin Islands.", "He is happy."],
-        ["The tower is in Paris.", '"The Iron Lady" is its nickname.'],
-        ["It has three parts.", "(One is lost.)"],
-        ["The village grew.", "3,500 people live there."],
-    ],
-)
+@cases("sentences_by_model", "sentences")
 def test_where_the_rules_are_unsure_the_model_decides(
     splitter: SentenceSplitter, sentences: list[str]
 ) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
-from retrieval.proof.automaton import label_of
-from retrieval.proof.part_cutter import cut
+from retrieval.proof import cut, label_of
 from retrieval.stages.decide.proof import NaturalLogicProver, aligned_spans, operator_of
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_set_text

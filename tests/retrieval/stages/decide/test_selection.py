@@ -2,24 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, Evidence
+from tests.support.cases import cases
 from tests.support.evidence import evidence
 
 
-@pytest.mark.parametrize(
-    ("limit", "scores", "selected"),
-    [
-        (5, [0.8, 0.41, 0.39], [True, True, False]),  # half of the best score is the bar
-        (5, [0.2, 0.11, 0.09], [True, True, False]),
-        (2, [0.9, 0.8, 0.7], [True, True, False]),  # there are no more places
-        # What hybrid ranking puts too low to be selected raises no bar.
-        (2, [0.3, 0.2, 0.9], [True, True, False]),
-        (5, [], []),
-    ],
-)
+@cases("selected_scores", "limit", "scores", "selected")
 def test_what_comes_near_the_best_sentence_is_selected(
     limit: int, scores: list[float], selected: list[bool]
 ) -> None:

@@ -11,6 +11,7 @@ from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.subject import subject_of
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Evidence, Opinion, SentenceKey
+from tests.support.cases import cases
 from tests.support.evidence import evidence, ranked
 from tests.support.opinions import Says
 
@@ -107,16 +108,7 @@ def test_a_path_that_decides_more_than_its_sentences_is_kept_together_with_its_l
     assert asked == [PIER_ALONE, QUAY_ALONE, HOLM_ALONE, HOLM_BEHIND]
 
 
-@pytest.mark.parametrize(
-    ("lead", "last", "together", "kept"),
-    [
-        (0.2, 0.5, 0.61, True),
-        (0.2, 0.5, 0.59, False),
-        (0.5, 0.2, 0.61, True),
-        (0.5, 0.2, 0.59, False),
-        (0.9, 0.9, 0.1, False),
-    ],
-)
+@cases("verified_paths", "lead", "last", "together", "kept")
 def test_a_path_must_decide_so_much_more_than_the_best_of_its_sentences(
     lead: float, last: float, together: float, kept: bool
 ) -> None:

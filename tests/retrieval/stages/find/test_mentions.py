@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.corpora.corpus import Page
-from retrieval.stages.find.mentions import MentionExpander
+from retrieval.stages.find.next import MentionExpander
 from retrieval.types import Span, TitleMatch
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.encoders import WordEncoder

@@ -9,6 +9,7 @@ from retrieval.models.report.networks import TextGenerator
 from retrieval.stages.find.questions import T5QuestionGenerator
 from retrieval.text.english import EnglishParser
 from retrieval.types import Question
+from tests.support.cases import cases
 
 
 @pytest.fixture
@@ -62,16 +63,7 @@ def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
     ]
 
 
-@pytest.mark.parametrize(
-    ("claim", "polar"),
-    [
-        ("Dundee is a city in Scotland.", "Is Dundee a city in Scotland?"),
-        ("Ann Lee has designed a bridge.", "Has Ann Lee designed a bridge?"),
-        ("Is Dundee in Scotland?", "Is Dundee in Scotland?"),
-        ("In 1815, the bridge was built by Ann Lee.", "Was the bridge built by Ann Lee in 1815?"),
-        ("The bridge wasn't built by Ann Lee.", "Wasn't the bridge built by Ann Lee?"),
-    ],
-)
+@cases("t5_questions", "claim", "polar")
 def test_a_sentence_with_an_auxiliary_verb_is_asked_with_the_verb_first(
     parser: EnglishParser, tmp_path: Path, asked: list[str], claim: str, polar: str
 ) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retrieval.stages.find.texts import TextMatcher
+from retrieval.stages.find.titles import TextMatcher
 from retrieval.text.english import EnglishParser
 from retrieval.types import Candidate, PhraseMatch, PhraseSearch, Span, SpanKind
 from tests.retrieval.index.in_memory_store import InMemoryStore

@@ -1,15 +1,53 @@
-"""Cuts a claim into the parts of a proof.
-
-ProoFVer cuts claims with a chunker and joins chunks that are too small (Krishna et al. 2022, 4.1).
-Here the parser's noun chunks and heads decide which neighbouring words belong together.
-"""
+"""Natural logic: the parts of a claim that a proof rewrites, and the label it leads to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from spacy.tokens import Doc, Token
+
+from retrieval.types import (
+    ALTERNATION,
+    EQUIVALENCE,
+    INDEPENDENCE,
+    NEGATION,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Operator,
+)
+
+_NEXT: dict[Label, dict[Operator, Label]] = {
+    SUPPORTS: {
+        EQUIVALENCE: SUPPORTS,
+        NEGATION: REFUTES,
+        ALTERNATION: REFUTES,
+        INDEPENDENCE: NOT_ENOUGH_INFO,
+    },
+    REFUTES: {
+        EQUIVALENCE: REFUTES,
+        NEGATION: SUPPORTS,
+        # An alternative of an alternative of the claim may be anything.
+        ALTERNATION: NOT_ENOUGH_INFO,
+        INDEPENDENCE: NOT_ENOUGH_INFO,
+    },
+}
+
+
+def label_of(operators: Iterable[Operator]) -> Label:
+    """Return the label that a proof's operators lead to, from SUPPORTS and left to right.
+
+    NOT ENOUGH INFO is never left again.
+    """
+    state: Label = SUPPORTS
+    for operator in operators:
+        if state == NOT_ENOUGH_INFO:
+            break
+        state = _NEXT[state][operator]
+    return state
+
 
 MOST = 12  # parts of a claim
 _LONGEST_POSSESSIVE = 6  # words of a noun phrase that is not cut after its possessor

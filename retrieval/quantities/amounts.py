@@ -1,0 +1,354 @@
+"""Numbers and units in English texts, and sets of numbers without gaps.
+
+Numbers: "1.5 million", "10⁶", "three thousand"; number words are read by text2num, and what is not
+certainly a number is not read. Units are converted by pint, if their words mean one thing. "Ton",
+"gallon", "pound" and the like mean different things in different places, so each is a dimension of
+its own, and so is each currency.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+
+import pint
+from text_to_num import text2num
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The numbers from ``low`` to ``high``; an open end does not belong to it.
+
+    Ends are in the base unit of a quantity (``units``, ``dates``); infinite ends are open.
+    """
+
+    low: float
+    high: float
+    low_open: bool = False
+    high_open: bool = False
+
+    def within(self, other: Interval) -> bool:
+        """Return whether all its numbers are in the other."""
+        low_fits = self.low > other.low or (
+            self.low == other.low and (self.low_open or not other.low_open)
+        )
+        high_fits = self.high < other.high or (
+            self.high == other.high and (self.high_open or not other.high_open)
+        )
+        return low_fits and high_fits
+
+    def apart(self, other: Interval) -> bool:
+        """Return whether no number is in both."""
+        return _ends_before(self, other) or _ends_before(other, self)
+
+    def widened(self, by: float) -> Interval:
+        """Return the interval with both ends moved outwards by ``by``."""
+        return Interval(self.low - by, self.high + by, self.low_open, self.high_open)
+
+
+def point(value: float) -> Interval:
+    """Return the interval of one number."""
+    return Interval(value, value)
+
+
+def above(value: float, open_end: bool = True) -> Interval:
+    """Return the numbers above ``value``, or from it on if the end is not open."""
+    return Interval(value, math.inf, open_end, True)
+
+
+def below(value: float, open_end: bool = True) -> Interval:
+    """Return the numbers below ``value``, or up to it if the end is not open."""
+    return Interval(-math.inf, value, True, open_end)
+
+
+def _ends_before(first: Interval, second: Interval) -> bool:
+    return first.high < second.low or (
+        first.high == second.low and (first.high_open or second.low_open)
+    )
+
+
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALE = "|".join(_SCALES)
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_FROM_RAISED = str.maketrans(_RAISED, "0123456789-")
+_SMALL = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+)
+_ANY_SMALL = _SMALL.replace(" ", "|")
+_WORD = f"{_ANY_SMALL}|one|hundred|{'|'.join(_SCALES)}"
+# Not of a range: "98-100 ft", "1914 -1918".
+_MINUS = r"(?<![^\s(\[\"\u201c])(?<!\d\s)(?P<minus>[-\u2212])(?=\d)"
+_NUMBER = re.compile(
+    rf"(?:{_MINUS}|(?<![\w.,/\u2019'-]))(?:(?:(?P<factor>\d+(?:\.\d+)?)[ \u00a0]?[×x][ \u00a0]?)?"  # noqa: RUF001
+    rf"10(?P<power>⁻?[{_RAISED[:-1]}]{{1,2}})(?!\w)"
+    rf"|(?P<pairs>an?|(?:a )?single|one|{_ANY_SMALL}|\d{{1,2}}) pairs? of\b"
+    rf"|(?P<digits>{_DIGITS})(?:[ \u00a0-](?P<scale>{_SCALE})\b)?"
+    rf"(?P<note>[{_RAISED[:-1]}]{{1,2}})?(?!\w|[.,/-]\d)"
+    r"|(?P<dozens>a|two|three|four|five|six) dozen\b"
+    r"|(?P<one>(?<=than )an?|(?<=over )an?|(?<=least )an?|(?<=about )an?)(?= )"
+    r"|(?P<part>half an?)(?: (?P<whole>million|billion|dozen))?\b"
+    rf"|(?:an? (?={_SCALE}|hundred))?(?P<words>(?:{_WORD})(?:(?:[ -]| and )(?:{_WORD}))*)\b"
+    r"(?!-\w*th\b)(?P<half> and a half(?: (?P<of>million|billion|thousand))?)?)",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"(?:several|many|a few|hundreds of) $", re.IGNORECASE)
+_FRACTION = re.compile(
+    r"[ -](?:half|halves|thirds?|quarters?|fifths?|sixths?|tenths?)\b"
+    rf"|(?: out of| in) (?:{_ANY_SMALL}|\d{{1,3}})\b"
+)
+_CURRENCY = re.compile(r"[$€£¥] ?$")
+_LEAST_NOTED = 3  # digits of a number before a footnote's sign; "12²" is 144
+_POSSESSIVE = re.compile(r"(?:[ -]+[A-Z]\w+)*['’]")  # noqa: RUF001
+_NAMED = re.compile(r"(?:[ -]+[A-Z]\w+)")  # "the Thirty Years' War"
+_TOO_LARGE = Decimal("1e250")  # so that it is still finite in any unit
+_EXACT_BELOW = 100  # an integer below it is hardly ever rounded
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A number at ``text[start:end]``; ``step`` is the unit that it may be rounded to."""
+
+    start: int
+    end: int
+    value: float
+    step: float
+
+
+def numerals(text: str) -> Iterator[Numeral]:
+    """Yield the numbers of a text in their order.
+
+    The word "one" alone is left out, since it is mostly a pronoun, and so are ordinals, fractions,
+    "several hundred" and number words in a name. A raised digit after a price or a longer number is
+    the sign of a footnote. "Three pairs of" is 6.
+    """
+    for found in _NUMBER.finditer(text):
+        if _VAGUE.search(text, 0, found.start()) or _FRACTION.match(text, found.end()):
+            continue
+        if _is_power(text, found) or _is_in_name(text, found):
+            continue
+        value = _value(found)
+        if value is not None and value < _TOO_LARGE:
+            value = -value if found["minus"] else value
+            end = found.start("note") if found["note"] else found.end()
+            yield Numeral(found.start(), end, float(value), _step(value))
+
+
+def _is_power(text: str, found: re.Match[str]) -> bool:
+    """Return whether a raised digit after a number may be its power, not a footnote's sign."""
+    return bool(found["note"]) and not (
+        sum(map(str.isdecimal, found["digits"])) >= _LEAST_NOTED
+        or _CURRENCY.search(text, max(0, found.start() - 2), found.start())
+    )
+
+
+def _is_in_name(text: str, found: re.Match[str]) -> bool:
+    """Return whether a number in words belongs to a name."""
+    words, before = found["words"], text[: found.start()].rstrip()
+    if not words or not words.istitle() or _NAMED.match(text, found.end()) is None:
+        return False
+    # The first word of a sentence has a capital anyway: "Five Americans", but "Seven Years' War".
+    is_first = not before or before[-1] in ".!?"
+    return not is_first or _POSSESSIVE.match(text, found.end()) is not None
+
+
+def _value(found: re.Match[str]) -> Decimal | None:
+    if found["power"]:
+        power = int(found["power"].translate(_FROM_RAISED))
+        return Decimal(found["factor"] or 1).scaleb(power)
+    if found["digits"]:
+        return Decimal(found["digits"].replace(",", "")) * _SCALES.get(
+            (found["scale"] or "").lower(), 1
+        )
+    if found["pairs"]:
+        word = found["pairs"].lower()
+        alone = word.endswith(("a", "an", "one", "single"))
+        return Decimal(2 * (1 if alone else int(word) if word.isdecimal() else _in_words(word)))
+    if found["dozens"]:
+        return Decimal(12 * (1 if found["dozens"].lower() == "a" else _in_words(found["dozens"])))
+    if found["one"]:
+        return Decimal(1)
+    if found["part"]:
+        whole = (found["whole"] or "").lower()
+        return Decimal("0.5") * (12 if whole == "dozen" else _SCALES.get(whole, 1))
+    words = found["words"].lower()
+    if words == "one" and not found["half"]:
+        return None
+    try:
+        value = Decimal(_in_words(words))
+    except ValueError:  # two numbers in a row
+        return None
+    half = Decimal("0.5") if found["half"] else Decimal(0)
+    return (value + half) * _SCALES.get((found["of"] or "").lower(), 1)
+
+
+def _in_words(words: str) -> int:
+    return int(text2num(words, "en"))
+
+
+def _step(value: Decimal) -> float:
+    if value == value.to_integral_value() and abs(value) < _EXACT_BELOW:
+        return 1.0
+    *_, exponent = value.normalize().as_tuple()
+    assert isinstance(exponent, int), "it is finite"
+    return float(10.0**exponent)
+
+
+_METRIC = {
+    "kilometre": "kilo", "kilometer": "kilo", "centimetre": "centi", "centimeter": "centi",
+    "millimetre": "milli", "millimeter": "milli", "metre": "", "meter": "",
+}  # fmt: skip
+_PLAIN = {
+    **{name: f"{prefix}meter" for name, prefix in _METRIC.items()},
+    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "m": "meter",
+    "mile": "mile", "mi": "mile", "feet": "foot", "foot": "foot", "ft": "foot", "inch": "inch",
+    "inche": "inch", "yard": "yard", "nautical mile": "nautical_mile", "light-year": "light_year",
+    "light year": "light_year", "astronomical unit": "astronomical_unit",
+    "AU": "astronomical_unit", "hectare": "hectare", "ha": "hectare", "acre": "acre",
+    "litre": "liter", "liter": "liter", "millilitre": "milliliter", "milliliter": "milliliter",
+    "kilogram": "kilogram", "kilogramme": "kilogram", "kilo": "kilogram", "kg": "kilogram",
+    "gram": "gram", "gramme": "gram", "g": "gram", "tonne": "metric_ton", "t": "metric_ton",
+    "metric tonne": "metric_ton", "metric ton": "metric_ton", "long ton": "long_ton",
+    "lb": "pound", "lbs": "pound", "ounce": "ounce",
+    "second": "second", "minute": "minute", "hour": "hour", "day": "day", "week": "week",
+    "month": "month", "year": "year", "decade": "decayear",
+    "century": "century", "centurie": "century", "mph": "mile / hour",
+    "km/h": "kilometer / hour", "kph": "kilometer / hour", "m/s": "meter / second",
+    "km/s": "kilometer / second", "knot": "knot",
+    "kilowatt": "kilowatt", "megawatt": "megawatt", "gigawatt": "gigawatt", "kW": "kilowatt",
+    "MW": "megawatt", "GW": "gigawatt",
+}  # fmt: skip
+_SQUARES = {
+    f"{square} {name}": f"{unit} ** 2"
+    for name, unit in (*((name, f"{prefix}meter") for name, prefix in _METRIC.items()),
+                       ("mile", "mile"), ("feet", "foot"), ("foot", "foot"), ("yard", "yard"),
+                       ("km", "kilometer"), ("mi", "mile"), ("ft", "foot"), ("m", "meter"))
+    for square in ("square", "sq", "sq.")
+}  # fmt: skip
+_POWERS = {
+    f"{name}{power}": f"{unit} ** {exponent}"
+    for name, unit in (("km", "kilometer"), ("m", "meter"), ("cm", "centimeter"))
+    for power, exponent in (("2", 2), ("²", 2), ("3", 3), ("³", 3))
+}
+_CUBES = {
+    f"cubic {name}": f"({unit}) ** 3"
+    for name, unit in (*((name, f"{prefix}meter") for name, prefix in _METRIC.items()),
+                       ("feet", "foot"), ("foot", "foot"))
+}  # fmt: skip
+_SPEEDS = {
+    f"{length} {per} {time}": f"{unit} / {time}"
+    for length, unit in (*((name, f"{prefix}meter") for name, prefix in _METRIC.items()),
+                         ("kilometres", "kilometer"), ("kilometers", "kilometer"),
+                         ("metres", "meter"), ("meters", "meter"), ("km", "kilometer"),
+                         ("mile", "mile"), ("miles", "mile"))
+    for time, pers in (("hour", ("per", "an", "in an", "every")),
+                       ("second", ("per", "a", "in a", "every")))
+    for per in pers
+}  # fmt: skip
+_TEMPERATURES = {
+    f"{degree}{name}": unit
+    for degree in ("degrees ", "degree ", "°", "° ")
+    for name, unit in (("celsius", "degC"), ("fahrenheit", "degF"), ("C", "degC"), ("F", "degF"))
+}
+_UNITS = {**_PLAIN, **_SQUARES, **_POWERS, **_CUBES, **_SPEEDS, **_TEMPERATURES}
+PERCENT = "percent"
+_OWN = {
+    "%": PERCENT, "per cent": PERCENT, "percent": PERCENT,
+    "percentage point": "percentage points", "ton": "ton", "gallon": "gallon", "pint": "pint",
+    "stone": "stone", "pound": "pound",
+    "US dollar": "US dollar", "Canadian dollar": "Canadian dollar",
+    "Australian dollar": "Australian dollar", "dollar": "dollar", "euro": "euro",
+    "cent": "cent", "penny": "penny", "pence": "penny", "franc": "franc", "yen": "yen",
+    "rupee": "rupee", "crown": "crown", "kronor": "krona", "kroner": "krone", "rouble": "rouble",
+    "ruble": "rouble", "yuan": "yuan", "peso": "peso",
+}  # fmt: skip
+_SYMBOLS = {
+    "$": "dollar", "US$": "US dollar", "C$": "Canadian dollar", "A$": "Australian dollar",
+    "€": "euro", "£": "pound sterling", "¥": "yen",
+}  # fmt: skip
+# An abbreviation in this case only, and never with an "s": "6 has" is no area.
+_CASED = {"m", "g", "t", "kW", "MW", "GW", "mi", "ha", "AU"}
+_NAMES = sorted((*_UNITS, *_OWN), key=len, reverse=True)
+_AFTER = re.compile(
+    r"[ \u00a0-]?(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")s?(?![\w²³/])", re.IGNORECASE
+)
+_SIGN_BEFORE = re.compile(r"(?:US\$|C\$|A\$|[$€£¥]) ?$")
+_DIMENSIONS = {
+    "[length]": "length", "[length] ** 2": "area", "[length] ** 3": "volume", "[mass]": "mass",
+    "[time]": "time", "[length] / [time]": "speed", "[temperature]": "temperature",
+    "[mass] * [length] ** 2 / [time] ** 3": "power",
+}  # fmt: skip
+TEMPERATURE = "temperature"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit: a value in it is ``factor`` times the value, plus ``shift``, in base units.
+
+    ``dimension``: "length", "time" and so on; units of one dimension are converted. ``name``: as
+    people read it.
+    """
+
+    name: str
+    dimension: str
+    factor: float = 1.0
+    shift: float = 0.0
+
+    def in_base(self, value: float) -> float:
+        """Return a value of this unit in base units (SI; degrees Celsius)."""
+        return value * self.factor + self.shift
+
+    def from_base(self, value: float) -> float:
+        """Return a value in base units in this unit."""
+        return (value - self.shift) / self.factor
+
+
+def load_units() -> None:
+    """Load pint's definitions, about 0.1 s."""
+    _registry()
+
+
+def unit_after(text: str, end: int) -> tuple[Unit, int] | None:
+    """Return the unit that follows the number ending at ``end``, and where the unit ends."""
+    found = _AFTER.match(text, end)
+    if found is None:
+        return None
+    name = found["name"]
+    abbreviates = name.lower() in {cased.lower() for cased in _CASED}
+    if abbreviates and (name not in _CASED or found.end() > found.end("name")):
+        return None
+    return _unit(next(known for known in _NAMES if known.lower() == name.lower())), found.end()
+
+
+def currency_before(text: str, start: int) -> tuple[Unit, int] | None:
+    """Return the currency whose sign stands before ``start``, and where the sign starts."""
+    found = _SIGN_BEFORE.search(text, max(0, start - 4), start)
+    if found is None or (found.start() and text[found.start() - 1].isalpha()):
+        return None
+    name = _SYMBOLS[found[0].strip()]
+    return Unit(name, name), found.start()
+
+
+@cache
+def _unit(name: str) -> Unit:
+    if name in _OWN:
+        return Unit(_OWN[name], _OWN[name])
+    registry = _registry()
+    one = registry.Quantity(1, _UNITS[name])
+    dimension = _DIMENSIONS[str(one.dimensionality)]
+    if dimension == TEMPERATURE:
+        zero, ten = (registry.Quantity(v, _UNITS[name]).to("degC").magnitude for v in (0, 10))
+        return Unit("°C" if _UNITS[name] == "degC" else "°F", dimension, (ten - zero) / 10, zero)
+    plural = {"century": "centurie"}.get(name, name)
+    shown = f"{plural}s" if dimension == "time" else f"{one.units:~P}"
+    return Unit(shown, dimension, float(one.to_base_units().magnitude))
+
+
+@cache
+def _registry() -> pint.UnitRegistry[float]:
+    return pint.UnitRegistry(cache_folder=None)

@@ -1,0 +1,85 @@
+"""Words as they are compared: without case and endings, without those that mean nothing alone."""
+
+from __future__ import annotations
+
+import re
+
+from retrieval.normal_form import nfkd, without_marks
+
+_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
+_WORD = re.compile(r"\w+")
+# "novelist" is covered by "novels", "Cubist" by "Cubism"; "Australians" are of Australia.
+_LETTERS = 5
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
+FUNCTION_WORDS = word_set(
+    """
+    a an the of in on at to for from by with and or as is was were be been are
+    his her its their he she it they who which that this these those not no only
+    """
+)
+"""Words without a meaning of their own."""
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""Relations of a subject to its verb, as the parser names them."""
+CLAUSE_SUBJECTS = SUBJECTS | {"csubj", "csubjpass"}
+ANY_SUBJECTS = CLAUSE_SUBJECTS | {"expl"}
+
+
+def stem(word: str) -> str:
+    """Return the first five letters of a word, without case and accents."""
+    return folded(word)[:_LETTERS]
+
+
+def stems_in(text: str) -> set[str]:
+    """Return the stems of the words of a text that have a meaning of their own."""
+    words = _WORD.findall(folded(text))
+    return {word[:_LETTERS] for word in words if word not in FUNCTION_WORDS}
+
+
+def folded(text: str) -> str:
+    """Return a text without case and accents."""
+    return without_marks(nfkd(text).casefold())
+
+
+def without_brackets(title: str) -> str:
+    """Return a title without its words in brackets at the end, unless it has no others."""
+    return _BRACKETS.sub("", title) or title
+
+
+def titled(title: str) -> frozenset[str]:
+    """Return the stems of the words of a title, without its words in brackets at the end."""
+    return frozenset(map(stem, re.findall(r"\w+", without_brackets(title))))
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Return the number of letters to insert, remove, replace or swap with the next one.
+
+    Damerau-Levenshtein; no letter is edited twice.
+    """
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, meant in enumerate(other, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != meant))
+            if i > 1 and j > 1 and (letter, one[i - 2]) == (other[j - 2], meant):
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]
+
+
+def is_near(word: str, other: str, edits: int) -> bool:
+    """Return whether at most so many edits lead from one to the other, with the same first letter.
+
+    A word is not near itself.
+    """
+    if word[:1] != other[:1] or word == other or abs(len(word) - len(other)) > edits:
+        return False
+    return edit_distance(word, other) <= edits
