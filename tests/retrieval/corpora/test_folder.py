@@ -534,7 +534,7 @@ def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> N
         ChildProcess(child.__name__) as process,
         pytest.raises(Unreadable, match=f"the file needs more than {most} MiB of memory"),
     ):
-        child.read(process, path, formats.BY_SUFFIX[".docx"], seconds=200)
+        child.read(process, path, document.BY_SUFFIX[".docx"], seconds=200)
 
 
 def test_without_a_library_its_files_are_counted_in_one_message(
