@@ -11,7 +11,7 @@ import re
 from research.benchmarks.corpus import everyday_claims, vital_index
 from research.benchmarks.row import Row
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.halves import comparison
 from retrieval.recipes.config import RetrievalConfig

@@ -36,8 +36,8 @@ from research.training.dense_examples import DenseExample, ExampleSets
 from research.training.dense_figures import Score, Searches, search_figures
 from research.training.loop import train
 from research.training.networks.minilm import row_tokenizer
-from retrieval.models.encoders.query_encoder import Query
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import Query
 from retrieval.models.shipped import relevance_model
 from retrieval.stages.find.questions import RuleQuestionGenerator
 from retrieval.stages.find.spans import SpacySpanExtractor

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from research.benchmarks.row import Row
-from retrieval.models.cross_encoders.classifier_files import read_classifier
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.cross_encoders import EvidenceModel
+from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.models.shipped import verifier
 from settings import Settings
 

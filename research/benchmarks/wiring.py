@@ -8,7 +8,7 @@ import time
 from research.benchmarks.corpus import claims, vital_index
 from research.benchmarks.row import Row, percentile
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.types import Progress

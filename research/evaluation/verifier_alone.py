@@ -19,7 +19,7 @@ from research.evaluation.provenance import PAIRS
 from research.evaluation.second_judge import judged_pairs, second_judge_results
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import explainer
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.halves import comparison

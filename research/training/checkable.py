@@ -19,7 +19,7 @@ from retrieval.checkable.kind_model import WEIGHTS, KindModel, read_model
 from retrieval.checkable.kind_rules import kind_by_rules
 from retrieval.checkable.references import references_in
 from retrieval.checkable.sentences import Kind
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter

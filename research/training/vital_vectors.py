@@ -19,7 +19,7 @@ from retrieval.index.embedded.meta import read_meta
 from retrieval.index.embedded.packaged_vectors import ARRAYS, CONFIG, key_of
 from retrieval.index.embedded.vectors import NewVectors
 from retrieval.index.formats.codes import rotation
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 
 

@@ -15,7 +15,7 @@ from retrieval.checkable.kind_rules import kind_by_rules
 from retrieval.checkable.references import Reference, references_in
 from retrieval.checkable.sentences import Replaced, TextClaim, TextSentence
 from retrieval.errors import InvalidText
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements

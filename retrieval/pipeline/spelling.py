@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Span, Token
 
 from retrieval.index.formats.title_key import title_key
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.title_trie import TitleTokenizer
 from retrieval.text.edit_distance import edit_distance
 from retrieval.types import PhraseSearch
 

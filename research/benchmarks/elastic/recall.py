@@ -20,7 +20,7 @@ from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.entries import key_of
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.query_encoder import QueryEncoder
+from retrieval.models.encoders import QueryEncoder
 from retrieval.models.shipped import DENSE
 from settings import Settings
 

@@ -21,7 +21,7 @@ from research.benchmarks.hostile.campaign import Campaign
 from research.benchmarks.hostile.pieces import KINDS, read_pieces
 from research.benchmarks.hostile.report import report
 from retrieval.llm_judge.explainer import explainer
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
 from retrieval.models.shipped import evidence_model, judge_name
 from settings import Settings
 

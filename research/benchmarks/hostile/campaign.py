@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from research.benchmarks.hostile.pieces import Piece, Source
 from retrieval.llm_judge.interface import Explains
 from retrieval.llm_judge.prompt import visible
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge

@@ -20,9 +20,9 @@ from research.benchmarks.language_model.claims import Given, given_claims
 from research.benchmarks.language_model.model import KeptModel, opinions_of, seconds_of
 from research.benchmarks.language_model.prompts import WORDINGS
 from research.benchmarks.language_model.systems import Labelled, truth_of
-from retrieval.llm_judge.local.wordings import Wording
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.networks import runtime
+from retrieval.llm_judge.local_model import Wording
+from retrieval.models import runtime
+from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.shipped import judge_name, verifier
 from settings import CHECKOUT, Settings
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from retrieval.llm_judge.local.pool import Opinions, Pool
+from retrieval.llm_judge.local_explainer import Opinions, Pool
 from retrieval.types import LABELS
 
 _RIDGE = 1e-3  # keeps the parameters small if there are few claims

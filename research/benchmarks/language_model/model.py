@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.benchmarks.language_model.claims import Given
-from retrieval.llm_judge.local.fetching import fetch, install_runtime
-from retrieval.llm_judge.local.gguf_model import GgufModel
-from retrieval.llm_judge.local.wordings import Wording
-from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.llm_judge.local_model import GgufModel, Wording
+from retrieval.llm_judge.local_weights import QWEN, fetch, install_runtime
 
 NAME = "Qwen2.5-Coder-1.5B-Instruct, Q4_K_M"
 THREADS = 1  # threads wait for each other in a loop, so a second one only helps on an idle machine

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.llm_judge.local.wordings import (
-    LETTERS,
-    SYSTEM,
-    YES_NO,
-    YES_NO_QUESTION,
-    Wording,
-)
+from retrieval.llm_judge.local_model import LETTERS, SYSTEM, YES_NO, YES_NO_QUESTION, Wording
 
 _TRUE_FALSE = "{evidence}\nQuestion: {claim} True, False or Neither?"
 

@@ -17,8 +17,8 @@ from research.benchmarks.language_model import model, systems
 from research.benchmarks.language_model.figures import difference, figures, right
 from research.benchmarks.language_model.fitting import fitted
 from research.benchmarks.language_model.systems import Labelled
-from retrieval.llm_judge.local.pool import Opinions, Pool
-from retrieval.llm_judge.local.wordings import EXAMPLES
+from retrieval.llm_judge.local_explainer import Opinions, Pool
+from retrieval.llm_judge.local_model import EXAMPLES
 from retrieval.types import LABELS
 
 GATE = 3.0  # points by which both together must beat the verifier
@@ -255,7 +255,7 @@ def _wordings(measured: Measured) -> str:
         f" the {len(measured.chosen)} with the lowest log loss after a calibration to the same"
         " claims were measured on dev. With so few claims only large differences can be seen."
         f" The {len(EXAMPLES)} examples are invented"
-        " (`retrieval/llm_judge/local/wordings.py`).\n\n" + table(head, rows)
+        " (`retrieval/llm_judge/local_explainer.py`).\n\n" + table(head, rows)
     )
 
 

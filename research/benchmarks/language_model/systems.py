@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from research.benchmarks.language_model.claims import Given
 from research.benchmarks.language_model.figures import right
 from research.benchmarks.language_model.fitting import crossed, fitted
-from retrieval.llm_judge.local.pool import Opinions
+from retrieval.llm_judge.local_explainer import Opinions
 from retrieval.types import LABELS
 
 HALVINGS = 100

@@ -8,7 +8,7 @@ from research.evaluation.baselines.ranked import RankedSentence
 from research.evaluation.baselines.sentences import DOCUMENTS, read_sentences
 from retrieval.index.errors import no_vectors
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 
 
 class MiniLMRanker:

@@ -13,8 +13,8 @@ from typing import Protocol
 from research.evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.index.interface import DocumentStore
+from retrieval.models import runtime
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks import runtime
 from retrieval.models.shipped import evidence_model
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector

@@ -36,7 +36,7 @@ from retrieval.index.formats.suggestions import suggested, suggester
 from retrieval.index.formats.title_key import title_key
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
 from retrieval.index.named_titles import NamedTitles
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 from retrieval.types import (
     Document,
     PhraseMatch,

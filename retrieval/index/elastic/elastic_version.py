@@ -32,8 +32,8 @@ from retrieval.index.elastic.meta import (
 from retrieval.index.elastic.scan import scan
 from retrieval.index.elastic.unchanged import OldVersion
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import DocumentEncoder
 
 logger = logging.getLogger(__name__)
 

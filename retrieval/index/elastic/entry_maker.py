@@ -13,7 +13,7 @@ from retrieval.index.elastic.entries import LONGEST_ID, LONGEST_TEXT, entry_of
 from retrieval.index.elastic.unchanged import OldVersion, UnchangedEntries
 from retrieval.index.formats.codes import as_bytes, codes, rotation
 from retrieval.index.formats.records import Record, encodable, records_of
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.text.sentence_splitter import shared_splitter
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.formats.title_files import read_titles, run_of, write_titles
-from retrieval.models.generators.title_trie import TitleRun, TitleTrie
+from retrieval.models.title_trie import TitleRun, TitleTrie
 from retrieval.system.files import write_array
 
 _IDS, _ENDS = "ids.npy", "id_ends.npy"

@@ -37,7 +37,7 @@ from retrieval.index.interface import (
     ProgressListener,
     ignore_progress,
 )
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 
 
 class EmbeddedIndex(Index):

@@ -31,7 +31,7 @@ from retrieval.index.formats.records import document_of
 from retrieval.index.formats.title_files import read_titles
 from retrieval.index.formats.title_key import split_disambiguation, title_key
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 from retrieval.text.edit_distance import is_near
 from retrieval.types import (
     Document,

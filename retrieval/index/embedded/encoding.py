@@ -15,8 +15,8 @@ from retrieval.index.embedded.documents import records_between
 from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors
 from retrieval.index.formats.codes import as_bytes, codes, signs
 from retrieval.index.formats.records import encodable
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.on_all_cores import in_order
 
 # Encoded together: many enough for batches of similar length, few enough to lose little in an

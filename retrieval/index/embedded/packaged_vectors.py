@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.embedded.meta import FORMAT
-from retrieval.models.networks.minilm import SHA256
+from retrieval.models.packaged import MINILM_SHA256
 from retrieval.system.files import digest_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"
@@ -51,4 +51,4 @@ def key_of(encoder: str, documents: str) -> dict[str, object]:
 
     The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
     """
-    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "documents": documents}
+    return {"format": FORMAT, "encoder": encoder, "weights": MINILM_SHA256, "documents": documents}

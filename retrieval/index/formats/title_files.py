@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.batches import batched
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleRun, build_run
+from retrieval.models.title_trie import TitleRun, TitleTokenizer, build_run
 from retrieval.system.files import write_array
 
 NAMES = ("title_tokens.npy", "title_starts.npy", "title_documents.npy")

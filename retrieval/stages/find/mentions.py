@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleNode
+from retrieval.models.title_trie import TitleNode, TitleTokenizer
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import Expander, ExpanderMakers
 from retrieval.stages.resources import Resources

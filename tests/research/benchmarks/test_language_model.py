@@ -12,7 +12,7 @@ from research.benchmarks.language_model.fitting import crossed, fitted
 from research.benchmarks.language_model.model import Answer, KeptModel
 from research.benchmarks.language_model.prompts import WORDINGS
 from research.benchmarks.language_model.systems import Labelled
-from retrieval.llm_judge.local.wordings import EXAMPLES
+from retrieval.llm_judge.local_model import EXAMPLES
 from retrieval.types import LABELS
 from tests.support.json_lines import write_json_lines
 

@@ -30,7 +30,7 @@ from retrieval.index.embedded.meta import needs_build
 from retrieval.index.embedded.work import changing, unfinished
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders import EncodableDocument
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey

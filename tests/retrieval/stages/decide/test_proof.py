@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
+from retrieval.models.prover import ProofModel, ProofReading
 from retrieval.proof.automaton import label_of
 from retrieval.proof.part_cutter import cut
 from retrieval.stages.decide.proof import NaturalLogicProver, aligned_spans, operator_of
