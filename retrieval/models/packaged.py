@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -319,7 +319,9 @@ def _buckets(places: int) -> NDArray[np.int64]:
     return buckets
 
 
-def _embeddings(prefix: str, weights: Mapping[str, Array], positions: Array) -> tuple[Any, ...]:
+def _embeddings(
+    prefix: str, weights: Mapping[str, Array], positions: Array
+) -> tuple[Array, Array, Norm]:
     """Return the first fields of a ``Body``: words, positions, and their normalisation."""
     start = f"{prefix}embeddings."
     norm = Norm(weights[f"{start}LayerNorm.weight"], weights[f"{start}LayerNorm.bias"])
