@@ -65,6 +65,11 @@ def threads() -> int:
     return _threads
 
 
+def kept_folder() -> Path | None:
+    """Return the folder of converted networks, if there is one."""
+    return _kept
+
+
 def kept_file(name: str, key: str, suffix: str, content: Callable[[], bytes]) -> Path:
     """Return the file of this name and key; it is made from ``content`` if missing or damaged.
 
