@@ -19,8 +19,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.llm_judge.choice import LanguageModelChoice, Price, read_prices
-from retrieval.models.folders import ModelFolders
-from retrieval.models.named_model import NamedModel
+from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.system import setting_texts as read
 
 T = TypeVar("T")

@@ -11,9 +11,8 @@ import click
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.packaged_weights import QWEN
-from retrieval.models.named_model import NamedModel
-from retrieval.system.optional import require_models
+from retrieval.llm_judge.local_weights import QWEN
+from retrieval.models.folders import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
 
@@ -78,14 +77,9 @@ def _checked(subject: str, check: Callable[[Settings], str], settings: Settings)
 
 
 def _runtime(settings: Settings) -> str:
-    from retrieval.models.networks.interface import RuntimeFailed
-    from retrieval.models.networks.network import import_onnx_runtime
+    from retrieval.models.networks import import_onnx_runtime
 
-    try:
-        import_onnx_runtime()
-    except RuntimeFailed as error:
-        require_models(f"ONNX Runtime does not load here ({error}); computing without it")
-        return f"PyTorch, float32, about half as fast: ONNX Runtime does not load here ({error})"
+    import_onnx_runtime()
     return "ONNX Runtime, 8 bits"
 
 
@@ -96,20 +90,18 @@ def _parser(settings: Settings) -> str:
 
 
 def _base_weights(settings: Settings) -> str:
-    from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-    from retrieval.models.networks.minilm import minilm_folder
-    from retrieval.models.networks.mpnet import NAME, packaged_parts
+    from retrieval.models.encoders import MiniLMEncoder
+    from retrieval.models.packaged import MPNET, minilm_folder, packaged_parts
 
     minilm_folder()
     packaged_parts()
-    return f"{MiniLMEncoder.name}, {NAME}"
+    return f"{MiniLMEncoder.name}, {MPNET}"
 
 
 def _trained_models(settings: Settings) -> str:
-    from retrieval.models.delta import read_difference
-    from retrieval.models.generators.bart import weight_files
+    from retrieval.models.papers.bart import weight_files
     from retrieval.models.shipped import trained_folders
-    from retrieval.models.trained_model import read_config, version_of
+    from retrieval.models.trained_model import read_config, read_difference, version_of
 
     found = []
     for folder in trained_folders():
@@ -123,13 +115,13 @@ def _trained_models(settings: Settings) -> str:
 
 
 def _verifier(settings: Settings) -> str:
-    from retrieval.models.cross_encoders.classifier_files import (
+    from retrieval.models.own_verifier import (
         UNCALIBRATED,
+        SequenceClassifier,
         calibrate_command,
         read_calibration,
         read_classifier,
     )
-    from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 
     if settings.verifier is None:
         return "the shipped one"
@@ -149,7 +141,7 @@ def _named_model(model: NamedModel) -> Callable[[Settings], str]:
 
 
 def _report_models(settings: Settings) -> str:
-    from retrieval.models.report.models import present_models
+    from retrieval.models.papers.report_models import present_models
 
     return f"{present_models(settings.report_models)}, for the recipe report"
 
@@ -164,7 +156,7 @@ def _recipes(settings: Settings) -> str:
 
 def _index(settings: Settings) -> str:
     from retrieval.index.open import open_index
-    from retrieval.models.encoders.document_encoders import DPR_ENCODER, choice_of, text_encoder
+    from retrieval.models.document_encoders import DPR_ENCODER, choice_of, text_encoder
 
     index = open_index(settings.store, settings.snapshots)
     info = index.open(None).info()
@@ -193,7 +185,7 @@ def _language_model(settings: Settings) -> str:
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
     if settings.llm.is_local:
-        gguf_model = importlib.import_module("retrieval.llm_judge.local.gguf_model")
+        gguf_model = importlib.import_module("retrieval.llm_judge.local_model")
         gguf_model.check_runtime()
         QWEN.present_file(settings.packaged_models)
     database = importlib.import_module("worker.database").Database(settings.database_url)

@@ -19,7 +19,7 @@ from cli.index_bar import IndexBar
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.open import IndexLocation, open_index
-from retrieval.models.encoders.document_encoders import (
+from retrieval.models.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,
     NO_ENCODER,
@@ -31,7 +31,7 @@ from settings import Settings
 if TYPE_CHECKING:
     from retrieval.corpora.corpus import Corpus
     from retrieval.index.interface import Index, IndexInfo, ProgressListener
-    from retrieval.models.encoders.encoder import DocumentEncoder
+    from retrieval.models.encoders import DocumentEncoder
 
 _STORE = click.option(
     "--to",
@@ -140,7 +140,7 @@ def add(source: str, fields: str, password: str | None, location: IndexLocation)
     """Add documents to the index; a document replaces the one with the same id."""
     from retrieval.corpora.records import Fields
     from retrieval.corpora.sources import open_corpus
-    from retrieval.models.encoders.document_encoders import encoder_of
+    from retrieval.models.document_encoders import encoder_of
 
     index = _index(location)
     started = time.monotonic()
@@ -290,7 +290,7 @@ def _encoder(vectors: str | None) -> DocumentEncoder:
 
 
 def _index(location: IndexLocation) -> Index:
-    from retrieval.models.networks import runtime
+    from retrieval.models import runtime
 
     settings = Settings.from_environment()
     runtime.keep_in(settings.model_folders.networks)

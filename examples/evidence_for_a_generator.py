@@ -23,8 +23,8 @@ from haystack.utils import Secret
 
 from retrieval.errors import EsotericError
 from retrieval.index.open import open_index
-from retrieval.models.encoders.document_encoders import text_encoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.document_encoders import text_encoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES

@@ -23,8 +23,8 @@ from haystack_integrations.document_stores.elasticsearch import ElasticsearchDoc
 
 from retrieval.errors import EsotericError
 from retrieval.index.haystack_store import HaystackStore
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.check import Pipeline
 from retrieval.recipes.config import RetrievalConfig

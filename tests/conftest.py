@@ -13,12 +13,11 @@ import pytest
 
 from retrieval.corpora.sources import open_corpus
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models import networks as network
+from retrieval.models import runtime
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks import network, runtime
-from retrieval.models.networks.base import PackagedBody
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.mpnet import MPNet, mpnet_folder
+from retrieval.models.packaged import MiniLM, MPNet, PackagedBody, mpnet_folder
 from retrieval.pipeline.assembly import Retriever
 from retrieval.text.english import EnglishParser
 from tests.app.web_process import WebProcess

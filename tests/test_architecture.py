@@ -69,20 +69,17 @@ APP_IMPORTS = {
     "retrieval.words",
 }
 
-# Where the service may import PyTorch: a fallback, models of the user, the models of the ESOTERIC
-# report, and the making of the static encoder.
+# Where the service may import PyTorch: models of the user, the models of papers, the making of the
+# static encoder, and what training starts from.
 WITH_TORCH = {
-    "retrieval/models/cross_encoders/reranker.py",
-    "retrieval/models/cross_encoders/sequence_classifier.py",
-    "retrieval/models/encoders/static_encoder.py",
-    "retrieval/models/generators/bart.py",
-    "retrieval/models/named_model.py",
-    "retrieval/models/networks/base.py",
-    "retrieval/models/networks/minilm.py",
-    "retrieval/models/networks/mpnet.py",
-    "retrieval/models/networks/runtime.py",
-    "retrieval/models/networks/torch_network.py",
-    "retrieval/models/report/networks.py",
+    "retrieval/models/folders.py",
+    "retrieval/models/own_models.py",
+    "retrieval/models/own_verifier.py",
+    "retrieval/models/packaged.py",
+    "retrieval/models/papers/bart.py",
+    "retrieval/models/papers/report_networks.py",
+    "retrieval/models/runtime.py",
+    "retrieval/models/static_encoder.py",
 }
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, delete, false, or_, select
 from sqlalchemy.exc import IntegrityError
 
-from retrieval.llm_judge.kept_answers import digest_of
+from retrieval.llm_judge.interface import digest_of
 from worker import clock
 from worker.database import Database
 from worker.schema import AnswerRow, ClaimRow

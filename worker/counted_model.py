@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.interface import Explained, Explains
-from retrieval.llm_judge.language_model import Waiting
+from retrieval.llm_judge.interface import Explained, Explains, Waiting
 from retrieval.types import Evidence, Verdict
 from worker.database import Database
 from worker.tallies import MODEL_ANSWERS, MODEL_CALLS, MODEL_SECONDS, Tally, count

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from cli.index import build_with_progress
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from settings import CHECKOUT
 
 T = TypeVar("T")

@@ -13,15 +13,13 @@ import numpy as np
 
 from research.benchmarks.corpus import everyday_claims, spread, vital_index
 from research.benchmarks.row import Row, percentile
+from research.benchmarks.torch_network import TorchNetwork
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.cross_encoders.classifier_files import read_classifier
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.networks import runtime
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.torch_network import TorchNetwork
+from retrieval.models.own_verifier import SequenceClassifier, read_classifier
+from retrieval.models.packaged import MiniLM
 from retrieval.models.shipped import path_model, relevance_model, verifier
 from retrieval.text.model_texts import evidence_set_text
 from settings import Settings
@@ -64,7 +62,7 @@ def _pairs() -> list[tuple[str, str]]:
 def _compared(name: str, model: CrossEncoder, pairs: Sequence[tuple[str, str]]) -> list[Row]:
     in_32 = copy(model)
     base = model._base
-    in_32._network = TorchNetwork(base.torch_body(model._trained_body()), base.padding)
+    vars(in_32)["_network"] = TorchNetwork(base.torch_body(model._trained_body()), base.padding)
     ours, theirs = model.probabilities(pairs), in_32.probabilities(pairs)
     same = float(np.mean(ours.argmax(axis=1) == theirs.argmax(axis=1)))
     moved = float(np.abs(ours - theirs).max(axis=1).mean())
@@ -81,7 +79,7 @@ def _compared(name: str, model: CrossEncoder, pairs: Sequence[tuple[str, str]]) 
 def _encoder(texts: Sequence[str]) -> list[Row]:
     encoder = MiniLMEncoder()
     base, in_32 = MiniLM(), MiniLMEncoder()
-    in_32._network = TorchNetwork(base.torch_body(base.weights()), base.padding)
+    vars(in_32)["_network"] = TorchNetwork(base.torch_body(base.weights()), base.padding)
     alike = np.sum(encoder.encode(texts) * in_32.encode(texts), axis=1)
     some = texts[:BATCH]
     return [

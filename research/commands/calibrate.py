@@ -40,8 +40,8 @@ def command(verifier: Path, data: Path) -> None:
     """
     from cli.long_work import LongWork
     from research.training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
-    from retrieval.models.cross_encoders.classifier_files import read_classifier
-    from retrieval.models.networks import runtime
+    from retrieval.models import runtime
+    from retrieval.models.own_verifier import read_classifier
 
     settings = Settings.from_environment()
     folders = replace(settings.model_folders, verifier=verifier)
@@ -74,7 +74,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     from research.training.verifier.search_calibration import Claims, calibrate, claims_to_fit
     from retrieval.corpora.wiki.fever import FeverCorpus
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
-    from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, default_choice
+    from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice
 
     everyday, fever = claims_to_fit(data)
     _check_index(settings)  # an error is reported before the long work
@@ -99,7 +99,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
 def _check_index(settings: Settings) -> None:
     """Raise ``IndexUnavailable`` if the served index cannot be searched."""
     from retrieval.index.open import open_index
-    from retrieval.models.encoders.document_encoders import text_encoder
+    from retrieval.models.document_encoders import text_encoder
 
     open_index(settings.store, settings.snapshots).open(text_encoder(settings.model_folders).name)
 

@@ -15,7 +15,7 @@ from cli.errors import FAILED, printable, reports_errors
 from cli.index_bar import IndexBar
 from cli.language_model import say_where_claims_go
 from cli.long_work import LongWork
-from retrieval.models.encoders.document_encoders import (
+from retrieval.models.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,
     DPR_ENCODER,
@@ -154,7 +154,7 @@ def command(
 
 def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice | None) -> None:
     from research.evaluation.verifier_alone import evaluate_pairs
-    from retrieval.models.networks import runtime
+    from retrieval.models import runtime
 
     folders = settings.model_folders
     runtime.use_threads(settings.threads)
@@ -251,7 +251,7 @@ def _over_pages(
     from research.evaluation.evaluate import Evaluation, evaluate
     from research.evaluation.own_recipes import named_systems
     from research.evaluation.systems import searches_dpr
-    from retrieval.models.report.models import RECIPE
+    from retrieval.models.papers.report_models import RECIPE
 
     systems, own = named_systems(names)
     of_dpr = ", ".join(name for name in systems if searches_dpr(name, own))

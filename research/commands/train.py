@@ -217,8 +217,13 @@ def distilbert(data: Path, run: Path) -> None:
     distilbert-base-uncased, from which it is trained, is fetched into that folder too.
     """
     from research.training.distilbert import train_distilbert
-    from retrieval.models.report import fetching
-    from retrieval.models.report.models import BASE, RELEVANCE, named_folder, refuse_to_replace
+    from retrieval.models.papers import report_models as fetching
+    from retrieval.models.papers.report_models import (
+        BASE,
+        RELEVANCE,
+        named_folder,
+        refuse_to_replace,
+    )
 
     models = named_folder(_prepared().report_models)
     refuse_to_replace(models, RELEVANCE)
@@ -260,7 +265,7 @@ def _prepared() -> Settings:
     """Return the settings, and let the models use that number of threads."""
     import torch
 
-    from retrieval.models.networks import runtime
+    from retrieval.models import runtime
 
     settings = Settings.from_environment()
     torch.set_num_threads(settings.threads)

@@ -17,7 +17,7 @@ from research.evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.index.errors import no_vectors
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.networks import runtime
 from retrieval.models.shipped import evidence_model

@@ -34,12 +34,12 @@ from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.interface import BuildProgress, DocumentStore, Index, IndexInfo
-from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.document_encoders import DOCUMENT_ENCODERS
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks.mpnet import mpnet_folder
-from retrieval.models.report.models import REPORT_MODELS, present_models
-from retrieval.models.report.networks import ReportNetwork
+from retrieval.models.packaged import mpnet_folder
+from retrieval.models.papers.report_models import REPORT_MODELS, present_models
+from retrieval.models.papers.report_networks import ReportNetwork
 from retrieval.models.shipped import RELEVANCE_MODEL, VERIFIER, judge_name, reading_models
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import Recipe

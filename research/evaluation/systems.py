@@ -24,9 +24,9 @@ from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import explainer
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.report.models import present_models
+from retrieval.models.papers.report_models import present_models
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.recipes.stage_records import reads_report_models

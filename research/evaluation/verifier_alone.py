@@ -21,7 +21,7 @@ from research.evaluation.report import language_model_text
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import explainer
 from retrieval.llm_judge.interface import Explains
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.halves import comparison

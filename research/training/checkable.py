@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from retrieval.checkable.given_text import Kind
 from retrieval.checkable.kind_rules import WEIGHTS, KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import references_in
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
 from retrieval.text.sentence_splitter import shared_splitter

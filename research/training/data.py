@@ -12,7 +12,7 @@ from research.training.contrast import Contrast, contrast_claims
 from research.training.sentence_pool import SentencePool
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 
 FILES = (

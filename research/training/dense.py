@@ -36,11 +36,9 @@ from research.training.networks.query import (
     query_inputs,
 )
 from research.training.sentence_pool import SentencePool
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.query_encoder import Query, QueryEncoder
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.encoders import EncodableDocument, MiniLMEncoder, Query, QueryEncoder
+from retrieval.models.networks import Tokenizer
 from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO

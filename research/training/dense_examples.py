@@ -17,7 +17,7 @@ from research.training.claims import PageClaim
 from research.training.compositions import compositions
 from research.training.data import TrainingData
 from research.training.sentence_pool import SentencePool
-from retrieval.models.encoders.query_encoder import Query
+from retrieval.models.encoders import Query
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.sentence_pool import SentencePool
-from retrieval.models.encoders.query_encoder import Query
+from retrieval.models.encoders import Query
 from retrieval.text.model_texts import evidence_set_text, evidence_text
 
 SENTENCES, PAGES = (1, 5, 20, 100), (5, 20)

@@ -9,7 +9,7 @@ from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from research.training.sentence_pool import SentencePool
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 
 # The project's own data sets, written by hand about pages of the default corpus.

@@ -20,7 +20,7 @@ from research.training.data import TrainingData
 from research.training.loop import device_of
 from research.training.networks.batches import STEP
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.models.cross_encoders.scaling import VerdictFit
+from retrieval.models.cross_encoders import VerdictFit
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.text.model_texts import evidence_set_text, evidence_text

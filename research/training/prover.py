@@ -39,8 +39,8 @@ from research.training.prover_figures import (
 )
 from research.training.token_vectors import MiniLMTokens
 from research.training.wordnet import DATABASE
-from retrieval.models.cross_encoders.proof_model import ProofModel
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.prover import ProofModel
 from retrieval.system.files import digest_of
 from retrieval.text.model_texts import evidence_set_text
 

@@ -44,7 +44,7 @@ from research.training.networks.minilm import packaged_classifier, pair_tokenize
 from research.training.reading_examples import reading_examples
 from research.training.relevance_examples import relevance_examples
 from research.training.weights import Weights, load_mean, trained_weights
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.shipped import minilm_classifier
 from retrieval.types import LABELS
 

@@ -30,9 +30,9 @@ from research.training.networks.masked import MaskedVerifier, masked_inputs
 from research.training.networks.minilm import row_tokenizer, trained_classifier
 from research.training.selection_examples import SelectionExample, selection_examples
 from research.training.utility_feedback import Losses, evidence_classification, utility_divergence
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.utility_model import UtilityModel
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.networks import Tokenizer
+from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.shipped import minilm_classifier
 from retrieval.models.trained_model import read_config
 from retrieval.recipes.config import RetrievalConfig
@@ -116,7 +116,7 @@ def _card(data: TrainingData, examples: Sized, dev: RankedClaims, config: Retrie
         purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
         " to decide the claim?",
         architecture="FER's fine-grained retriever"
-        " (`retrieval/models/cross_encoders/joint_reading.py`): one sequence with a [CLS] before"
+        " (`retrieval/models/papers/selector.py`): one sequence with a [CLS] before"
         " each sentence; the head reads the mean vector of each sentence, and its output is added"
         " to the log-odds of the sentence's relevance. The relevance model (`models/relevance`; it"
         f" cannot be used with another one) plus a difference of rank {RANK}; the embeddings are"

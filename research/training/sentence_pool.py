@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from research.evaluation.claims import page_key
 from research.training.arrays import kept_array
 from retrieval.corpora.corpus import Corpus, Page, readable_pages
-from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders import TextEncoder
 from retrieval.text.model_texts import evidence_text
 from retrieval.text.sentence_splitter import SentenceSplitter
 

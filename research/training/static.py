@@ -28,16 +28,14 @@ from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.index.formats.codes import rotation
 from retrieval.index.formats.records import encodable, records_of
-from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.query_encoder import QueryEncoder
-from retrieval.models.encoders.static_encoder import (
-    WEIGHTS,
-    StaticEncoder,
-    token_vectors,
-    word_pieces,
+from retrieval.models.encoders import (
+    DocumentEncoder,
+    EncodableDocument,
+    MiniLMEncoder,
+    QueryEncoder,
 )
 from retrieval.models.shipped import DENSE
+from retrieval.models.static_encoder import WEIGHTS, StaticEncoder, token_vectors, word_pieces
 from retrieval.system.files import digest_of
 from retrieval.text.sentence_splitter import SentenceSplitter
 
@@ -87,7 +85,7 @@ def train_static(data: Path, run: Path, out: Path) -> None:
             " transformer's time; queries of the transformer can be compared with them.",
             architecture="For each token: its vectors from the packaged all-MiniLM-L6-v2 model,"
             " mapped by one matrix and multiplied by a weight"
-            " (`retrieval/models/encoders/static_encoder.py`).",
+            " (`retrieval/models/static_encoder.py`).",
             data=f"{len(rows)} sentences of the default corpus, with the vectors that the"
             " packaged model gives them.",
             digests={name: digest_of(data / "fever-dev" / name) for name in ("dev.jsonl",)},

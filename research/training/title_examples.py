@@ -19,7 +19,7 @@ from research.training.compositions.bridges import BridgeFinder, Mention
 from research.training.compositions.tidying import tidied
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import split_disambiguation
-from retrieval.models.generators.decoding import MOST_SENTENCES
+from retrieval.models.papers.decoding import MOST_SENTENCES
 from retrieval.stages.find.generation import SENTENCES
 
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are unions of several

@@ -26,17 +26,17 @@ from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.title_examples import TitleExample, steps_of, title_examples
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.decoding import Reading, documents_alone, generate, joined
-from retrieval.models.generators.inputs import (
+from retrieval.models.papers.decoding import Reading, documents_alone, generate, joined
+from retrieval.models.papers.title_generator import (
     IDENTIFIERS,
     MARKUP,
     MAX_TOKENS,
     PADDING,
+    POSITIONS,
+    MiniLMTitleModel,
     input_tokens,
 )
-from retrieval.models.generators.title_generator import POSITIONS, MiniLMTitleModel
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import SENTENCES
 from retrieval.stages.find.next import MentionExpander

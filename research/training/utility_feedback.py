@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, gumbel_softmax
 from torch.nn.utils.rnn import pad_sequence
 
 from research.training.selection_examples import SelectionExample
-from retrieval.models.cross_encoders.joint_reading import USEFUL
+from retrieval.models.papers.selector import USEFUL
 from retrieval.types import LABELS
 
 Losses: TypeAlias = Literal["both", "classification", "utility"]

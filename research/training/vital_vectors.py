@@ -22,7 +22,7 @@ from retrieval.index.embedded.vectors import (
     packaged_key,
 )
 from retrieval.index.formats.codes import rotation
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
 
 

@@ -13,8 +13,8 @@ from typing import TypeVar
 from retrieval.corpora.corpus import BadPage, Chunk, Corpus, Page, kind_of
 from retrieval.index.formats.description import Description
 from retrieval.index.interface import BuildProgress, ProgressListener
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.on_all_cores import in_order
 
 Made = TypeVar("Made")

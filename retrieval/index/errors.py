@@ -7,12 +7,7 @@ from collections.abc import Sequence
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.errors import BadSource, EsotericError, IndexUnavailable
-from retrieval.models.encoders.document_encoders import (
-    DEFAULT_ENCODER,
-    DPR_ENCODER,
-    OWN_ENCODER,
-    choice_of,
-)
+from retrieval.models.document_encoders import DEFAULT_ENCODER, DPR_ENCODER, OWN_ENCODER, choice_of
 from retrieval.system.fixes import esoteric_command
 
 

@@ -23,9 +23,8 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.formats.titles import NamedTitles
 from retrieval.index.formats.words import suggested, suggester
 from retrieval.index.interface import DocumentStore, IndexInfo, by_bm25, by_similarity
-from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.encoders import DocumentEncoder, EncodableDocument
+from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.text.sentence_splitter import SentenceSplitter
 from retrieval.types import (
     Document,

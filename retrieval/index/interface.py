@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retrieval.corpora.corpus import Corpus
-    from retrieval.models.encoders.encoder import DocumentEncoder
-    from retrieval.models.generators.title_trie import TitleTrie
+    from retrieval.models.encoders import DocumentEncoder
+    from retrieval.models.title_trie import TitleTrie
 
 MOST_OF_A_NAME = 100
 

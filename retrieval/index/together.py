@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo, by_similarity
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 from retrieval.types import (
     CorpusInfo,
     CorpusPart,

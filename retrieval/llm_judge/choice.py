@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.llm_judge.local_weights import QWEN
 
 Provider: TypeAlias = Literal["mistral", "openai", "local"]
 MISTRAL_URL = "https://api.mistral.ai"

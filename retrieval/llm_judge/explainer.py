@@ -9,23 +9,46 @@ from typing import Any
 
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.answer import AnswerInvalid, ModelAnswer, answer_schema, checked
-from retrieval.llm_judge.chat_client import chat_client
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.confidence import confidence_of
-from retrieval.llm_judge.interface import Explained, Explains, Unanswered
-from retrieval.llm_judge.kept_answers import KeptAnswers, OptionalAnswers, answer_digest
-from retrieval.llm_judge.language_model import (
+from retrieval.llm_judge.client import LanguageModel
+from retrieval.llm_judge.interface import (
     Deadline,
-    LanguageModel,
+    Explained,
+    Explains,
+    KeptAnswers,
     LanguageModelUnavailable,
+    OptionalAnswers,
+    Unanswered,
     Waiting,
+    answer_digest,
 )
-from retrieval.llm_judge.local.local_explainer import LocalExplainer
-from retrieval.llm_judge.local.local_model import LocalModel
-from retrieval.llm_judge.local.wordings import WORDINGS
-from retrieval.llm_judge.packaged_weights import QWEN
+from retrieval.llm_judge.local_explainer import LocalExplainer
+from retrieval.llm_judge.local_model import WORDINGS, LocalModel
+from retrieval.llm_judge.local_weights import QWEN
 from retrieval.llm_judge.prompt import CUT, Prompt, asked_again, prompt
-from retrieval.types import Evidence, Judgement, Usage, Verdict
+from retrieval.recipes.config import LANGUAGE_MODEL
+from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
+
+
+def confidence_of(label: Label, verifier: Label, confidence: float) -> float:
+    """Return the probability of the language model's label, given the verifier's label.
+
+    The verifier's ``confidence`` is calibrated; the rest is spread equally over the other labels.
+    Raised to the power ``independence``, these are the prior probabilities. The model's label is
+    evidence that is right with the probability ``reliability`` (Bayes' rule). A confidence stated
+    by the model is not used.
+    """
+    reliability, independence = LANGUAGE_MODEL.reliability, LANGUAGE_MODEL.independence
+    others = len(LABELS) - 1
+    of_verifier: float = confidence**independence
+    of_each_other: float = ((1 - confidence) / others) ** independence
+    prior = (of_verifier if label == verifier else of_each_other) / (
+        of_verifier + others * of_each_other
+    )
+    right = reliability * prior
+    wrong = (1 - reliability) / others * (1 - prior)
+    return right / (right + wrong)
+
 
 ASKED = 2  # times, if an answer fails the checks
 
@@ -157,4 +180,4 @@ def explainer(
     if choice.is_local:
         model = LocalModel(choice.name, models, QWEN, WORDINGS)
         return LocalExplainer(choice, model, kept)
-    return Explainer(LanguageModel(choice, chat_client(choice)), kept)
+    return Explainer(LanguageModel(choice), kept)

@@ -1,16 +1,49 @@
-"""The interface of the stage ``explain``."""
+"""The interface of the stage ``explain``, and what both ways to ask a language model share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from hashlib import sha256
+from typing import Any, Literal, Protocol, TypeAlias
 
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.language_model import Waiting
 from retrieval.types import Evidence, Usage, Verdict
 
+SHOWN_EVERY = 1.0  # seconds
+
+Waiting: TypeAlias = Callable[[float], None]
+"""Called about every second during a call, with the seconds so far. An exception that it raises
+ends the call."""
 Unanswered: TypeAlias = Literal["no_answer", "bad_answer"]
+
+logger = logging.getLogger(__name__)
+
+
+class LanguageModelUnavailable(EsotericError):
+    """The language model gave no usable answer."""
+
+
+class Deadline:
+    """The time limit for a claim, over all calls of the language model."""
+
+    def __init__(self, seconds: float) -> None:
+        """Start the time."""
+        self._begun = time.monotonic()
+        self._seconds = seconds
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._begun
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        return max(0.0, self._seconds - self.spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +86,60 @@ class Explains(Protocol):
         if the model gives no usable answer, it stays, and a notice says so.
         """
         ...
+
+
+def digest_of(value: Any) -> str:
+    """Return a digest of a JSON value: 32 hexadecimal digits."""
+    return sha256(json.dumps(value).encode()).hexdigest()[:32]
+
+
+def answer_digest(statement: str, asked: Any) -> str:
+    """Return the digest for an answer to what was ``asked``, a JSON value.
+
+    It begins with the digest of the statement, so that all answers to it can be deleted.
+    """
+    return digest_of(statement) + digest_of(asked)
+
+
+class KeptAnswers(Protocol):
+    """Answers, each under a digest of everything that it depends on (``answer_digest``)."""
+
+    def kept_answer(self, digest: str) -> str | None:
+        """Return the answer stored under this digest, or ``None``.
+
+        Raises:
+            EsotericError: it cannot be read.
+        """
+        ...
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        """Store an answer; it replaces an older one.
+
+        Raises:
+            EsotericError: it cannot be stored.
+        """
+        ...
+
+
+class OptionalAnswers:
+    """The answers of a store that may be missing or fail; a claim is checked all the same."""
+
+    def __init__(self, kept: KeptAnswers | None) -> None:
+        """Without ``kept`` no answer is found and none is stored."""
+        self._kept = kept
+
+    def find(self, digest: str) -> str | None:
+        """Return the answer stored under this digest, ``None`` if there is none to be read."""
+        try:
+            return None if self._kept is None else self._kept.kept_answer(digest)
+        except EsotericError as error:
+            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
+            return None
+
+    def store(self, digest: str, answer: str) -> None:
+        """Store an answer, if that is possible."""
+        try:
+            if self._kept is not None:
+                self._kept.keep_answer(digest, answer)
+        except EsotericError as error:
+            logger.warning("An answer cannot be stored: %s", error)

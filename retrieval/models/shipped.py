@@ -5,16 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from retrieval.models.cross_encoders.classifier_files import read_calibration, read_classifier
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.models.cross_encoders.heads import OF_FIRST, OF_FIRST_AND_MEAN
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.models.cross_encoders import OF_FIRST, OF_FIRST_AND_MEAN, CrossEncoder, EvidenceModel
 from retrieval.models.folders import ModelFolders
-from retrieval.models.generators.bart import weight_files
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.mpnet import MPNet
-from retrieval.models.report.pinned_files import LOCK
+from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
+from retrieval.models.packaged import MiniLM, MPNet
+from retrieval.models.papers.bart import weight_files
+from retrieval.models.papers.report_models import LOCK
 from retrieval.recipes.recipes import Recipe
 from retrieval.recipes.stage_records import models_of
 from retrieval.system.files import digest_of

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
-from retrieval.models.encoders.document_encoders import text_encoder
-from retrieval.models.encoders.dpr_encoder import DprQuestionEncoder
-from retrieval.models.encoders.mpnet_encoder import MPNetEncoder
+from retrieval.models import runtime
+from retrieval.models.document_encoders import text_encoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks import runtime
-from retrieval.models.report.models import present_models
+from retrieval.models.papers.dpr import DprQuestionEncoder
+from retrieval.models.papers.report_models import present_models
+from retrieval.models.papers.report_networks import MPNetEncoder
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.leave_out_torch import leave_out_torch
@@ -33,7 +33,7 @@ from retrieval.words import VITAL
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
     from retrieval.llm_judge.interface import Explains
-    from retrieval.models.encoders.encoder import TextEncoder
+    from retrieval.models.encoders import TextEncoder
     from retrieval.pipeline.check import Pipeline
     from retrieval.stages.stage import Resources
 

@@ -15,7 +15,7 @@ from retrieval.checkable.references import owners_in
 from retrieval.claim import ReadClaim, checked_as, read_claim
 from retrieval.index.formats.titles import title_key
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.title_trie import TitleTokenizer
 from retrieval.text.clause import as_statement
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.errors import ModelUnavailable, Problem
-from retrieval.models.encoders.document_encoders import DPR_ENCODER, OWN_ENCODER, choice_of
+from retrieval.models.document_encoders import DPR_ENCODER, OWN_ENCODER, choice_of
 from retrieval.models.folders import ModelFolders
-from retrieval.models.report.models import present_models
+from retrieval.models.papers.report_models import present_models
 from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
 from retrieval.recipes.stage_records import reads_report_models
 

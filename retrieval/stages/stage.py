@@ -8,21 +8,18 @@ from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
-from retrieval.models.cross_encoders.proof_model import ProofModel
-from retrieval.models.cross_encoders.utility_model import UtilityModel
-from retrieval.models.encoders.dpr_encoder import DprQuestionEncoder
-from retrieval.models.encoders.encoder import TextEncoder
-from retrieval.models.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
-from retrieval.models.encoders.query_encoder import PathEncoder, QueryEncoder
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
+from retrieval.models.encoders import PathEncoder, QueryEncoder, TextEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.generators.bart import BartTitleModel
-from retrieval.models.generators.title_generator import MiniLMTitleModel
-from retrieval.models.generators.title_model import TitleModel
-from retrieval.models.generators.title_trie import TitleTrie
-from retrieval.models.report.answer_extractor import AnswerExtractor
-from retrieval.models.report.models import present_models
+from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder
+from retrieval.models.papers.bart import BartTitleModel
+from retrieval.models.papers.decoding import TitleModel
+from retrieval.models.papers.dpr import DprQuestionEncoder
+from retrieval.models.papers.report_models import present_models
+from retrieval.models.papers.report_networks import AnswerExtractor
+from retrieval.models.papers.selector import UtilityModel
+from retrieval.models.papers.title_generator import MiniLMTitleModel
+from retrieval.models.prover import ProofModel
 from retrieval.models.shipped import (
     DENSE,
     PROVER,
@@ -33,6 +30,7 @@ from retrieval.models.shipped import (
     path_model,
     relevance_model,
 )
+from retrieval.models.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser

@@ -1,7 +1,7 @@
 """Imports libraries without PyTorch, which they import whenever it is installed.
 
 Haystack and spaCy's thinc import it for parts that are not used here, which takes a second and
-180 MB. Checking claims does not need it (``retrieval/models/networks``).
+180 MB. Checking claims does not need it (``retrieval/models/networks.py``).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from research.commands import train
 from retrieval.index.building import Plan
 from retrieval.index.embedded.embedded_index import changing
-from retrieval.models.encoders import static_encoder
+from retrieval.models import static_encoder
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from settings import CHECKOUT
 from tests.support.command import Ran, esoteric, in_a_process

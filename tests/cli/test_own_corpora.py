@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from settings import Settings
 from tests.cli.test_commands import error_line, esoteric
 from tests.cli.test_mcp import session, text_of

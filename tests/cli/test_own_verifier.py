@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.models.cross_encoders.classifier_files import read_calibration, read_classifier
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
+from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
 from tests.support.command import esoteric
 

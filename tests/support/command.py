@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli.main import main
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
 from settings import CHECKOUT
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument, TextEncoder
+from retrieval.models.encoders import DocumentEncoder, EncodableDocument, TextEncoder
 
 
 class WordEncoder:

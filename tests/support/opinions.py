@@ -8,8 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.scaling import VerdictFit
+from retrieval.models.cross_encoders import CrossEncoder, VerdictFit
 from retrieval.types import Opinion
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import Retriever
 from retrieval.types import Report

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from research.training.networks.delta import save_delta
 from research.training.networks.query import packaged_query_network
-from retrieval.models.encoders.query_encoder import QueryEncoder
+from retrieval.models.encoders import QueryEncoder
 
 
 def untrained_query_encoder(folder: Path, max_tokens: int = 256) -> QueryEncoder:

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.kept_answers import answer_digest
+from retrieval.llm_judge.interface import answer_digest
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.claim_documents import claim_document

@@ -21,13 +21,9 @@ from retrieval.errors import BadSource, EsotericError, IndexUnavailable, Problem
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.interface import BuildProgress
 from retrieval.index.open import open_index
-from retrieval.models.encoders.document_encoders import (
-    DOCUMENT_ENCODERS,
-    default_choice,
-    encoder_of,
-)
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice, encoder_of
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.parent_watch import end_this_process_when_closed
 from settings import Settings
 from worker.corpora.errors import UnknownCorpus

@@ -20,8 +20,8 @@ from hayhooks import BasePipelineWrapper
 from haystack import Pipeline
 
 from retrieval.index.open import open_index
-from retrieval.models.encoders.document_encoders import text_encoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.document_encoders import text_encoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES

@@ -1,6 +1,6 @@
 """Writes the difference that training made, and adds it to PyTorch's modules.
 
-``retrieval.models.delta`` describes the format.
+``retrieval.models.trained_model`` describes the format.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.delta import (
+from retrieval.models.trained_model import (
     BODIES,
     LEFT,
     RIGHT,

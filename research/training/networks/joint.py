@@ -15,9 +15,9 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertForSequenceClassification
 
 from research.training.networks.batches import padded
-from retrieval.models.cross_encoders.joint_reading import USEFUL, joint_row, log_odds
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
+from retrieval.models.papers.selector import USEFUL, joint_row, log_odds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from torch import nn
 from transformers import DistilBertForSequenceClassification
 
 from research.training.networks.batches import padded
-from retrieval.models.cross_encoders.joint_reading import pieces
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
+from retrieval.models.papers.selector import pieces
 
 _WINDOW = 512  # tokens that have positions
 _LEAST = 1e-6  # of the attention of a sentence that is not selected, so that it has a slope

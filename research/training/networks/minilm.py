@@ -14,8 +14,8 @@ from transformers import (
 )
 
 from research.training.networks.delta import add_delta
-from retrieval.models.networks.minilm import MiniLM, distilbert_config, minilm_folder
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM, distilbert_config, minilm_folder
 from retrieval.models.trained_model import read_config
 
 

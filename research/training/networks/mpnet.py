@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from transformers import AutoTokenizer, MPNetModel, PreTrainedTokenizerBase
 
-from retrieval.models.networks.mpnet import MPNet, mpnet_folder
+from retrieval.models.packaged import MPNet, mpnet_folder
 
 
 @dataclass(frozen=True, slots=True)

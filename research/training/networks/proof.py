@@ -1,4 +1,4 @@
-"""The network of the prover, and its input; see ``retrieval.models.cross_encoders.proof_model``."""
+"""The network of the prover, and its input; see ``retrieval.models.prover``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from transformers import DistilBertModel
 
 from research.training.networks.batches import width_for
 from research.training.networks.minilm import packaged_body
-from retrieval.models.cross_encoders.proof_row import proof_row
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
+from retrieval.models.prover import proof_row
 from retrieval.types import OPERATORS
 
 

@@ -13,9 +13,9 @@ from transformers import DistilBertModel
 
 from research.training.networks.batches import padded
 from research.training.networks.minilm import packaged_body
-from retrieval.models.encoders.query_encoder import Query, QueryEncoder, query_rows
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Row, Tokenizer
+from retrieval.models.encoders import Query, QueryEncoder, query_rows
+from retrieval.models.networks import Row, Tokenizer
+from retrieval.models.packaged import MiniLM
 
 _BATCH = 32  # queries that are read together while the network is evaluated
 

@@ -1,4 +1,4 @@
-"""The network that generates titles; see ``retrieval.models.generators.title_generator``."""
+"""The network that generates titles; see ``retrieval.models.papers.title_generator``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ from transformers import DistilBertModel
 
 from research.training.networks.batches import padded
 from research.training.networks.minilm import packaged_body
-from retrieval.models.generators.inputs import FIRST, PADDING, identifiers_in
-from retrieval.models.generators.title_generator import HEADS, LAYERS, POSITIONS
+from retrieval.models.papers.title_generator import (
+    FIRST,
+    HEADS,
+    LAYERS,
+    PADDING,
+    POSITIONS,
+    identifiers_in,
+)
 
 FEED_FORWARD = 1024
 

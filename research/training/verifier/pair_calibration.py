@@ -16,13 +16,13 @@ from research.evaluation.verifier_alone import opinions_of
 from research.training.verifier.figures import dev_pairs
 from research.training.verifier.scaling import fitted_scaling
 from retrieval.errors import BadSource, ModelUnavailable
-from retrieval.models.cross_encoders.classifier_files import (
+from retrieval.models.cross_encoders import Scaling
+from retrieval.models.own_verifier import (
     ClassifierFiles,
+    SequenceClassifier,
     read_calibration,
     write_calibration,
 )
-from retrieval.models.cross_encoders.scaling import Scaling
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 MOST = 2_000  # most pairs that are fitted to; more take longer and change little

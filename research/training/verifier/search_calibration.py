@@ -31,13 +31,9 @@ from research.evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_cl
 from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
 from research.evaluation.measures.calibration import calibration_error
 from retrieval.index.open import IndexLocation
-from retrieval.models.cross_encoders.classifier_files import (
-    read_calibration,
-    read_classifier,
-    write_calibration,
-)
-from retrieval.models.cross_encoders.scaling import VerdictFit
+from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import read_calibration, read_classifier, write_calibration
 from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config
 from retrieval.pipeline.assembly import Retriever

@@ -60,7 +60,7 @@ from retrieval.index.interface import (
     ProgressListener,
     ignore_progress,
 )
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.fixes import esoteric_command
 from retrieval.system.on_all_cores import in_order
 

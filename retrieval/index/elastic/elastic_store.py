@@ -44,7 +44,7 @@ from retrieval.index.interface import (
     by_bm25,
     by_similarity,
 )
-from retrieval.models.generators.title_trie import TitleRun, TitleTrie
+from retrieval.models.title_trie import TitleRun, TitleTrie
 from retrieval.system.files import write_array
 from retrieval.types import (
     Document,

@@ -38,8 +38,8 @@ from retrieval.index.elastic.meta import (
     serving_version_or_none,
 )
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.networks import runtime
+from retrieval.models import runtime
+from retrieval.models.encoders import DocumentEncoder
 
 logger = logging.getLogger(__name__)
 

@@ -55,7 +55,7 @@ from retrieval.index.formats.records import (
 )
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.formats.words import words_analyzer
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.text.sentence_splitter import shared_splitter
 
 FORMAT = 2

@@ -23,7 +23,7 @@ from retrieval.index.elastic.entries import FORMAT
 from retrieval.index.errors import IndexNotBuilt, index_missing, rebuild
 from retrieval.index.formats.codes import rotation
 from retrieval.index.formats.description import Description
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 
 _KEY = "esoteric"
 _ROTATION_NUMBERS = 8

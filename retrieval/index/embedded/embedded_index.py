@@ -49,7 +49,7 @@ from retrieval.index.interface import (
     ProgressListener,
     ignore_progress,
 )
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.files import write_whole
 
 _PLAN = "plan.json"

@@ -38,7 +38,7 @@ from retrieval.index.interface import (
     by_bm25,
     by_similarity,
 )
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 from retrieval.system.files import digest_of
 from retrieval.text.word_forms import is_near
 from retrieval.types import (

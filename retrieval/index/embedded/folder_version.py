@@ -44,8 +44,8 @@ from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, encod
 from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
 from retrieval.index.formats.titles import NAMES, read_titles, run_of, write_titles
-from retrieval.models.encoders.encoder import DocumentEncoder
-from retrieval.models.generators.title_trie import joined
+from retrieval.models.encoders import DocumentEncoder
+from retrieval.models.title_trie import joined
 from retrieval.system.files import digest_of, write_array, write_whole
 
 SAVED = "saved.json"

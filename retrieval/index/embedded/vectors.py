@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.corpora.wiki.vital import SHA256
 from retrieval.index.building import prepare_networks
 from retrieval.index.embedded.documents import (
     as_the_system_says,
@@ -39,9 +40,8 @@ from retrieval.index.embedded.documents import (
 from retrieval.index.embedded.layout import FORMAT
 from retrieval.index.formats.codes import along, as_bytes, codes, from_bytes, products, signs
 from retrieval.index.formats.records import encodable
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.networks import runtime
-from retrieval.models.networks.minilm import SHA256
 from retrieval.system.files import digest_of
 from retrieval.system.on_all_cores import in_order
 

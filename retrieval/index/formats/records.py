@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import zstandard
 
 from retrieval.corpora.corpus import Page
-from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders import EncodableDocument
 from retrieval.text.sentence_splitter import SentenceSplitter
 from retrieval.types import Document, Sentence, headed
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval.index.batches import batched
 from retrieval.index.interface import MOST_OF_A_NAME
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleRun, build_run
+from retrieval.models.title_trie import TitleRun, TitleTokenizer, build_run
 from retrieval.normal_form import nfkd, without_marks
 from retrieval.system.files import write_array
 from retrieval.types import TitleMatch

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from retrieval.index.formats.titles import split_disambiguation
 from retrieval.index.interface import DocumentStore
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
 from retrieval.normal_form import nfkd, without_marks
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import MentionExpander

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.amounts import load_units
 from retrieval.quantities.halves import (
     Comparison,

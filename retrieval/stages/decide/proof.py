@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
+from retrieval.models.prover import ProofModel, ProofReading
 from retrieval.proof import cut, label_of
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.cross_encoders.joint_reading import log_odds
+from retrieval.models.papers.selector import log_odds
 from retrieval.stages.ending import share_a_word
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step

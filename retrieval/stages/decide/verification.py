@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from retrieval.models.cross_encoders.evidence_model import EvidenceModel
+from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.query_encoder import PathEncoder, Query
+from retrieval.models.encoders import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import ExpanderMakers, interleaved
 from retrieval.stages.stage import Makers, Resources, Stage, Step

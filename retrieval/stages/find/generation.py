@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from retrieval.models.generators.decoding import (
+from retrieval.models.papers.decoding import (
     DocumentSet,
     Generated,
     Reading,
+    TitleModel,
     documents_alone,
     generate,
     joined,
     joint_sets,
 )
-from retrieval.models.generators.title_model import TitleModel
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import Expander, ExpanderMakers, mention_expander
 from retrieval.state import ClaimState

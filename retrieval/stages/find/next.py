@@ -12,8 +12,7 @@ from itertools import zip_longest
 from typing import Protocol, TypeAlias
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleNode
+from retrieval.models.title_trie import TitleNode, TitleTokenizer
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.ending import missing
 from retrieval.stages.stage import Resources, Stage, Step

@@ -9,9 +9,8 @@ from pathlib import Path
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
-from retrieval.models.report.answer_extractor import AnswerExtractor
-from retrieval.models.report.models import QUESTIONS, present_models
-from retrieval.models.report.networks import TextGenerator
+from retrieval.models.papers.report_models import QUESTIONS, present_models
+from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.clause import Clause, main_clause, text_of

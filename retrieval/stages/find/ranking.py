@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.dpr_encoder import LONGEST, DprQuestionEncoder
-from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders import TextEncoder
+from retrieval.models.papers.dpr import LONGEST, DprQuestionEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

@@ -10,9 +10,8 @@ from pathlib import Path
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
-from retrieval.models.report.answer_extractor import AnswerExtractor
-from retrieval.models.report.models import NAMES, present_models
-from retrieval.models.report.networks import TokenLabels
+from retrieval.models.papers.report_models import NAMES, present_models
+from retrieval.models.papers.report_networks import AnswerExtractor, TokenLabels
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Span, SpanKind

@@ -14,7 +14,7 @@ from dataclasses import replace
 from spacy.tokens import Doc
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.encoders.query_encoder import PathEncoder, Query
+from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.encoders import PathEncoder, Query
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState

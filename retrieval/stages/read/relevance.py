@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.reranker import Reranker
-from retrieval.models.report.models import RELEVANCE, present_models
-from retrieval.models.report.networks import PairClassifier
+from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.own_models import Reranker
+from retrieval.models.papers.report_models import RELEVANCE, present_models
+from retrieval.models.papers.report_networks import PairClassifier
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders.encoder import TextEncoder
-from retrieval.models.encoders.query_encoder import PathEncoder
+from retrieval.models.encoders import PathEncoder, TextEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.dense import leading_paths, queries_of
 from retrieval.stages.stage import Makers, Stage, Step

@@ -12,7 +12,7 @@ from research.training.data import TrainingData
 from research.training.loop import Example
 from research.training.sentence_pool import SentencePool
 from retrieval.corpora.wiki.fever import FeverCorpus
-from retrieval.models.encoders.encoder import TextEncoder
+from retrieval.models.encoders import TextEncoder
 from retrieval.types import LABELS
 from tests.support.json_lines import write_json_lines
 

@@ -10,7 +10,7 @@ from research.evaluation.claims import AnnotatedClaim
 from research.training.contrast import contrast_claims, exchanged, refuting, symmetric
 from research.training.figures import contrast_figures
 from research.training.sentence_pool import SentencePool
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.types import REFUTES, SUPPORTS
 from tests.research.training.pages import pool_of
 

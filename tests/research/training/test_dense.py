@@ -22,7 +22,7 @@ from research.training.dense_examples import DenseExample
 from research.training.loop import Hyperparameters, train
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.query import packaged_query_network
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import pool_of
 from tests.support.encoders import WordEncoder

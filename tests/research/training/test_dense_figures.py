@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from research.evaluation.claims import AnnotatedClaim
 from research.training.dense_figures import Searches, Step, by_bm25, search_figures
 from research.training.sentence_pool import SentencePool
-from retrieval.models.encoders.query_encoder import Query
+from retrieval.models.encoders import Query
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import pool_of
 from tests.support.encoders import WordEncoder

@@ -23,7 +23,7 @@ from research.training.lexicon import Lexicon
 from research.training.proofs import ProofExample, proof_examples, proofs
 from research.training.sentence_pool import SentencePool
 from research.training.token_vectors import MiniLMTokens
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.proof import label_of
 from retrieval.types import (
     ALTERNATION,

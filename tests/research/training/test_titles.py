@@ -22,10 +22,9 @@ from research.training.titles import (
     title_loss,
     title_searches,
 )
-from retrieval.models.generators.decoding import Reading
-from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.models.generators.title_generator import POSITIONS
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.papers.decoding import Reading
+from retrieval.models.papers.title_generator import IDENTIFIERS, MARKUP, POSITIONS, input_tokens
+from retrieval.models.title_trie import TitleTokenizer
 from retrieval.stages.find.next import MentionExpander
 from retrieval.types import SUPPORTS
 from tests.research.training.pages import data_of, pool_of

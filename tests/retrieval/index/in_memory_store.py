@@ -15,9 +15,8 @@ from retrieval.corpora.corpus import Page, Passage
 from retrieval.errors import IndexUnavailable
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
-from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.encoders import DocumentEncoder, EncodableDocument
+from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.word_forms import is_near
 from retrieval.types import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.title_trie import TitleTokenizer
 from retrieval.types import PhraseMatch, PhraseSearch
 
 _tokenizer = cache(TitleTokenizer)

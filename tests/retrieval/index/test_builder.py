@@ -28,7 +28,7 @@ from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.index.embedded.layout import needs_build
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders import EncodableDocument
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey

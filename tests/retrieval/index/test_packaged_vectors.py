@@ -16,8 +16,7 @@ from retrieval.index.embedded import vectors
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.vectors import PACKAGED_ARRAYS, PACKAGED_CONFIG
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import EncodableDocument, MiniLMEncoder
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.support.encoders import WordEncoder
 

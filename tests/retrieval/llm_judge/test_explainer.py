@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.llm_judge import language_model
-from retrieval.llm_judge.chat_client import chat_client
+from retrieval.llm_judge import client as language_model
 from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.llm_judge.client import LanguageModel
 from retrieval.llm_judge.explainer import Explainer, explainer
-from retrieval.llm_judge.kept_answers import KeptAnswers, digest_of
-from retrieval.llm_judge.language_model import LanguageModel
+from retrieval.llm_judge.interface import KeptAnswers, digest_of
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
 from tests.retrieval.llm_judge.chat_server import ChatServer, refuses, says, verdict
 from tests.support.evidence import evidence
@@ -50,7 +49,7 @@ def stage(
     chat: ChatServer, kept: KeptAnswers | None = None, *, decides: bool = True, model: str = "small"
 ) -> Explainer:
     choice = LanguageModelChoice("openai", model, chat.url, "", decides, seconds=5)
-    return Explainer(LanguageModel(choice, chat_client(choice)), kept)
+    return Explainer(LanguageModel(choice), kept)
 
 
 def verifiers(label: Label, confidence: float = 0.9) -> Verdict:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.llm_judge.local.fetching import fetch
-from retrieval.llm_judge.packaged_weights import QWEN, PackagedWeights
+from retrieval.llm_judge.local_weights import QWEN, PackagedWeights, fetch
 
 PIECES = (b"GGUF first", b" second", b" third")
 WHOLE = b"".join(PIECES)

@@ -8,15 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from retrieval.llm_judge import language_model
-from retrieval.llm_judge.chat_client import chat_client
+from retrieval.llm_judge import client as language_model
 from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice, Provider
-from retrieval.llm_judge.http_client import MOST_BYTES
-from retrieval.llm_judge.language_model import (
-    Deadline,
-    LanguageModel,
-    LanguageModelUnavailable,
-)
+from retrieval.llm_judge.client import MOST_BYTES, LanguageModel
+from retrieval.llm_judge.interface import Deadline, LanguageModelUnavailable
 from retrieval.llm_judge.prompt import Message
 from tests.retrieval.llm_judge.chat_server import (
     Behaviour,
@@ -51,7 +46,7 @@ def asked_at(
 ) -> LanguageModel:
     url = chat.url if provider == "openai" else chat.url.removesuffix("/v1")
     choice = LanguageModelChoice(provider, "small", url, key, seconds=seconds)
-    return LanguageModel(choice, chat_client(choice))
+    return LanguageModel(choice)
 
 
 def ask(model: LanguageModel, on_wait: Callable[[float], None] = lambda seconds: None) -> str:
@@ -210,7 +205,7 @@ def test_a_server_that_is_not_there_is_named(chat: ChatServer) -> None:
     with pytest.raises(
         LanguageModelUnavailable, match=r"small at 127\.0\.0\.1:9 .*cannot be reached"
     ):
-        ask(LanguageModel(choice, chat_client(choice)))
+        ask(LanguageModel(choice))
 
 
 def test_after_five_failures_it_is_left_alone_for_a_while_and_then_tried_once(
@@ -245,7 +240,7 @@ def test_a_name_that_is_looked_up_for_long_does_not_hold_a_claim(
     choice = LanguageModelChoice("openai", "small", "http://models.example/v1", "", seconds=1)
     begun = time.monotonic()
     with pytest.raises(LanguageModelUnavailable, match="longer than 1 s"):
-        ask(LanguageModel(choice, chat_client(choice)))
+        ask(LanguageModel(choice))
     assert time.monotonic() - begun < 3
 
 
@@ -260,7 +255,7 @@ def test_a_proxy_of_the_environment_is_not_given_what_is_not_encrypted(
 def test_without_a_key_mistral_is_not_asked() -> None:
     choice = LanguageModelChoice("mistral", "small", MISTRAL_URL, "")
     with pytest.raises(LanguageModelUnavailable, match=r"no key.*MISTRAL_API_KEY"):
-        ask(LanguageModel(choice, chat_client(choice)))
+        ask(LanguageModel(choice))
 
 
 def test_answers_that_are_not_believed_show_as_a_problem_but_rest_no_server(

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.kept_answers import digest_of
-from retrieval.llm_judge.local.local_explainer import LocalExplainer
-from retrieval.llm_judge.local.local_model import LocalModel
-from retrieval.llm_judge.local.pool import ALONE, TOGETHER, Pool
-from retrieval.llm_judge.local.wordings import WORDINGS
-from retrieval.llm_judge.packaged_weights import PackagedWeights
+from retrieval.llm_judge.interface import digest_of
+from retrieval.llm_judge.local_explainer import ALONE, TOGETHER, LocalExplainer, Pool
+from retrieval.llm_judge.local_model import WORDINGS, LocalModel
+from retrieval.llm_judge.local_weights import PackagedWeights
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, SUPPORTS, Judgement, Usage, Verdict
 from tests.language_models.serve import model_file
 from tests.retrieval.llm_judge.test_explainer import Memory
@@ -103,7 +101,7 @@ def test_what_its_listener_on_waiting_raises_ends_the_waiting_and_the_next_claim
     def stop(seconds: float) -> None:
         raise Stopped
 
-    monkeypatch.setattr("retrieval.llm_judge.local.local_model.SHOWN_EVERY", 0.001)
+    monkeypatch.setattr("retrieval.llm_judge.local_model.SHOWN_EVERY", 0.001)
     stage = LocalExplainer(CHOICE, model, None)
     with pytest.raises(Stopped):
         stage.explain("Canberra is a large city.", EVIDENCE, VERIFIERS, stop)

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.result.export import EXPORTS
 from app.services import services_of
-from retrieval.llm_judge.language_model import BREAKS_AFTER
+from retrieval.llm_judge.client import BREAKS_AFTER
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name
 from retrieval.words import WITH_QUANTITIES

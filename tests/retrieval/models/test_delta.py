@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.delta import heads, read_difference, trained_body
+from retrieval.models.trained_model import heads, read_difference, trained_body
 from retrieval.system.files import digest_of
 
 MATRIX = "distilbert.transformer.layer.0.ffn.lin1.weight"

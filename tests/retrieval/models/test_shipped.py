@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retrieval.models import shipped
-from retrieval.models.cross_encoders.classifier_files import read_classifier, write_calibration
 from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import read_classifier, write_calibration
 from retrieval.models.shipped import (
     PATH,
     PROVER,

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.cross_encoders.classifier_files import read_classifier
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
 from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES
 from retrieval.text.model_texts import path_text

@@ -10,7 +10,7 @@ import pytest
 from haystack import Pipeline
 
 from retrieval.index.embedded.embedded_store import EmbeddedStore
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline

@@ -9,7 +9,7 @@ import pytest
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.types import REFUTES, SUPPORTS, Report

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.folders import ModelFolders
-from retrieval.models.named_model import NamedModel
-from retrieval.models.report.models import RELEVANCE
+from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.models.papers.report_models import RELEVANCE
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import RECIPES
 from tests.retrieval.models.report.named_models import name_models

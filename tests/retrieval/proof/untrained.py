@@ -7,7 +7,7 @@ from pathlib import Path
 
 from research.training.networks.delta import save_delta
 from research.training.networks.proof import packaged_proof_network
-from retrieval.models.cross_encoders.proof_model import ProofModel
+from retrieval.models.prover import ProofModel
 
 
 def untrained_proof_model(folder: Path, max_tokens: int = 192) -> ProofModel:

@@ -5,7 +5,7 @@ import torch
 from transformers import BertModel
 
 from research.training.networks.minilm import packaged_body, packaged_classifier, pair_tokenizer
-from retrieval.models.networks.minilm import minilm_folder
+from retrieval.models.packaged import minilm_folder
 
 pytestmark = pytest.mark.models
 

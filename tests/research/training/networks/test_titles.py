@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
-from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.papers.title_generator import IDENTIFIERS, MARKUP, input_tokens
+from retrieval.models.title_trie import TitleTokenizer
 
 pytestmark = pytest.mark.models
 

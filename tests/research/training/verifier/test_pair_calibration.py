@@ -14,14 +14,14 @@ from research.evaluation.pairs import Pair
 from research.training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
 from research.training.verifier.search_calibration import Claims, calibrate
 from retrieval.errors import BadSource
-from retrieval.models.cross_encoders.classifier_files import (
+from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import (
     CALIBRATION,
+    SequenceClassifier,
     read_calibration,
     read_classifier,
     write_calibration,
 )
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.models.folders import ModelFolders
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
 from tests.support.json_lines import write_json_lines

@@ -14,7 +14,7 @@ from research.training.verifier.search_calibration import (
     fitted,
     recalibrated,
 )
-from retrieval.models.cross_encoders.scaling import VerdictFit
+from retrieval.models.cross_encoders import VerdictFit
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,

@@ -24,7 +24,7 @@ from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import BuildProgress
-from retrieval.models.encoders.encoder import EncodableDocument
+from retrieval.models.encoders import EncodableDocument
 from tests.retrieval.index.elastic.building import MANY
 from tests.retrieval.index.elastic.node import shared_url, store_url
 from tests.retrieval.index.pages import PAGES, ListCorpus

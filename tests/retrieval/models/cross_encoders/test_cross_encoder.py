@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.heads import OF_FIRST
-from retrieval.models.cross_encoders.scaling import VerdictFit
-from retrieval.models.networks.interface import Network, States
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Row
+from retrieval.models.cross_encoders import OF_FIRST, CrossEncoder, VerdictFit
+from retrieval.models.networks import Network, Row, States
+from retrieval.models.packaged import MiniLM
 from retrieval.models.shipped import RELEVANCE_MODEL, minilm_classifier, relevance_model
 
 pytestmark = pytest.mark.models

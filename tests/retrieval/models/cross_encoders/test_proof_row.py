@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from tokenizers import Tokenizer as Rust
 
-from retrieval.models.cross_encoders.proof_row import proof_row
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
+from retrieval.models.prover import proof_row
 
 pytestmark = pytest.mark.models
 

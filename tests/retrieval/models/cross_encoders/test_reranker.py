@@ -10,9 +10,8 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.reranker import Reranker
-from retrieval.models.folders import ModelFolders
-from retrieval.models.named_model import NamedModel
+from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.models.own_models import Reranker
 from retrieval.models.shipped import models_digest
 from retrieval.stages.read.relevance import ScoredRelevance
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier

@@ -18,16 +18,16 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertModel
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.classifier_files import (
+from retrieval.models import runtime
+from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.own_verifier import (
     CALIBRATION,
     UNCALIBRATED,
+    SequenceClassifier,
     read_calibration,
     read_classifier,
     write_calibration,
 )
-from retrieval.models.cross_encoders.scaling import VerdictFit
-from retrieval.models.cross_encoders.sequence_classifier import SequenceClassifier
-from retrieval.models.networks import runtime
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.retrieval.models.cross_encoders.tiny_classifiers import (

@@ -12,15 +12,15 @@ from research.training.networks.delta import save_delta
 from research.training.networks.joint import JointReader
 from research.training.networks.minilm import trained_classifier
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.joint_reading import (
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
+from retrieval.models.papers.selector import (
+    UtilityModel,
     joint_row,
     log_odds,
     longest_that_fits,
     pieces,
 )
-from retrieval.models.cross_encoders.utility_model import UtilityModel
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
 from retrieval.models.shipped import RELEVANCE_MODEL
 from retrieval.models.trained_model import read_config
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from retrieval.errors import ModelUnavailable
 from retrieval.index.formats.codes import as_bytes, from_bytes
-from retrieval.models.encoders.dpr_encoder import LONGEST, DprDocumentEncoder, DprQuestionEncoder
-from retrieval.models.encoders.encoder import DocumentEncoder, EncodableDocument, TextEncoder
-from retrieval.models.encoders.mpnet_encoder import MPNetEncoder
-from retrieval.models.report.networks import VectorNetwork
+from retrieval.models.encoders import DocumentEncoder, EncodableDocument, TextEncoder
+from retrieval.models.papers.dpr import LONGEST, DprDocumentEncoder, DprQuestionEncoder
+from retrieval.models.papers.report_networks import MPNetEncoder, VectorNetwork
 from tests.retrieval.models.report.tiny_models import HIDDEN
 
 LIGHT = EncodableDocument("Skerrow Light", "It is tall. It is red.", ((0, 11), (12, 22)))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from retrieval.models.encoders.late_chunking import PlacedSentence, Window, windows
+from retrieval.models.encoders import PlacedSentence, Window, windows
 
 # A title of two tokens and a text of eight, each two characters wide with a space behind it.
 TOKENS = [90, 91, 1, 2, 3, 4, 5, 6, 7, 8]

@@ -1,37 +1,16 @@
 from __future__ import annotations
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.networks.minilm import minilm_folder
-from retrieval.models.networks.onnx_network import OnnxNetwork
-from retrieval.models.networks.torch_network import TorchNetwork
+from retrieval.models.encoders import EncodableDocument, MiniLMEncoder
+from retrieval.models.packaged import minilm_folder
 
 pytestmark = pytest.mark.models
 
 TEXTS = ["The pier is long.", "Ann Lee designed a lighthouse in Scotland.", "Cats sleep."]
-
-
-def test_without_onnx_runtime_vectors_fit_an_index_that_was_made_with_it(
-    encoder: MiniLMEncoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("this processor is unknown")
-
-    rounded = encoder.encode(TEXTS)
-    assert isinstance(encoder._network, OnnxNetwork)
-    monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
-    other = MiniLMEncoder()
-    exact = other.encode(TEXTS)
-    assert isinstance(other._network, TorchNetwork)
-    assert np.linalg.norm(exact, axis=1) == pytest.approx(1, abs=1e-6)
-    assert np.linalg.norm(rounded, axis=1) == pytest.approx(1, abs=1e-6)
-    assert (rounded * exact).sum(axis=1).min() > 0.99
 
 
 def documents_of(*texts: list[str]) -> list[EncodableDocument]:

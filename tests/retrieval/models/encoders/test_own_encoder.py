@@ -13,16 +13,15 @@ from transformers import AutoModel, AutoTokenizer
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.document_encoders import (
+from retrieval.models.document_encoders import (
     DOCUMENT_ENCODERS,
     choice_of,
     default_choice,
     encoder_of,
 )
-from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.encoders.own_encoder import OwnEncoder, OwnQueryEncoder
-from retrieval.models.folders import ModelFolders
-from retrieval.models.named_model import NamedModel
+from retrieval.models.encoders import EncodableDocument
+from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder
 from retrieval.models.shipped import models_digest
 from retrieval.pipeline.assembly import Retriever
 from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier

@@ -7,10 +7,9 @@ import pytest
 from tokenizers import Tokenizer as Rust
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.query_encoder import QueryEncoder, query_rows
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.encoders import MiniLMEncoder, QueryEncoder, query_rows
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM
 from tests.support.untrained_query_encoder import untrained_query_encoder
 
 pytestmark = pytest.mark.models

@@ -12,18 +12,12 @@ import pytest
 import torch
 
 from retrieval.errors import IndexUnavailable, ModelUnavailable
-from retrieval.models.encoders import static_encoder
-from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
-from retrieval.models.encoders.encoder import EncodableDocument
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.static_encoder import (
-    StaticEncoder,
-    WordTokens,
-    token_vectors,
-    word_pieces,
-)
+from retrieval.models import static_encoder
+from retrieval.models.document_encoders import DOCUMENT_ENCODERS, encoder_of
+from retrieval.models.encoders import EncodableDocument, MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import STATIC
+from retrieval.models.static_encoder import StaticEncoder, WordTokens, token_vectors, word_pieces
 
 pytestmark = pytest.mark.models
 

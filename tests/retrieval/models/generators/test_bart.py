@@ -11,8 +11,8 @@ import torch
 from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.generators.bart import BartTitleModel, weight_files
-from retrieval.models.generators.decoding import Markup, generate
+from retrieval.models.papers.bart import BartTitleModel, weight_files
+from retrieval.models.papers.decoding import Markup, generate
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import TitleGenerator
 from tests.retrieval.models.generators.tiny_bart import write_tiny_bart
@@ -62,9 +62,7 @@ def test_its_trie_holds_the_titles_in_its_own_tokens(folder: Path) -> None:
 def test_what_it_remembers_of_a_prefix_changes_no_probability(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "retrieval.models.generators.bart._fastest_precision", lambda: torch.float32
-    )
+    monkeypatch.setattr("retrieval.models.papers.bart._fastest_precision", lambda: torch.float32)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     parts = ["The lamp is red.", "[Lamp] The lamp was made in Oslo."]
     text = [BEGIN]
@@ -97,9 +95,7 @@ def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> N
 def test_it_decodes_the_numbers_of_sentences_and_the_title_together(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "retrieval.models.generators.bart._fastest_precision", lambda: torch.float32
-    )
+    monkeypatch.setattr("retrieval.models.papers.bart._fastest_precision", lambda: torch.float32)
     model = BartTitleModel(folder)
     pairs = [("Lamp", "The lamp was made in Oslo."), ("Pier", "It is red.")]
     reading = model.read("The lamp is red.", pairs)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval.models.generators.decoding import (
+from retrieval.models.papers.decoding import (
     LONGEST,
     DocumentSet,
     Generated,
@@ -17,7 +17,7 @@ from retrieval.models.generators.decoding import (
     generate,
     joint_sets,
 )
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.title_trie import TitleTrie
 
 FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
 BEGIN, END = 8, 9

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, identifiers_in, input_tokens
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
+from retrieval.models.papers.title_generator import (
+    IDENTIFIERS,
+    MARKUP,
+    identifiers_in,
+    input_tokens,
+)
+from retrieval.models.title_trie import TitleTokenizer
 
 pytestmark = pytest.mark.models
 

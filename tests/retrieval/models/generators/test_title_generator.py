@@ -9,11 +9,9 @@ import torch
 from research.training.networks.delta import save_delta
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
 from retrieval.errors import ModelUnavailable
-from retrieval.models.generators.decoding import documents_alone, generate
-from retrieval.models.generators.inputs import MARKUP, input_tokens
-from retrieval.models.generators.title_generator import MiniLMTitleModel
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.papers.decoding import documents_alone, generate
+from retrieval.models.papers.title_generator import MARKUP, MiniLMTitleModel, input_tokens
+from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 
 pytestmark = pytest.mark.models
 

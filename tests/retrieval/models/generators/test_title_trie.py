@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from retrieval.models.generators import title_trie
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.generators.title_trie import TitleNode, TitleTrie, build_run, joined
+from retrieval.models import title_trie
+from retrieval.models.title_trie import TitleNode, TitleTokenizer, TitleTrie, build_run, joined
 
 # Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
 TITLES = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.networks import kept_file, runtime
-from retrieval.models.networks.conversion import converted_layers, converted_words
+from retrieval.models import runtime
+from retrieval.models.networks import converted_layers, converted_words
 from settings import CHECKOUT
 from tests.retrieval.models.networks.tiny import PLACES, TinyBase
 
 _CONVERT = """
 import sys
 from pathlib import Path
-from retrieval.models.networks import runtime
-from retrieval.models.networks.conversion import converted_layers
+from retrieval.models import runtime
+from retrieval.models.networks import converted_layers
 from tests.retrieval.models.networks.tiny import PLACES, TinyBase
 runtime.keep_in(Path(sys.argv[1]))
 base = TinyBase()
@@ -139,7 +139,7 @@ def test_a_full_disk_is_named_with_a_hint(kept: Path, monkeypatch: pytest.Monkey
         path.with_name(f"{path.name}.partial").write_bytes(content[:10])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(kept_file, "write_whole", full)
+    monkeypatch.setattr(runtime, "write_whole", full)
     with pytest.raises(ModelUnavailable, match="No space left on device") as refused:
         converted(TinyBase())
     assert refused.value.hint.startswith("Make room")

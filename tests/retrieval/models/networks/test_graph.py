@@ -8,15 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retrieval.models.networks.arrays import Array, Body
-from retrieval.models.networks.graph import body_graph
-from retrieval.models.networks.interface import States
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.mpnet import MPNet
-from retrieval.models.networks.network import open_network
-from retrieval.models.networks.onnx_network import OnnxNetwork
-from retrieval.models.networks.tokenizer import Tokenizer
-from retrieval.models.networks.torch_network import TorchNetwork
+from research.benchmarks.torch_network import TorchNetwork
+from retrieval.models.arrays import Array, Body
+from retrieval.models.graph import body_graph
+from retrieval.models.networks import Network, States, Tokenizer, open_network
+from retrieval.models.packaged import MiniLM, MPNet
 from tests.retrieval.models.networks.tiny import HEADS, PLACES, TinyBase, tiny_rows
 
 TEXTS = [
@@ -27,10 +23,10 @@ TEXTS = [
 ROWS = tiny_rows(7, 1, PLACES, 12)
 
 
-def opened(body: Body, folder: Path, first_only: bool = False) -> OnnxNetwork:
+def opened(body: Body, folder: Path, first_only: bool = False) -> Network:
     layers = folder / f"{first_only}.onnx"
     layers.write_bytes(body_graph(body, first_only).SerializeToString())
-    return OnnxNetwork(layers, body.words, padding=0)
+    return Network(layers, body.words, padding=0)
 
 
 def of_tokens(states: States) -> Array:
@@ -56,7 +52,6 @@ def test_minilm_gives_the_states_that_pytorch_gives() -> None:
     weights = base.weights()
     rows = Tokenizer(base.tokenizer_file(), 128).texts(TEXTS)
     network = open_network("compared", base, lambda: weights, "packaged", 128)
-    assert isinstance(network, OnnxNetwork)
     ours = of_tokens(network.states(rows))
     theirs = of_tokens(TorchNetwork(base.torch_body(weights), base.padding).states(rows))
     assert ours.shape == (sum(map(len, rows)), 384)
@@ -70,7 +65,6 @@ def test_mpnet_gives_the_states_that_pytorch_gives(unpacked: Path) -> None:
     weights = base.weights()
     rows = Tokenizer(base.tokenizer_file(), 128).texts(TEXTS)
     network = open_network("compared", base, lambda: weights, "packaged", 128)
-    assert isinstance(network, OnnxNetwork)
     ours = of_tokens(network.states(rows))
     theirs = of_tokens(TorchNetwork(base.torch_body(weights), base.padding).states(rows))
     assert np.abs(ours - theirs).mean() < 0.02

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from research.benchmarks.torch_network import TorchNetwork
 from research.training.networks.delta import add_delta
 from research.training.networks.joint import JointReader, usefulness
 from research.training.networks.minilm import pair_tokenizer, row_tokenizer, trained_classifier
@@ -17,15 +18,18 @@ from research.training.networks.mpnet import pair_tokenizer as mpnet_tokenizer
 from research.training.networks.proof import packaged_proof_network, proof_inputs
 from research.training.networks.query import encoded, packaged_query_network
 from research.training.networks.titles import NetworkReading, packaged_title_network
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
-from retrieval.models.cross_encoders.proof_model import ProofModel
-from retrieval.models.cross_encoders.utility_model import UtilityModel
-from retrieval.models.encoders.query_encoder import QueryEncoder
-from retrieval.models.generators.inputs import IDENTIFIERS, MARKUP, input_tokens
-from retrieval.models.generators.title_generator import POSITIONS, MiniLMTitleModel
-from retrieval.models.generators.title_tokenizer import TitleTokenizer
-from retrieval.models.networks.arrays import Array
-from retrieval.models.networks.torch_network import TorchNetwork
+from retrieval.models.arrays import Array
+from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.encoders import QueryEncoder
+from retrieval.models.papers.selector import UtilityModel
+from retrieval.models.papers.title_generator import (
+    IDENTIFIERS,
+    MARKUP,
+    POSITIONS,
+    MiniLMTitleModel,
+    input_tokens,
+)
+from retrieval.models.prover import ProofModel
 from retrieval.models.shipped import (
     DENSE,
     PROVER,
@@ -36,6 +40,7 @@ from retrieval.models.shipped import (
     relevance_model,
     verifier,
 )
+from retrieval.models.title_trie import TitleTokenizer
 from retrieval.models.trained_model import TrainedModel, read_config
 from retrieval.types import LABELS
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-from retrieval.models.networks.mpnet import _buckets
+from retrieval.models.packaged import _buckets
 
 
 def test_ways_between_places_fall_into_the_buckets_that_transformers_has() -> None:

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from retrieval.errors import ModelUnavailable
+from retrieval.models import packaged as mpnet
 from retrieval.models import weights
-from retrieval.models.networks import mpnet
-from retrieval.models.networks.mpnet import PACKAGES, mpnet_folder
+from retrieval.models.packaged import MPNET_PACKAGES, mpnet_folder
 
 
 class _File(PurePosixPath):
@@ -35,7 +35,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     size = len(content) // 5 + 1
 
     def installed(package: str) -> SimpleNamespace:
-        number = PACKAGES.index(package)
+        number = MPNET_PACKAGES.index(package)
         name = f"all-mpnet-base-v2.zip.{number + 1:03}"
         (tmp_path / name).write_bytes(content[number * size : (number + 1) * size])
         return SimpleNamespace(files=[_File("METADATA"), _File(name)])
@@ -48,7 +48,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_pieces_are_joined_and_unpacked_once(
     packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mpnet, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    monkeypatch.setattr(mpnet, "MPNET_SHA256", hashlib.sha256(b"weights").hexdigest())
     folder = mpnet_folder(tmp_path / "cache")
     assert (folder / "model.safetensors").read_bytes() == b"weights"
     for piece in packaged.glob("*.zip.*"):
@@ -77,7 +77,7 @@ def test_a_package_that_is_missing_is_named(
 def test_what_a_killed_process_left_is_cleared_away(
     packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mpnet, "SHA256", hashlib.sha256(b"weights").hexdigest())
+    monkeypatch.setattr(mpnet, "MPNET_SHA256", hashlib.sha256(b"weights").hexdigest())
     left = tmp_path / "home" / "all-mpnet-base-v2.partial"
     left.mkdir(parents=True)
     (left / "parts.zip").write_bytes(b"half")

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from retrieval.models.networks.base import PackagedBody
-from retrieval.models.networks.minilm import MiniLM
-from retrieval.models.networks.mpnet import MPNet
-from retrieval.models.networks.tokenizer import Tokenizer
+from retrieval.models.networks import Tokenizer
+from retrieval.models.packaged import MiniLM, MPNet, PackagedBody
 
 pytestmark = pytest.mark.models
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from transformers import DistilBertConfig, DistilBertModel
 
-from retrieval.models.networks.arrays import Array, Body, LayerNames, Norm, layer
+from retrieval.models.arrays import Array, Body, LayerNames, Norm, layer
 
 WORDS, PLACES, WIDTH, LAYERS, HEADS = 40, 24, 32, 2, 4
 _NAMES = LayerNames(

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retrieval.models.report.models import REPORT_MODELS
-from retrieval.models.report.pinned_files import LOCK, WEIGHTS, LockedModel, write_lock
+from retrieval.models.papers.report_models import (
+    LOCK,
+    REPORT_MODELS,
+    WEIGHTS,
+    LockedModel,
+    write_lock,
+)
 
 
 def name_models(folder: Path) -> Path:

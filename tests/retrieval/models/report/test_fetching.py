@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.report.models import (
+from retrieval.models.papers.report_models import (
     ANSWERS,
     DPR_CONTEXTS,
     DPR_QUESTIONS,
+    LOCK,
     NAMES,
     RELEVANCE,
     REPORT_MODELS,
 )
-from retrieval.models.report.pinned_files import LOCK
 from tests.retrieval.models.report.hub import COMMIT, Hub, running, with_models
 
 pytestmark = pytest.mark.server

@@ -11,10 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.report import networks
-from retrieval.models.report.models import NAMES, QUESTIONS, RELEVANCE
-from retrieval.models.report.networks import PairClassifier, TextGenerator, TokenLabels
-from retrieval.models.report.pinned_files import LOCK
+from retrieval.models.papers import report_networks as networks
+from retrieval.models.papers.report_models import LOCK, NAMES, QUESTIONS, RELEVANCE
+from retrieval.models.papers.report_networks import PairClassifier, TextGenerator, TokenLabels
 from tests.retrieval.models.report.tiny_models import distilbert, lock_as_it_is, save, word_pieces
 
 TEXT = "Ann Lee drew Skerrow Light."

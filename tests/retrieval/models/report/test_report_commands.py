@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.report.models import RELEVANCE
+from retrieval.models.papers.report_models import RELEVANCE
 from tests.support.command import Ran, esoteric
 from tests.support.islands import write_source
 from tests.support.json_lines import write_json_lines

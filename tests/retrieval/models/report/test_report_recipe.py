@@ -13,11 +13,10 @@ from research.evaluation.systems import folders_used
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.document_encoders import DOCUMENT_ENCODERS, encoder_of
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
+from retrieval.models.document_encoders import DOCUMENT_ENCODERS, encoder_of
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.report.models import NAMES, REPORT_MODELS
-from retrieval.models.report.pinned_files import LOCK
+from retrieval.models.papers.report_models import LOCK, NAMES, REPORT_MODELS
 from retrieval.models.shipped import judge_name, models_digest
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES

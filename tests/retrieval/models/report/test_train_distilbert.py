@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.report.models import BASE, RELEVANCE
-from retrieval.models.report.networks import PairClassifier
-from retrieval.models.report.pinned_files import LOCK, verify
+from retrieval.models.papers.report_models import BASE, LOCK, RELEVANCE, verify
+from retrieval.models.papers.report_networks import PairClassifier
 from tests.research.training.pages import fever_page
 from tests.support.command import Ran, esoteric
 from tests.support.json_lines import write_json_lines

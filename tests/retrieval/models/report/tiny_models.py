@@ -24,17 +24,20 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from retrieval.models.report.models import (
+from retrieval.models.papers.report_models import (
     ANSWERS,
     DPR_CONTEXTS,
     DPR_QUESTIONS,
+    LOCK,
     NAMES,
     QUESTIONS,
     RELEVANCE,
     REPORT_MODELS,
     SIMILARITY,
+    LockedModel,
+    files_of,
+    write_lock,
 )
-from retrieval.models.report.pinned_files import LOCK, LockedModel, files_of, write_lock
 
 LABELS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
 HIDDEN = 16

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.cross_encoders.proof_model import ProofModel, ProofReading
+from retrieval.models.prover import ProofModel, ProofReading
 from retrieval.proof import cut, label_of
 from retrieval.stages.decide.proof import NaturalLogicProver, aligned_spans, operator_of
 from retrieval.text.english import EnglishParser

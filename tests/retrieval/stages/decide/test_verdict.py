@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.models.cross_encoders.scaling import VerdictFit
+from retrieval.models.cross_encoders import VerdictFit
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.verdict import (
     CrossEncoderJudge,

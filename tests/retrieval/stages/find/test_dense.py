@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.query_encoder import Query
+from retrieval.models.encoders import MiniLMEncoder, Query
 from retrieval.stages.find.dense import DenseSentenceRetriever
 from retrieval.types import SentenceKey
 from tests.retrieval.index.in_memory_store import InMemoryStore

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from retrieval.models.generators.decoding import Markup
-from retrieval.models.generators.title_trie import TitleTrie
+from retrieval.models.papers.decoding import Markup
+from retrieval.models.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey

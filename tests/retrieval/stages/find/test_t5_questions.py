@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.models.report.answer_extractor import AnswerExtractor
-from retrieval.models.report.networks import TextGenerator
+from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
 from retrieval.stages.find.questions import T5QuestionGenerator
 from retrieval.text.english import EnglishParser
 from retrieval.types import Question

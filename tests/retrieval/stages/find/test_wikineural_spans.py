@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from spacy.tokens import Doc
 
-from retrieval.models.report.answer_extractor import AnswerExtractor
-from retrieval.models.report.networks import TextGenerator
+from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
 from retrieval.stages.find.spans import WikineuralSpanExtractor, merged_entities
 from retrieval.text.english import EnglishParser
 from retrieval.types import Span

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retrieval.models.report.networks import PairClassifier
+from retrieval.models.papers.report_networks import PairClassifier
 from retrieval.stages.read.relevance import DistilBertRelevanceClassifier
 from tests.support.evidence import ranked
 from tests.support.states import state_of

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.models.encoders.minilm_encoder import MiniLMEncoder
-from retrieval.models.encoders.query_encoder import QueryEncoder
+from retrieval.models.encoders import MiniLMEncoder, QueryEncoder
 from retrieval.models.shipped import DENSE
 from retrieval.stages.read.paths import Nearness
 from retrieval.types import SentenceKey

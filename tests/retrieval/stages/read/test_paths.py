@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from retrieval.models.encoders.query_encoder import Query
+from retrieval.models.encoders import Query
 from retrieval.stages.read.paths import PathReader
 from retrieval.types import Document, Evidence, RankedDocument, SentenceKey
 from tests.support.evidence import document, evidence

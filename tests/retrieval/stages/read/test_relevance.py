@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.models.cross_encoders.cross_encoder import CrossEncoder
+from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.shipped import relevance_model
 from retrieval.stages.read.relevance import CrossEncoderRelevanceClassifier
 from retrieval.stages.stage import Stage

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.models.encoders.encoder import DocumentEncoder
+from retrieval.models.encoders import DocumentEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.read.sentences import DenseSentenceReader, SentencePreranker
 from retrieval.state import ClaimState

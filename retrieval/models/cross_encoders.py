@@ -1,0 +1,202 @@
+"""Models that read a claim with evidence, and how their outputs become probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.models.arrays import Array, linear, softmax
+from retrieval.models.networks import States, by_length
+from retrieval.models.packaged import PackagedBody
+from retrieval.models.trained_model import TrainedModel
+from retrieval.models.weights import damaged
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
+
+_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
+_LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFit:
+    """How the probabilities of a claim's readings make those of its verdict.
+
+    A logarithmic pool (Genest and Zidek 1986) of two readings: ``together``, the weight of all
+    selected sentences read as one text, and ``alone``, that of the best reading. The numbers
+    ``undecided…`` are added to the log odds of NOT ENOUGH INFO: always, if several sentences are
+    selected, if the best reading is of several, and if arithmetic takes part in it.
+    ``esoteric train calibration`` fits them to the labels of claims that were searched for.
+    """
+
+    together: float = 0.5
+    alone: float = 0.5
+    undecided: float = 0.0
+    undecided_of_several: float = 0.0
+    undecided_of_path: float = 0.0
+    undecided_of_value: float = 0.0
+
+    def probabilities(self, readings: Sequence[VerdictReadings]) -> Array:
+        """Return the probabilities of ``LABELS`` for each claim, shape ``(claims, 3)``."""
+        together, alone = (
+            np.log(np.maximum(np.array(opinions).reshape(-1, len(LABELS)), _LEAST)).astype(
+                np.float32
+            )
+            for opinions in ([one.together for one in readings], [one.alone for one in readings])
+        )
+        logits: Array = np.float32(self.together) * together + np.float32(self.alone) * alone
+        biases = [
+            self.undecided
+            + self.undecided_of_several * one.several
+            + self.undecided_of_path * one.path
+            + self.undecided_of_value * one.value
+            for one in readings
+        ]
+        logits[:, LABELS.index(NOT_ENOUGH_INFO)] += np.array(biases, np.float32)
+        return softmax(logits)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Logits are divided by ``temperature``, and ``bias`` is added.
+
+    ``bias`` is one number for each label, or 0 (vector scaling with one scale, Guo et al. 2017,
+    4.2). ``verdict`` makes a verdict of the readings.
+    """
+
+    temperature: float
+    bias: Array
+    verdict: VerdictFit
+
+    @classmethod
+    def of(cls, calibration: Mapping[str, Any], in_search: bool) -> Scaling:
+        """Return the scaling of a model's calibration.
+
+        ``in_search``: use the one for evidence that a search found, if there is one.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no calibration.
+        """
+        chosen = calibration.get("in_search", calibration) if in_search else calibration
+        fit = chosen.get("verdict", {})
+        return cls(
+            temperature=float(chosen["temperature"]),
+            bias=np.array(chosen.get("bias", 0.0), np.float32),
+            verdict=VerdictFit(**{name: float(number) for name, number in fit.items()}),
+        )
+
+    def probabilities(self, logits: Array) -> Array:
+        """Return the probabilities, of the shape of the logits, ``(rows, labels)``."""
+        return softmax(logits / np.float32(self.temperature) + self.bias)
+
+
+class EvidenceModel(Protocol):
+    """Labels a claim with evidence: the shipped verifier, or a model of the user."""
+
+    @property
+    def version(self) -> str:
+        """The model's name and version, which verdicts contain. Loads no model."""
+        ...
+
+    @property
+    def verdict_fit(self) -> VerdictFit:
+        """How its readings of a claim make a verdict."""
+        ...
+
+    def warm_up(self) -> None:
+        """Load the model.
+
+        Raises:
+            ModelUnavailable: it is missing or damaged.
+        """
+        ...
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return calibrated probabilities of ``LABELS`` for (claim, evidence) pairs.
+
+        Shape ``(len(pairs), 3)``, in the order of the pairs.
+        """
+        ...
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """Return whether the whole pair fits the model's window."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """``logits`` returns those of each row, ``(rows, labels)``, from states and the head's weights.
+
+    ``first_only``: whether it reads only the state of the first token.
+    """
+
+    first_only: bool
+    logits: Callable[[States, Mapping[str, Array]], Array]
+
+
+def _of_first(states: States, weights: Mapping[str, Array]) -> Array:
+    hidden = np.maximum(linear(states.first, weights, "pre_classifier"), 0)
+    return linear(hidden, weights, "classifier")
+
+
+def _of_first_and_mean(states: States, weights: Mapping[str, Array]) -> Array:
+    pooled = np.concatenate([states.first, states.mean], axis=-1)
+    return linear(np.tanh(linear(pooled, weights, "pre_classifier")), weights, "classifier")
+
+
+OF_FIRST = Head(first_only=True, logits=_of_first)
+"""The head of the small models, that of DistilBERT's classifiers."""
+OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
+"""The verifier's."""
+
+
+class CrossEncoder(TrainedModel):
+    """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
+
+    def __init__(
+        self, folder: Path, base: PackagedBody, head: Head, in_search: bool = False
+    ) -> None:
+        """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
+
+        ``head`` turns states into labels. ``in_search``: use the calibration ``in_search`` of the
+        configuration if it has one.
+
+        Raises:
+            ModelUnavailable: its ``config.json`` is missing or damaged, or names other labels.
+        """
+        super().__init__(folder, base)
+        if self._config["labels"] != list(LABELS):
+            raise damaged(
+                f"The labels of the model in {folder} are not {', '.join(LABELS)}, in this order.",
+                "Restore its config.json, or train it again.",
+            )
+        self.first_only = head.first_only
+        self._head = head
+        self._scaling = Scaling.of(self._config, in_search)
+
+    @property
+    def verdict_fit(self) -> VerdictFit:
+        """How its readings of a claim make a verdict."""
+        return self._scaling.verdict
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
+
+        Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
+        model's window, the end of its longer text is cut. Pairs are batched by length, to reduce
+        padding.
+        """
+        result = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
+        rows = self._tokenizer.pairs(pairs)
+        for part in by_length(rows, _BATCH):
+            states = self._network.states([rows[row] for row in part])
+            logits = self._head.logits(states, self._heads)
+            result[part] = self._scaling.probabilities(logits)
+        return result
+
+    def fits(self, claim: str, evidence: str) -> bool:
+        """Return whether the whole pair fits the model's window."""
+        return self._tokenizer.length(claim, evidence) <= int(self._config["max_tokens"])
