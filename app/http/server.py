@@ -109,6 +109,8 @@ def _allowed_connections() -> int:
 class _Parser(HTTPRequestParser):  # type: ignore[misc]
     """Reads a request; refuses one that is unclear, which closes the connection (RFC 9112)."""
 
+    adj: Any
+
     def received(self, data: bytes) -> int:
         """Take what has arrived; return how much of it belongs to this request."""
         if self.body_rcv is None:

@@ -10,8 +10,8 @@ from collections import defaultdict
 from research.benchmarks.corpus import claims, everyday_claims, spread, vital_index
 from research.benchmarks.row import Row, percentile
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.models.networks import runtime
 from retrieval.models.shipped import evidence_model
 from retrieval.pipeline.assembly import Retriever, pipeline_over, resources_over
 from retrieval.quantities.halves import comparison

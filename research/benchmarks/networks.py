@@ -15,9 +15,9 @@ from research.benchmarks.corpus import everyday_claims, spread, vital_index
 from research.benchmarks.row import Row, percentile
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models import runtime
 from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.models.networks import runtime
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.models.packaged import MiniLM
 from retrieval.models.shipped import path_model, relevance_model, verifier

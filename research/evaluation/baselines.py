@@ -17,9 +17,9 @@ from research.evaluation.predictions import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.index.errors import no_vectors
 from retrieval.index.interface import DocumentStore
+from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.networks import runtime
 from retrieval.models.shipped import evidence_model
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector

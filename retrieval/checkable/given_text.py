@@ -216,7 +216,7 @@ class ReaderOnDemand:
     def _opened(self) -> TextReader:
         with leave_out_torch():
             from retrieval.checkable.text_reader import TextReader
-            from retrieval.models.networks import runtime
+            from retrieval.models import runtime
         runtime.keep_in(self._networks)
         runtime.use_threads(self._threads)
         return TextReader()

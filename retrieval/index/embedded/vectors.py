@@ -40,8 +40,8 @@ from retrieval.index.embedded.documents import (
 from retrieval.index.embedded.layout import FORMAT
 from retrieval.index.formats.codes import along, as_bytes, codes, from_bytes, products, signs
 from retrieval.index.formats.records import encodable
+from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
-from retrieval.models.networks import runtime
 from retrieval.system.files import digest_of
 from retrieval.system.on_all_cores import in_order
 
