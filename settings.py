@@ -267,8 +267,9 @@ class Settings:
     port: int = setting("PORT", read.whole_number(1, 65535), "8000")
     """Port that the web server listens on."""
     trusted_hosts: tuple[str, ...] = joined("TRUSTED_HOSTS", _trusted_hosts)
-    """More names for the web server that browsers may use, comma-separated, without scheme or port;
-    IP addresses, localhost and HOST are always accepted."""
+    """More names and addresses for the web server that browsers may use, comma-separated, without
+    scheme or port; those of its machine, localhost, HOST and ESOTERIC_PUBLISHED_HOST are always
+    accepted."""
     access: Access = joined("ESOTERIC_ACCESS", _access)
     """Who may use the service; needed if HOST is not an address of this machine alone. tokens:
     users of esoteric users add. proxy: users whom a proxy in ESOTERIC_PROXIES names. open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from threading import Event
 from types import FrameType
 
 from app import create_app
@@ -14,6 +15,7 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.corpora.errors import CorpusNotWritten
 from worker.database import StoreUnavailable
+from worker.file_upkeep import FileUpkeep
 from worker.logs import log_as_json, start_logging
 
 logger = logging.getLogger(__name__)
@@ -43,10 +45,15 @@ def main() -> int:
         services_of(app).corpora.make_mark()
     except CorpusNotWritten as error:
         logger.error("%s", error)
+    stopping = Event()
+    upkeep = FileUpkeep(services_of(app).database, stopping)
+    upkeep.start()
     logger.info("Listening on %s port %s", settings.host, settings.port)
     try:
         server.run()
     finally:
+        stopping.set()
+        upkeep.join()
         services_of(app).close()
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +17,7 @@ from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue
 from worker.corpora.corpus_store import CorpusStore
-from worker.database import Database
+from worker.database import Database, StoreUnavailable
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.list_store import ListStore
@@ -63,8 +64,10 @@ class Services:
         return self.paths.hidden_in_job(self.store.get(job_id))
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection; a database in a file is whole without others beside it."""
         self.queue.close()
+        with suppress(StoreUnavailable):  # said in the log before
+            self.database.settle()
         self.database.close()
 
 

@@ -13,6 +13,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
 from retrieval.index.open import description_of
 from settings import Settings
+from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore
 
 
@@ -39,6 +40,13 @@ def command(file: Path) -> None:
         documents = CorpusStore(settings.documents, settings.folders)
         manifest = write_backup(database, documents, _index_of(settings), file)
     except sqlite3.Error as error:
+        if sqlite.is_damaged(error):
+            raise BackupFailed(
+                "database_damaged",
+                f"The database {database} is damaged and was not backed up: {error}.",
+                "Stop the service and bring the last backup back, which stays as it is:"
+                " esoteric restore FILE --replace.",
+            ) from error
         raise BackupFailed(
             "backup_failed",
             f"The database {database} was not backed up: {error}.",

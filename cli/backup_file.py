@@ -201,7 +201,7 @@ def _described(database: Path) -> tuple[str | None, int]:
     with closing(sqlite3.connect(database)) as connection:
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
-            raise sqlite3.DatabaseError(found)
+            raise sqlite.damage(found)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         revision = None
         if "alembic_version" in tables:

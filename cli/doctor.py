@@ -170,6 +170,7 @@ def _index(settings: Settings) -> str:
 def _database(settings: Settings) -> str:
     database = importlib.import_module("worker.database").Database(settings.database_url)
     try:
+        database.check()
         counts = importlib.import_module("worker.job_store").JobStore(database).counts()
     finally:
         database.close()

@@ -3,16 +3,27 @@
 The SDK makes the schema of a tool from its annotations, so these are values here, not strings.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Annotated, Any
 
-from anyio import from_thread
+from anyio import create_memory_object_stream, create_task_group, from_thread
+from anyio.abc import ObjectSendStream
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    InputRequiredResult,
+    JSONRPCError,
+    ToolAnnotations,
+)
 from pydantic import Field, ValidationError
 
 from cli.check import opened_retriever
@@ -67,7 +78,15 @@ _READS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
 class _Server(MCPServer[Any]):
-    """A server that says in plain words what is wrong with the arguments of a tool."""
+    """A server that says in plain words what is wrong with a line, or the arguments of a tool."""
+
+    async def run_stdio_async(self) -> None:
+        """Serve on standard input and output until the input ends."""
+        lowlevel = self._lowlevel_server
+        async with stdio_server() as (lines, answers), create_task_group() as group:
+            sender, messages = create_memory_object_stream[SessionMessage | Exception]()
+            group.start_soon(_answer_what_is_none, lines, answers.send, sender)
+            await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -93,6 +112,23 @@ class _Server(MCPServer[Any]):
             at = str(wrong.errors()[0]["loc"][0])
             how = "cannot be used" if at in arguments else "is missing"
             raise ToolError(f"The argument {at!r} {how}. {_EXPECTED[at]}") from error
+
+
+async def _answer_what_is_none(
+    lines: AsyncIterable[SessionMessage | Exception],
+    answer: Callable[[SessionMessage], Awaitable[None]],
+    messages: ObjectSendStream[SessionMessage | Exception],
+) -> None:
+    """Send the messages on, and answer each line that is none, which the SDK leaves unanswered."""
+    async with messages:
+        async for line in lines:
+            if isinstance(line, SessionMessage):
+                await messages.send(line)
+                continue
+            error = ErrorData(code=INVALID_REQUEST, message="This JSON is no message of JSON-RPC.")
+            if isinstance(line, ValidationError) and line.errors()[0]["type"] == "json_invalid":
+                error = ErrorData(code=PARSE_ERROR, message="This line is no JSON.")
+            await answer(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
 
 
 def mcp_server(settings: Settings) -> MCPServer[Any]:

@@ -121,7 +121,7 @@ def _check_unused(database: Path) -> None:
     """Check that no process has the database open, such as a worker without `esoteric up`."""
     try:
         if database.exists():
-            sqlite.settle(database)
+            sqlite.leave_wal(database)
     except sqlite3.Error as error:
         if sqlite.is_locked(error):
             raise BackupFailed(
@@ -149,7 +149,7 @@ def _make_ready(restored: Path, file: Path) -> list[str]:
         raise newer(file, "its database has tables that this one does not know") from error
     finally:
         database.close()
-    sqlite.settle(restored)
+    sqlite.leave_wal(restored)
     return names
 
 

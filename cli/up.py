@@ -94,6 +94,9 @@ def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None
         ) from error
     finally:
         end_all(programs)
+        with contextlib.suppress(StoreUnavailable):  # the programs have said so
+            # One that was killed may have left what it wrote beside the file.
+            Database(settings.database_url).settle()
 
 
 class _Trouble:

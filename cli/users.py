@@ -84,6 +84,7 @@ def remove(name: str, with_claims: bool) -> None:
             ListStore(database).delete_all_of(owner)  # first, as lists hand claims to the queue
             JobStore(database).delete_all_of(owner)
             FeedbackStore(database).delete_all_of(owner)
+        database.settle()  # also where no service runs
     what = " Claims, lists and feedback were deleted." if with_claims else ""
     click.echo(f"{name} cannot log in any more.{what}")
 

@@ -31,6 +31,7 @@ APP_IMPORTS = {
     "worker.corpora.uploads",
     "worker.database",
     "worker.feedback_store",
+    "worker.file_upkeep",
     "worker.health",
     "worker.history_store",
     "worker.job_store",

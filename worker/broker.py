@@ -16,7 +16,7 @@ from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
-from worker.database import StoreUnavailable
+from worker.database import REMOVED, StoreUnavailable
 from worker.job_store import JobStore
 from worker.jobs import Job, Origin, QueueFull
 from worker.logs import about
@@ -213,10 +213,16 @@ class Queue:
             raise QueueFull(most)
 
     def _mark_sent(self, job_id: str) -> bool:
-        """Record that a message was sent. False: another request has withdrawn the job."""
+        """Record that a message was sent. False: another request has withdrawn the job.
+
+        Raises:
+            StoreUnavailable: the database was removed, perhaps with the job in it.
+        """
         try:
             return self._store.dispatched(job_id)
         except StoreUnavailable as error:
+            if error.code == REMOVED:
+                raise  # with the job in it
             # The job is stored and has its message, so it is checked.
             with about(claim=job_id):
                 logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
@@ -249,7 +255,11 @@ class Queue:
                 retry=True,
                 retry_policy={"max_retries": 1, "interval_start": 0, "interval_max": 0.1},
             )
-        except _broker_errors(self._celery) as error:
+        except Exception as error:
+            # Not only the transport's errors: after one of these, kombu may use a connection that
+            # another thread has closed. A message that was sent all the same does no harm.
+            if not isinstance(error, _broker_errors(self._celery)):
+                logger.warning("The queue failed in an unknown way", exc_info=True)
             raise _unavailable(self._settings, error) from error
 
     @property
@@ -297,6 +307,12 @@ def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:
             "broker_unavailable",
             f"The embedded queue in {_folder(settings)} cannot be written: {error}. {kept}",
             "Free some space and make the folder writable, or set ESOTERIC_HOME to another folder.",
+        )
+    if "maxmemory" in str(error):
+        return BrokerUnavailable(
+            "broker_unavailable",
+            f"The queue at {maybe_sanitize_url(settings.broker_url)} is out of memory. {kept}",
+            "Raise maxmemory of Redis, or remove what other programs store there.",
         )
     return BrokerUnavailable(
         "broker_unavailable",

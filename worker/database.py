@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from threading import Condition
 from typing import Any, cast
@@ -13,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, delete, false, in
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, Problem
 from retrieval.system.private_files import make_private_file, make_private_folder
 from worker import postgresql, sqlite
 from worker.schema import REVISION, WorkerRow
@@ -21,6 +22,8 @@ from worker.schema import REVISION, WorkerRow
 # How long a check of readiness waits for another writer.
 REACH_SECONDS = 1.0
 _HIGHEST_PORT = 65535
+# The file is not where it was opened, or has other bytes than SQLite wrote.
+REMOVED, DAMAGED = "store_removed", "store_damaged"
 
 
 class StoreUnavailable(EsotericError):
@@ -36,6 +39,8 @@ def is_locked(error: StoreUnavailable) -> bool:
 class Database:
     """Sessions on one database; the first one opens it and brings it to the schema of today.
 
+    If its file is removed or replaced, no session works until the same file is back: what was
+    accepted must not be looked for, or stored, in another. A damaged file is not written any more.
     The instance is safe to share between threads.
     """
 
@@ -46,6 +51,10 @@ class Database:
             StoreUnavailable: this is no address of a database, or its driver is not installed.
         """
         self._url = read_url(url)
+        self._file = sqlite.file_of(self._url)
+        # What was opened, by path.
+        self._inodes: dict[Path, int] = {}
+        self._damage: Problem | None = None
         self._lock = Condition()
         self._engine: Engine | None = None
         self._sessions = 0
@@ -54,15 +63,13 @@ class Database:
     @property
     def folder(self) -> Path | None:
         """Folder of the database's file; ``None`` for a database on a server."""
-        file = sqlite.file_of(self._url)
-        return None if file is None else file.parent
+        return None if self._file is None else self._file.parent
 
     def size_bytes(self) -> int | None:
         """Return the size of the database, ``None`` where that is not known."""
         try:
-            file = sqlite.file_of(self._url)
-            if file is not None:
-                return file.stat().st_size
+            if self._file is not None:
+                return self._file.stat().st_size
             if self._url.get_backend_name() == "postgresql":
                 with self.reading() as session:
                     size = text("SELECT pg_database_size(current_database())")
@@ -93,6 +100,23 @@ class Database:
         with self._session(writes=True, busy_seconds=busy_seconds) as session:
             yield session
 
+    @contextmanager
+    def erasing(self) -> Iterator[Session]:
+        """Yield a session as ``writing`` does; ``settle`` brings out of the file what it deletes.
+
+        Raises:
+            StoreUnavailable: the database cannot be used; the hint says how to fix it.
+        """
+        with self.writing() as session:
+            if self._file is None:
+                yield session
+                return
+            before = sqlite.changes(session.connection())
+            yield session
+            session.flush()
+            if sqlite.changes(session.connection()) != before:
+                sqlite.mark_erased(session.connection())
+
     def reach(self) -> None:
         """Find out within about a second whether the database can be written.
 
@@ -102,6 +126,38 @@ class Database:
         with self.writing(REACH_SECONDS) as session:
             # SQLite notices only at a statement that writes that the file is read-only.
             session.execute(delete(WorkerRow).where(false()))
+
+    def check(self) -> None:
+        """Read all of a database in a file; one on a server is its server's to check.
+
+        Raises:
+            StoreUnavailable: it is damaged, removed or cannot be read.
+        """
+        with self._on_file() as file:
+            if file is not None:
+                sqlite.check(file)
+
+    def settle(self) -> bool:
+        """Make the file whole without others beside it, and free of what was deleted.
+
+        False: others used it, and it is to be tried again.
+
+        Raises:
+            StoreUnavailable: it is damaged, removed or cannot be written.
+        """
+        with self._on_file() as file:
+            return file is None or sqlite.settle(file)
+
+    @contextmanager
+    def _on_file(self) -> Iterator[Path | None]:
+        """Yield the file that there is, ``None`` if there is none yet, or a server."""
+        self._refuse_damaged()
+        self._refuse_another_file()
+        there = self._file is not None and self._file.exists()
+        try:
+            yield self._file if there else None
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from error
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -117,14 +173,22 @@ class Database:
                     postgresql.lock_migrations(connection)  # SQLite has one writer anyway
                 yield connection
         except DBAPIError as error:
-            raise self._unavailable(error) from error
+            raise self._unavailable(error.orig) from error
         finally:
             engine.dispose()
 
     def close(self) -> None:
-        """Close every connection; the next session opens a new one."""
+        """Close every connection; the next session opens what is there then."""
+        self._disconnect()
+        with self._lock:
+            self._inodes, self._damage = {}, None
+
+    def _disconnect(self) -> None:
+        """Close every connection; the next session opens the same database again."""
         with self._lock:
             engine, self._engine = self._engine, None
+            # SQLite removes the log with the last connection.
+            self._inodes = {file: of for file, of in self._inodes.items() if file == self._file}
         if engine is not None:
             engine.dispose()
 
@@ -135,19 +199,23 @@ class Database:
             self._sessions += 1
         committing = False
         try:
+            if writes:
+                self._refuse_damaged()
             engine = self._opened().execution_options(writes=writes, **options)
             with Session(engine, expire_on_commit=False) as session, session.begin():
                 yield session
                 committing = writes
+            if writes:  # into a file that is still there
+                self._refuse_another_file()
         except IntegrityError:
             raise  # handled by the caller: a unique value exists already
         except DBAPIError as error:
             if sqlite.is_read_only(error):
                 self._read_only = True
             else:
-                # Opening the file again notices that it was replaced.
-                self.close()
-            raise self._unavailable(error, committing) from error
+                # A server may have been started again.
+                self._disconnect()
+            raise self._unavailable(error.orig, committing) from error
         finally:
             self._leave()
 
@@ -160,13 +228,14 @@ class Database:
             self._sessions -= 1
             reopen = self._read_only and self._sessions == 0
         if reopen:
-            self.close()
+            self._disconnect()
             with self._lock:
                 self._read_only = False
                 self._lock.notify_all()
 
     def _opened(self) -> Engine:
         with self._lock:
+            self._refuse_another_file()
             if self._engine is None:
                 engine = self._connect()
                 try:
@@ -175,7 +244,26 @@ class Database:
                     engine.dispose()
                     raise
                 self._engine = engine
+                if self._file is not None:
+                    self._inodes = sqlite.inodes(self._file)
             return self._engine
+
+    def _refuse_damaged(self) -> None:
+        """Raise ``StoreUnavailable`` if the file is known to be damaged."""
+        if self._damage is not None:
+            raise StoreUnavailable(*astuple(self._damage))
+
+    def _refuse_another_file(self) -> None:
+        """Raise ``StoreUnavailable`` if the files that were opened are not at their places."""
+        if self._file is None or self._inodes.items() <= sqlite.inodes(self._file).items():
+            return
+        raise StoreUnavailable(
+            REMOVED,
+            f"The database {self._file} or its write-ahead log was removed or replaced while it was"
+            " in use.",
+            "Put the same files back if they were moved. Otherwise stop the service, bring a backup"
+            " back with esoteric restore FILE --replace, and start it again.",
+        )
 
     def _connect(self) -> Engine:
         arguments: dict[str, Any] = {}
@@ -183,11 +271,10 @@ class Database:
             arguments["timeout"] = sqlite.BUSY_SECONDS
         if self._url.get_backend_name() == "postgresql":
             arguments |= postgresql.ARGUMENTS
-        file = sqlite.file_of(self._url)
         try:
-            if file is not None:
-                make_private_folder(file.parent)
-                make_private_file(file)  # SQLite gives its other files the same mode
+            if self._file is not None:
+                make_private_folder(self._file.parent)
+                make_private_file(self._file)  # SQLite gives its other files the same mode
         except OSError as error:
             raise StoreUnavailable(
                 "store_unavailable",
@@ -222,9 +309,24 @@ class Database:
                 " to start a new one.",
             ) from error
 
-    def _unavailable(self, error: DBAPIError, committing: bool = False) -> StoreUnavailable:
-        """Return what to say; ``committing``: the error came when all had been written."""
-        name = getattr(error.orig, "sqlite_errorname", "")
+    def _unavailable(
+        self, error: BaseException | None, committing: bool = False
+    ) -> StoreUnavailable:
+        """Return what to say of an error of the driver, and remember a damage.
+
+        ``committing``: it came when all had been written.
+        """
+        # Drivers of servers write several lines, with hints of their own.
+        why = str(error).strip().partition("\n")[0].rstrip(".")
+        name = getattr(error, "sqlite_errorname", "")
+        if sqlite.is_damaged(error):
+            self._damage = Problem(
+                DAMAGED,
+                f"The database {self._place()} is damaged: {why}. Nothing more is written to it.",
+                "Stop the service, bring a backup back with esoteric restore FILE --replace (it"
+                " keeps the damaged file under another name), and start it again.",
+            )
+            return StoreUnavailable(*astuple(self._damage))
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             hint = "Another program has locked it; try again, or end that program."
         elif name.startswith("SQLITE_FULL"):
@@ -233,16 +335,14 @@ class Database:
             hint = "Make the file and its folder writable, or set ESOTERIC_HOME to another folder."
         elif name:
             hint = (
-                "Move the file away and start again (the history starts empty);"
-                " `esoteric doctor` checks it."
+                "Check its disk, and the database with `esoteric doctor`;"
+                " `esoteric restore` brings a backup back."
             )
         else:
             hint = (
                 "Start the database's server, and check user, password and name in"
                 " ESOTERIC_DATABASE_URL; `esoteric doctor` tries them."
             )
-        # Drivers of servers write several lines, with hints of their own.
-        why = str(error.orig).strip().partition("\n")[0].rstrip(".")
         message = f"The database {self._place()} cannot be used: {why}."
         if committing and not name:
             # A server may have committed before its answer was lost; SQLite has not.

@@ -17,6 +17,7 @@ from worker import clock
 from worker.database import Database
 from worker.jobs import Job, UnknownJob
 from worker.schema import ClaimRow, FeedbackRow
+from worker.user_store import user_of
 
 
 class UnknownFeedback(EsotericError):
@@ -35,7 +36,8 @@ class Said:
     """What somebody says about a verdict.
 
     ``label``: what the verdict should be. ``wrong``: the evidence that is labelled wrongly, as
-    numbers from 1. ``name``: of who stands for it in public, "" if nobody does.
+    numbers from 1. ``name``: of who stands for it in public, "" if nobody does; of what is stored,
+    the account of who has logged in, whatever was typed.
     """
 
     agrees: bool
@@ -148,12 +150,12 @@ class FeedbackStore:
 
     def delete(self, feedback_id: str) -> None:
         """Delete it; nothing happens if it is gone already."""
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(FeedbackRow).where(FeedbackRow.id == feedback_id))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all feedback of a visitor."""
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(FeedbackRow).where(FeedbackRow.owner == owner))
 
 
@@ -170,7 +172,8 @@ def _wanted() -> Select[*tuple[Any, ...]]:
 
 
 def _feedback(row: Row[Any]) -> Feedback:
-    opinion = Said(row.agrees, row.label, tuple(row.wrong), row.note, row.name)
+    name = row.name and (user_of(row.owner) or row.name)
+    opinion = Said(row.agrees, row.label, tuple(row.wrong), row.note, name)
     return Feedback(
         row.id, row.claim_id, row.claim, row.verdict, opinion, row.created_at, row.owner
     )

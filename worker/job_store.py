@@ -223,14 +223,14 @@ class JobStore:
         Raises:
             UnknownJob: there is no job with this id.
         """
-        with self.database.writing() as session:
+        with self.database.erasing() as session:
             _delete(session, _row(session, job_id, locked=True))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all jobs of a visitor, as ``delete`` does, in parts, so that others can write."""
         part = select(ClaimRow).where(ClaimRow.owner == owner).limit(_DELETED_AT_ONCE)
         while True:
-            with self.database.writing() as session:
+            with self.database.erasing() as session:
                 rows = session.scalars(part).all()
                 for row in rows:
                     _delete(session, row)

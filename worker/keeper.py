@@ -63,7 +63,6 @@ class Keeper:
         """
         while True:
             name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-            self._database.close()  # a connection may not be used in two processes
             reading, writing = os.pipe()
             self._child = os.fork()
             if self._child == 0:
@@ -79,6 +78,7 @@ class Keeper:
             os.close(writing)
             for number in _STOP:
                 signal.signal(number, signal.SIG_DFL)
+            self._database.close()  # the last connection brings SQLite's log into the file
             if status is None and not self._stopping:
                 continue
             if status is not None and status < 0:
@@ -122,12 +122,13 @@ class Keeper:
         return running[hung].run, limit
 
     def _waits_for_database(self, long: bool) -> bool:
-        """Return whether the check may wait for the database, because that cannot be written.
+        """Return whether the check may wait for the database, because that cannot be used.
 
         A worker that hangs amid a write has locked the file itself; others lock it for moments. So
         after a ``long`` time a lock is no reason to wait.
         """
         try:
+            self._database.check()
             self._database.reach()
         except StoreUnavailable as error:
             return not (long and is_locked(error))

@@ -312,19 +312,19 @@ class ListStore:
         Raises:
             UnknownList: there is none with this id.
         """
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(ListRow).where(ListRow.id == _row(session, list_id).id))
 
     def delete_all_of(self, owner: str) -> None:
         """Delete all lists of a visitor; their claims stay."""
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(ListRow).where(ListRow.owner == owner))
 
     def delete_finished(self, ago: timedelta) -> None:
         """Delete lists that ended at least this long ago, or are as old and paused."""
         before = clock.now() - ago
         paused = and_(ListRow.state == "paused", ListRow.created_at <= before)
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             session.execute(delete(ListRow).where(or_(ListRow.finished_at <= before, paused)))
 
     def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:

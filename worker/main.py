@@ -22,9 +22,10 @@ from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
 from worker.corpora.builder import Builder
-from worker.corpora.indexing_store import IndexingStore
+from worker.corpora.indexing_store import AT_ONCE, IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
+from worker.file_upkeep import FileUpkeep
 from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.keeper import Keeper
@@ -63,7 +64,10 @@ class WorkerApp:
             settings.keep_for,
         )
         self._feeder = Feeder(self._database, queue, self._stopping)
-        self._builder = Builder(documents, self._database, self._stopping)
+        self._builders = [
+            Builder(documents, self._database, self._stopping) for _ in range(AT_ONCE)
+        ]
+        self._file_upkeep = FileUpkeep(self._database, self._stopping)
         self._celery = make_celery(settings)
         checker = ClaimChecker(
             *(self._database, self._slot, self._heartbeat, self._stopping), settings.log_claims
@@ -83,7 +87,9 @@ class WorkerApp:
         signal.signal(signal.SIGINT, self._stop)
         self._reaper.start()
         self._feeder.start()
-        self._builder.start()
+        for builder in self._builders:
+            builder.start()
+        self._file_upkeep.start()
         Thread(
             target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
         ).start()
@@ -130,9 +136,12 @@ class WorkerApp:
 
     def _sign_off(self) -> None:
         self._heartbeat.join()
-        self._builder.join()  # it ends its process
+        for builder in self._builders:
+            builder.join()  # it ends its process
+        self._file_upkeep.join()
         try:
             self._workers.forget(self._heartbeat.worker)
+            self._database.settle()
         except StoreUnavailable as error:
             logger.error("The worker could not sign off: %s", error)
         self._database.close()

@@ -95,7 +95,7 @@ class RunStore:
 
         The run may have stored one after the deletion. Those of other claims are asked for again.
         """
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             if session.scalar(select(exists().where(ClaimRow.id == run.job_id))):
                 return False
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at >= began))

@@ -15,7 +15,7 @@ from retrieval.errors import Cancelled, EsotericError, IndexAway
 from retrieval.result import claim_result
 from retrieval.types import Progress, ProgressListener, Report
 from worker.broker import CHECK_CLAIM
-from worker.database import Database, StoreUnavailable
+from worker.database import DAMAGED, Database, StoreUnavailable
 from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
 from worker.logs import about
@@ -79,7 +79,7 @@ class ClaimChecker:
             except Cancelled:
                 kept = self._stop(run)
             except StoreUnavailable:
-                raise  # this worker stops
+                raise  # this worker stops, or nothing more can be stored
             except EsotericError as error:
                 logger.warning("Claim %s failed: %s", job_id, error)
                 kept = self._fail(run, error)
@@ -95,15 +95,18 @@ class ClaimChecker:
         """Return what this returns as soon as the database can be used.
 
         So a claim that has begun goes on, and its result is not lost, when a server of databases
-        is started again. If it is away for long, ``worker.keeper`` waits too.
+        is started again. If it is away for long, ``worker.keeper`` waits too. A damaged database is
+        not waited for.
 
         Raises:
-            StoreUnavailable: it cannot, and this worker stops.
+            StoreUnavailable: it cannot, and this worker stops; or it is damaged.
         """
         while True:
             try:
                 return use()
             except StoreUnavailable as error:
+                if error.code == DAMAGED:
+                    raise
                 logger.error("The claim waits for the database: %s", error)
                 if self._stopping.wait(RETRY_SECONDS):
                     raise

@@ -91,7 +91,7 @@ class UpkeepStore:
         """
         before = clock.now() - ago
         old = select(ClaimRow.id).where(ClaimRow.finished_at <= before).limit(limit)
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             ids = list(session.scalars(old))
             session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))

@@ -26,6 +26,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 SESSION = timedelta(days=14)
 # What proxies send as names: also addresses of mail.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,49}")
+_OF_A_USER = "user:"
 
 
 class BadUser(EsotericError):
@@ -51,7 +52,14 @@ class ListedUser:
 
 def owner_of(user: str) -> str:
     """Return the owner of what a user submits, in whatever browser."""
-    return f"user:{user}"
+    return f"{_OF_A_USER}{user}"
+
+
+def user_of(owner: str | None) -> str | None:
+    """Return the user who is this owner; ``None`` for a browser, or nobody."""
+    if owner is None or not owner.startswith(_OF_A_USER):
+        return None
+    return owner.removeprefix(_OF_A_USER)
 
 
 class UserStore:
@@ -94,7 +102,7 @@ class UserStore:
         Raises:
             BadUser: there is no such user.
         """
-        with self._database.writing() as session:
+        with self._database.erasing() as session:
             removed = delete(UserRow).where(UserRow.name == name).returning(UserRow.name)
             if session.scalar(removed) is None:
                 raise BadUser(

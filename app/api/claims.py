@@ -26,6 +26,7 @@ from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
 from worker.jobs import Event, Job, Links, State
+from worker.user_store import user_of
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
@@ -180,7 +181,7 @@ def export_claim(job_id: str) -> Response:
             )
     page = url_for("pages.claim", job_id=job.id, _external=True)
     sentence = services().lists.text_sentence_of(job.id, visitor())
-    provenance = Provenance(page, sentence)
+    provenance = Provenance(page, sentence, user_of(services().store.owner(job.id)))
     return Response(
         export(name, job, provenance, confirmed),
         mimetype=EXPORTS[name].media_type,

@@ -46,6 +46,8 @@ class CorpusDetail(CorpusItem):
     """When it was made."""
     folder: str | None
     """The folder of ESOTERIC_FOLDERS that its files are in, null for uploaded files."""
+    before: Whole | None
+    """How many other corpora are indexed before it, null unless it waits."""
     step: Step | None
     """What its indexing does, null before it begins."""
     done: Whole
@@ -198,6 +200,7 @@ def _detail(name: str) -> Response:
             **own_corpus_item(found).model_dump(exclude_unset=True),
             made_at=found.made_at,
             folder=found.folder,
+            before=services().corpora.before(name) if found.state == "waiting" else None,
             step=indexing.step if indexing else None,
             done=indexing.done if indexing else 0,
             total=indexing.total if indexing else 0,

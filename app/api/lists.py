@@ -52,7 +52,7 @@ class ListSubmission(Model):
     """The key with the claim; left out: `claim`, else `statement` or `text`."""
     recipe: str | None = None
     """Name of a recipe that can run here (`/api/v1/recipes`); left out: the default one."""
-    corpora: tuple[str, ...] = ()
+    corpora: Annotated[tuple[str, ...], Field(max_length=1000)] = ()
     """Names of the corpora (`/api/v1/corpora`); left out: the default one."""
 
 

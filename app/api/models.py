@@ -131,8 +131,9 @@ class FeedbackGiven(Model):
     note: str = ""
     """A note, at most 2,000 characters."""
     name: str = ""
-    """Name of the person, at most 100 characters. It is shown with the feedback. An agreement with
-    a name confirms the verdict, which then can be exported as a ClaimReview of that person."""
+    """Name of the person, at most 100 characters; of a user who has logged in it becomes the
+    account. It is shown with the feedback. An agreement with a name confirms the verdict, which
+    then can be exported as a ClaimReview of that person."""
 
 
 class FeedbackItem(Model):

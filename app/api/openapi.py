@@ -18,7 +18,7 @@ from retrieval.recipes.recipes import Recipe, names_of
 Answer: TypeAlias = tuple[type[BaseModel] | None, str]
 
 _ANYWHERE: dict[str, Answer] = {
-    "HTTP_421": (Error, "The server does not accept this host name (TRUSTED_HOSTS)"),
+    "HTTP_421": (Error, "The server does not accept this host name or address (TRUSTED_HOSTS)"),
     "HTTP_503": (Error, "The database or the queue cannot be used"),
 }
 description = SpecTree(

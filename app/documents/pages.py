@@ -259,7 +259,9 @@ def _progress(found: StoredCorpus) -> str:
     """Return how far the indexing is, in words, "" if there is none."""
     indexing = found.indexing
     if found.state == "waiting" or (found.state == "indexing" and indexing is None):
-        return "Waiting for a worker to index the files."
+        before = services().corpora.before(found.name)
+        after = f", after {counted(before, 'other')}" if before else ""
+        return f"Waiting for a worker to index the files{after}."
     if found.state != "indexing" or indexing is None:
         return ""
     return _step(indexing)

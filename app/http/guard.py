@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import socket
 from collections.abc import Sequence
 from http import HTTPStatus
 
@@ -72,8 +73,8 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
                 HTTPStatus.MISDIRECTED_REQUEST,
                 Problem(
                     "unknown_host",
-                    "This server does not accept requests for this host name.",
-                    "Use the server's address, or add the name to TRUSTED_HOSTS and restart it.",
+                    "This server does not accept requests for this host name or address.",
+                    "Use an address of its machine, or add this to TRUSTED_HOSTS and restart it.",
                 ),
             )
         if request.method not in _SAFE_METHODS and _from_another_site():
@@ -112,8 +113,9 @@ def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
     """Return whether the Host header names this server.
 
     Another site can make its own name point to this machine ("DNS rebinding"); its pages would
-    then have the same origin as ours. This is not possible with an IP address. Every browser sends
-    the header; a health check may not.
+    then have the same origin as ours. With an IP address it cannot, but links in pages and exports
+    would lead where a request says: so only addresses of this machine are taken. Every browser
+    sends the header; a health check may not.
     """
     if not host:
         return True
@@ -121,11 +123,16 @@ def _is_trusted(host: str, trusted: Sequence[str]) -> bool:
     if parts is None:
         return False
     name = parts["name"].strip("[]").removesuffix(".")
-    if name in trusted:
-        return True
+    return name in trusted or _is_of_this_machine(name)
+
+
+def _is_of_this_machine(address: str) -> bool:
     try:
-        ipaddress.ip_address(name)
-    except ValueError:
+        found = ipaddress.ip_address(address)
+        family = socket.AF_INET if found.version == 4 else socket.AF_INET6
+        with socket.socket(family, socket.SOCK_DGRAM) as sender:
+            sender.bind((address, 0))  # the system refuses those of others
+    except (ValueError, OSError):
         return False
     return True
 
@@ -139,4 +146,4 @@ def _from_another_site() -> bool:
     if site is not None:
         return site not in ("same-origin", "none")
     origin = request.headers.get("Origin")
-    return origin is not None and origin.partition("://")[2] != request.host
+    return origin is not None and origin != request.host_url.rstrip("/")

@@ -12,6 +12,9 @@ from pydantic import ValidationError
 from app.http.errors import RequestRefused
 from retrieval.errors import Problem
 
+# Each that is unknown takes a kilobyte until it is refused.
+_MOST_KEYS = 100
+
 
 def json_body(example: str) -> Any:
     """Return the value of the body; ``example`` is one that would be right.
@@ -29,7 +32,7 @@ def json_body(example: str) -> Any:
             ),
         )
     try:
-        return json.loads(request.get_data().decode("utf-8-sig"))
+        body = json.loads(request.get_data(cache=False).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise RequestRefused(
             HTTPStatus.BAD_REQUEST,
@@ -39,6 +42,16 @@ def json_body(example: str) -> Any:
                 f"Send an object like {example}.",
             ),
         ) from error
+    if isinstance(body, dict) and len(body) > _MOST_KEYS:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            Problem(
+                "bad_body",
+                f"The body has more than {_MOST_KEYS} keys.",
+                f"Send an object like {example}.",
+            ),
+        )
+    return body
 
 
 def wrong_in(error: ValidationError) -> str:

@@ -76,11 +76,11 @@ class Limits:
         said = "You have submitted" if number == 1 else "You may submit"
         self._hit(self._claims, "claims", f"{said} {what} within a minute.", number)
 
-    def login(self) -> None:
-        """Count a try of this client to log in.
+    def failed_login(self) -> None:
+        """Count a wrong token of this client.
 
         Raises:
-            RequestRefused: it has tried too often in the last minute.
+            RequestRefused: there were too many in the last minute.
         """
         self._hit(self._logins, "logins", "There were too many tries to log in.")
 

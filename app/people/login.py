@@ -45,10 +45,10 @@ def show() -> ResponseReturnValue:
 def log_in() -> ResponseReturnValue:
     """Begin a session and redirect to the page that was asked for."""
     _check_mode()
-    services().limits.login()
     then = _next(request.form.get("next", ""))
     found = services().users.log_in(request.form.get("token", "").strip())
     if found is None:
+        services().limits.failed_login()  # others behind its address log in meanwhile
         return render(LoginPage(then, _WRONG_TOKEN)), HTTPStatus.UNAUTHORIZED
     user, cookie = found
     g.asker = Asker(user.name, user.role)  # for the audit log

@@ -1,7 +1,8 @@
 """A finished claim as a file: JSON, Markdown, CSV, and schema.org's ClaimReview.
 
 A ClaimReview is published as a judgement. So its author and its rating are those of a person who
-has confirmed the verdict; without one there is none.
+has confirmed the verdict; without one there is none. It says whether the name of its author was
+typed, and which other user submitted the claim.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ from retrieval.words import (
 )
 from worker.feedback_store import Feedback
 from worker.jobs import Job
+from worker.user_store import user_of
 
 # schema.org needs a best and a worst rating; NOT ENOUGH INFO gets no number.
 _BEST, _WORST = 5, 1
 _RATINGS = {SUPPORTS: _BEST, REFUTES: _WORST}
+_TYPED = "The name was typed by a visitor who had not logged in."
 # All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 # JSON-LD is made to be put into a page, where HTML would end it at a "</script>". These characters
@@ -60,10 +63,14 @@ _CSV_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The address of a claim's ``page``, and the sentence of a text that says it, "" for none."""
+    """The address of a claim's ``page``, and the sentence of a text that says it, "" for none.
+
+    ``submitted_by``: the user who did, ``None`` where the claim is of no user.
+    """
 
     page: str
     text_sentence: str = ""
+    submitted_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,14 +346,21 @@ def _claim_review(
     }
     if label != NOT_ENOUGH_INFO:
         rating |= {"ratingValue": _RATINGS[label], "bestRating": _BEST, "worstRating": _WORST}
+    author = {"@type": "Person", "name": opinion.name}
+    user = user_of(by.owner)
+    if user is None:
+        author["description"] = _TYPED
+    claim: dict[str, Any] = {"@type": "Claim", "text": result.claim}
+    if provenance.submitted_by not in (None, user):
+        claim["contributor"] = {"@type": "Person", "name": provenance.submitted_by}
     review = {
         "@context": "https://schema.org",
         "@type": "ClaimReview",
         "url": provenance.page,
         "datePublished": by.created_at.date().isoformat(),
-        "author": {"@type": "Person", "name": opinion.name},
+        "author": author,
         "claimReviewed": result.claim,
-        "itemReviewed": {"@type": "Claim", "text": result.claim},
+        "itemReviewed": claim,
         "reviewRating": rating,
         "citation": [
             _citation(item, result.credits.get(item.document))

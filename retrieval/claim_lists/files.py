@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,6 +16,7 @@ from retrieval.claim_lists.tables import (
     table_separator,
     xlsx_records,
 )
+from retrieval.claim_lists.verdicts import MOST_OTHERS
 from retrieval.corpora.decoding import decoded
 from retrieval.corpora.records.separated import NO_SEPARATOR
 from retrieval.errors import BadSource, Problem
@@ -24,6 +25,9 @@ _NOT_READ = frozenset((".xls", ".xlsb", ".ods", ".numbers", ".parquet"))
 _NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how other files begin
 _LARGEST = 256 << 20  # bytes of a list; its rows are kept in memory
 MOST = 200_000  # claims; they take days
+# Of a list that may have so many claims, for each: cells, and bytes of an .xlsx after unpacking.
+_CELLS_EACH = 200
+_UNPACKED_EACH = 10_000
 # Names of the column with the claims; one of the second set is used if there is no ``claim``.
 _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
 # What alone in the first line of a text is above its claims, and none of them.
@@ -105,7 +109,7 @@ def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> 
             "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
         )
     if file.kind in _TABLES:
-        records = _TABLES[file.kind](file, _may_have_claims(column))
+        records = _TABLES[file.kind](file, _may_have_claims(column), most)
         return _rows(file, _at_most(file, records, most), column)
     if file.kind in _JSON:
         return _rows(file, _at_most(file, _JSON[file.kind](file), most), column)
@@ -156,7 +160,14 @@ def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]
     values = [one.values for one in records if not isinstance(one.values, Problem)]
     if not values:
         return [Row(one.where, "", {}, _problem(one)) for one in records]
-    column = _claim_column(file, list(dict.fromkeys(name for one in values for name in one)), asked)
+    names = list(dict.fromkeys(name for one in values for name in one))
+    column = _claim_column(file, names, asked)
+    if len(names) > MOST_OTHERS + 1:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} has {len(names):,} columns; at most {MOST_OTHERS + 1:,} are read.",
+            "Leave out columns: with those of the verdicts a spreadsheet has no more.",
+        )
     return [_row(record, column) for record in records]
 
 
@@ -208,10 +219,17 @@ def _folded(name: str) -> str:
 
 
 def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
-    found = list(islice(items, most + 1))
-    if len(found) > most:
-        message = f"{file.name} has more than {most:,} claims; at most so many are read."
-        raise TooManyClaims("bad_claims", message, "Divide it.")
+    found, cells = [], 0
+    for item in items:
+        found.append(item)
+        if len(found) > most:
+            message = f"{file.name} has more than {most:,} claims; at most so many are read."
+            raise TooManyClaims("bad_claims", message, "Divide it.")
+        if isinstance(item, Record) and not isinstance(item.values, Problem):
+            cells += len(item.values)
+        if cells > _CELLS_EACH * most:
+            message = f"{file.name} has more than {_CELLS_EACH * most:,} cells; so many are read."
+            raise BadSource("bad_claims", message, "Divide it, or leave out columns.")
     return found
 
 
@@ -263,7 +281,13 @@ def _json_list(file: ListFile) -> Iterator[Record]:
 
 
 def _json(text: str) -> Any:
-    return json.loads(text, parse_constant=str)  # NaN, which JSON does not have
+    # Neither NaN nor a number that is too large, which JSON that is written could not have.
+    return json.loads(text, parse_constant=str, parse_float=_number)
+
+
+def _number(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _json_record(where: str, value: object) -> Record:
@@ -288,13 +312,13 @@ def _is_too_deep(value: object) -> bool:
     return bool(level)
 
 
-def _xlsx(file: ListFile, has_claims: Callable[[str], bool]) -> Iterator[Record]:
-    return xlsx_records(file.name, file.content, has_claims)
+def _xlsx(file: ListFile, has_claims: Callable[[str], bool], most: int) -> Iterator[Record]:
+    return xlsx_records(file.name, file.content, has_claims, most * _UNPACKED_EACH)
 
 
-_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool]], Iterator[Record]]] = {
-    ".csv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims),
-    ".tsv": lambda file, has_claims: csv_records(file.name, _text(file), has_claims, "\t"),
+_TABLES: dict[str, Callable[[ListFile, Callable[[str], bool], int], Iterator[Record]]] = {
+    ".csv": lambda file, has_claims, _: csv_records(file.name, _text(file), has_claims),
+    ".tsv": lambda file, has_claims, _: csv_records(file.name, _text(file), has_claims, "\t"),
     ".xlsx": _xlsx,
     ".xlsm": _xlsx,
 }

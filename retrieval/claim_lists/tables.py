@@ -90,11 +90,13 @@ def _cells(line: str, separator: str) -> list[str]:
         return []
 
 
-def xlsx_records(name: str, content: bytes, has_claims: Callable[[str], bool]) -> Iterator[Record]:
+def xlsx_records(
+    name: str, content: bytes, has_claims: Callable[[str], bool], most: int
+) -> Iterator[Record]:
     """Yield the rows of the first sheet, without blank ones, reading them one by one.
 
     ``name``: of the file, for messages. ``has_claims``: whether a column of this name may have the
-    claims.
+    claims. ``most``: bytes that it may have after unpacking, if that is less than is ever read.
 
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
@@ -105,11 +107,10 @@ def xlsx_records(name: str, content: bytes, has_claims: Callable[[str], bool]) -
         # Reads no more of a file than it declares.
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        if size > _LARGEST:
+        if size > (most := min(most, _LARGEST)):
             raise BadSource(
                 "bad_claims",
-                f"{name} unpacks to {size / 1e6:,.0f} MB; at most {_LARGEST / 1e6:,.0f} MB are"
-                " read.",
+                f"{name} unpacks to {size / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read.",
                 "Divide it.",
             )
         with warnings.catch_warnings():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -27,6 +28,9 @@ _COLUMNS = (
 _LONG = ("claim", "rationale", "evidence", "sources", "error", "checked_as", "text_sentence")
 _WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
 _DIGITS = 15  # of a number that spreadsheets keep
+# A sheet of an .xlsx has so many columns; a list with more others could not be exported.
+MOST_OTHERS = 16_384 - len(("claim", *_COLUMNS))
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BYTE_ORDER_MARK = "\ufeff"  # Excel reads UTF-8 only after it
 
 
@@ -98,7 +102,6 @@ def csv_pieces(rows: Iterable[list[object]], separator: str = ",") -> Iterator[s
 def write_xlsx(file: Path | IO[bytes], rows: Iterable[list[object]]) -> None:
     """Write a table as .xlsx, a row at a time."""
     import openpyxl
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.utils import get_column_letter
 
     book = openpyxl.Workbook(write_only=True)
@@ -110,9 +113,7 @@ def write_xlsx(file: Path | IO[bytes], rows: Iterable[list[object]]) -> None:
         width = _WIDE if name in _LONG else _NARROW
         sheet.column_dimensions[get_column_letter(number)].width = width
     for row in chain([header], cells):
-        sheet.append(
-            [ILLEGAL_CHARACTERS_RE.sub("", one) if isinstance(one, str) else one for one in row]
-        )
+        sheet.append([_NO_XML.sub("", one) if isinstance(one, str) else one for one in row])
     book.save(file)
 
 

@@ -155,11 +155,18 @@ def serve(module: str, handle: int, memory: int) -> None:
     warnings.simplefilter("ignore")
     with suppress(ValueError, OSError):  # some systems do not know these limits
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # Not of addresses: a ZIM file of 100 GB is mapped.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     with Connection(handle) as connection, suppress(EOFError, OSError):
         connection.send(True)
         import_module(module).serve(connection)
+
+
+def limit_memory(most: int) -> None:
+    """Let this process take so many bytes of memory, fewer than ``MEMORY`` for what comes next."""
+    with suppress(ValueError, OSError):
+        # Not of addresses: a ZIM file of 100 GB is mapped.
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def _end_with_parent() -> None:

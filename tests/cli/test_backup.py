@@ -194,7 +194,7 @@ def test_a_damaged_database_is_not_backed_up(home: Home, tmp_path: Path) -> None
     content = bytearray(home.file.read_bytes())
     content[5000:9000] = b"\xff" * 4000
     home.file.write_bytes(content)
-    refused(home.run("backup", str(tmp_path / "b.zip")), "was not backed up", "esoteric doctor")
+    refused(home.run("backup", str(tmp_path / "b.zip")), "is damaged", "esoteric restore FILE")
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 

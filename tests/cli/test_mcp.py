@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -148,6 +149,26 @@ def test_without_an_index_the_tools_say_how_to_build_one(tmp_path: Path) -> None
             assert "index build --source vital" in text_of(answer)
 
     session(tmp_path, talk)
+
+
+def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
+    tmp_path: Path,
+) -> None:
+    ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
+    run = subprocess.run(
+        [sys.executable, "-m", "cli", "mcp"],
+        cwd=CHECKOUT,
+        env={**os.environ, "ESOTERIC_HOME": str(tmp_path)},
+        input=f'{{"jsonrpc": \n[1, 2]\n\ufffd\n{ping}\n',
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [(one["id"], one.get("error", {}).get("code")) for one in answers] == [
+        *((None, -32700), (None, -32600), (None, -32700), (7, None)),
+    ]
 
 
 def test_it_ends_with_its_input_and_prints_nothing_of_its_own(tmp_path: Path) -> None:

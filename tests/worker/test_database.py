@@ -72,31 +72,9 @@ def test_a_damaged_file_is_named_with_how_to_fix_it(tmp_path: Path) -> None:
     file = tmp_path / "claims.db"
     file.write_bytes(b"not a database at all " * 400)
     error = refused(f"sqlite:///{file}")
-    assert error.code == "store_unavailable"
+    assert error.code == "store_damaged"
     assert str(file) in error.message
-    assert "Move the file away" in error.hint
-    assert "esoteric doctor" in error.hint
-
-
-def test_a_file_that_was_damaged_while_in_use_is_named_and_works_once_it_is_moved_away(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "claims.db"
-    before = JobStore(Database(f"sqlite:///{file}"))
-    for number in range(200):
-        before.submit(f"Claim {number} of a table with several pages.", "esoteric")
-    before.database.close()
-    store = JobStore(Database(f"sqlite:///{file}"))
-    assert store.counts()["queued"] == 200
-    size = file.stat().st_size
-    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (size - 4096))
-    store.database.close()
-    with pytest.raises(StoreUnavailable, match="Move the file away"):
-        store.search("claim", 10, 0)
-    for part in tmp_path.glob("claims.db*"):
-        part.rename(tmp_path / f"broken-{part.name}")
-    assert store.search("claim", 10, 0) == ([], 0)
-    store.database.close()
+    assert "esoteric restore FILE --replace" in error.hint
 
 
 def test_a_file_that_was_read_only_can_be_written_as_soon_as_that_is_over() -> None:

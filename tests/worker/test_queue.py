@@ -6,9 +6,12 @@ import sqlite3
 import time
 from contextlib import closing
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from redis import Redis
 
 from retrieval.errors import InvalidClaim, UnknownRecipe
 from settings import Settings
@@ -147,3 +150,37 @@ def test_a_connection_that_died_unnoticed_does_not_fail_a_submission(
     redis_server.stop()
     redis_server.start()
     assert redis_house.queue.submit("Coffee is a drink.", "esoteric").state == "queued"
+
+
+@pytest.mark.redis
+def test_a_redis_that_runs_out_of_memory_refuses_claims_of_many_threads_and_keeps_none(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    redis, until = Redis.from_url(redis_server.url), time.monotonic() + 4
+    accepted, refused, others = set[str](), set[str](), list[Exception]()
+
+    def submit(thread: int) -> None:
+        for number in count():
+            if time.monotonic() > until:
+                return
+            claim = f"Tea {thread} of {number} is a drink."
+            try:
+                redis_house.queue.submit(claim, "esoteric")
+                accepted.add(claim)
+            except BrokerUnavailable as error:
+                refused.add(error.message.partition(". ")[0])
+            except Exception as error:
+                others.append(error)
+
+    threads = [Thread(target=submit, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < until:
+        for most in ("1", "0"):
+            redis.config_set("maxmemory", most)
+            time.sleep(0.2)
+    for thread in threads:
+        thread.join()
+    assert others == []
+    assert f"The queue at {redis_server.url} is out of memory" in refused
+    assert {listed.claim for listed in redis_house.store.recent(100_000)} == accepted

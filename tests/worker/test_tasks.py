@@ -25,7 +25,8 @@ def test_a_claim_is_checked_once_the_database_can_be_used_again(house: House) ->
     slot = RetrieverSlot(open_retriever, house.settings)
     checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    file = damage(house)
+    database.reach()
+    file = take_away(house)
     checking = Thread(target=checker.check, args=[job.id])
     checking.start()
     checking.join(0.3)
@@ -41,10 +42,33 @@ def test_a_worker_that_stops_does_not_wait_for_the_database(house: House) -> Non
     slot = RetrieverSlot(open_retriever, house.settings)
     checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    damage(house)
+    database.reach()
+    take_away(house)
     stopping.set()
     with pytest.raises(StoreUnavailable):
         checker.check(job.id)
+    database.close()
+
+
+def test_a_damaged_database_is_not_waited_for(house: House) -> None:
+    stopping, database = Event(), Database(house.settings.database_url)
+    slot = RetrieverSlot(open_retriever, house.settings)
+    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+    (house.home / "esoteric.db").write_bytes(b"not a database at all " * 400)
+    said: list[StoreUnavailable] = []
+
+    def check() -> None:
+        try:
+            checker.check("0")
+        except StoreUnavailable as error:
+            said.append(error)
+
+    checking = Thread(target=check, daemon=True)
+    checking.start()
+    checking.join(5)
+    stopping.set()
+    assert [error.code for error in said] == ["store_damaged"]
+    assert "esoteric restore" in said[0].hint
     database.close()
 
 
@@ -75,8 +99,7 @@ def check_while_the_database_breaks(house: House, seconds: float) -> Job:
     """Submit and check a claim whose database cannot be used for so long in the middle."""
 
     def break_it() -> None:
-        database.close()  # what has it open would not notice
-        file = damage(house)
+        file = take_away(house)
         Timer(seconds, lambda: file.with_name("aside").replace(file)).start()
 
     stopping, database = Event(), Database(house.settings.database_url)
@@ -134,10 +157,9 @@ def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:
     database.close()
 
 
-def damage(house: House) -> Path:
-    """Put another file in the place of the database, which is ``aside``; return its path."""
+def take_away(house: House) -> Path:
+    """Give the file of the database another name, ``aside``; return its path."""
     house.store.database.close()
     file = house.home / "esoteric.db"
     file.rename(file.with_name("aside"))
-    file.write_bytes(b"not a database at all " * 400)
     return file

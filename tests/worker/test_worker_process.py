@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -16,8 +17,11 @@ from tests.ops.up_process import family
 from tests.support.waiting import wait_until
 from tests.worker.conftest import House, RedisServer
 from tests.worker.fake_retriever import BUILT_AT, STAGES
+from tests.worker.test_database_file import damage_events
 from worker.broker import BrokerUnavailable, reach_broker
+from worker.database import Database
 from worker.health import worker_health
+from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.reports import SearchedCorpus
 from worker.worker_store import WorkerStore
@@ -401,4 +405,26 @@ def test_a_worker_whose_database_is_damaged_ends_with_one_line(house: House) -> 
     assert worker.process.wait(20) == 1
     lines = worker.log.read_text().splitlines()
     assert len(lines) == 1
-    assert "Move the file away" in lines[0]
+    assert "esoteric restore FILE --replace" in lines[0]
+
+
+def test_after_a_clean_stop_the_file_of_the_database_is_whole_alone(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    job = house.queue.submit("The kettle is made of copper.", "esoteric")
+    house.wait_for_state(job, "done")
+    house.store.database.close()
+    worker.stop()
+    copy = JobStore(
+        Database(f"sqlite:///{shutil.copy(house.home / 'esoteric.db', house.home / 'a')}")
+    )
+    assert copy.get(job.id).state == "done"
+    copy.database.close()
+
+
+def test_a_worker_says_within_ten_seconds_that_its_database_was_damaged(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    damage_events(house.home / "esoteric.db")
+    wait_until(lambda: "is damaged" in worker.log.read_text(), "the line", 10)
+    assert "esoteric restore FILE --replace" in worker.log.read_text()

@@ -1,4 +1,4 @@
-"""The thread of a worker that lets the corpora be indexed, one at a time of all workers."""
+"""The threads of a worker that let the corpora be indexed, in the order in which they came."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Builder(Thread):
-    """Starts a process for each corpus whose files are not indexed as they are now."""
+    """Starts a process for one corpus after another whose files are not indexed as they are now."""
 
     def __init__(self, store: IndexingStore, database: Database, stop: Event) -> None:
         """``database``: where it is counted what was indexed."""
@@ -48,17 +48,12 @@ class Builder(Thread):
                 self._halt.wait(_AFTER_FAILURE_SECONDS)
 
     def look(self) -> None:
-        """Index what is to be indexed, unless another worker does."""
-        if not self._store.to_index():
-            return
-        with self._store.indexing_alone() as alone:
-            if not alone:
-                return
-            self._store.sweep()
-            for name in self._store.to_index():
-                if not self._halt.is_set():
-                    with about(corpus=name):
-                        self._index(name)
+        """Sweep, and index the corpus that has waited longest, unless enough others do."""
+        self._store.sweep()
+        with self._store.next_to_index() as name:
+            if name is not None:
+                with about(corpus=name):
+                    self._index(name)
 
     def _index(self, name: str) -> None:
         logger.info("The corpus %s is indexed", name)

@@ -5,6 +5,7 @@ indexing.json  how far its indexing is (``Indexing``)
 files/         what was uploaded
 index/         its index
 lock           held while one of these changes
+indexed        held while it is indexed
 """
 
 from __future__ import annotations
@@ -142,6 +143,30 @@ class CorpusFolders:
             except OSError:  # removed meanwhile
                 continue
         return tuple(found)
+
+    def to_index(self) -> list[str]:
+        """Return the names of the corpora whose files are not indexed as now, in their order."""
+        waiting = []
+        for name in self.names():
+            try:
+                if self.waits(name):
+                    corpus = self.corpus(name)
+                    waiting.append((corpus.wanted_at or corpus.made_at, name))
+            except UnknownCorpus:  # removed meanwhile
+                continue
+        return [name for _, name in sorted(waiting)]
+
+    def waits(self, name: str) -> bool:
+        """Return whether the files of a corpus are not indexed as they are now.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+        """
+        corpus, indexing = self.corpus(name), self.indexing(name)
+        if indexing is None and corpus.folder is None and not self.stored_files(name, corpus):
+            return False  # nothing was uploaded yet
+        ended = indexing is not None and indexing.step in ("done", "failed")
+        return indexing is None or indexing.of != corpus.wanted or not ended
 
     @contextmanager
     def holding(self, name: str) -> Iterator[Corpus]:

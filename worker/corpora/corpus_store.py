@@ -127,6 +127,11 @@ class CorpusStore(CorpusFolders):
             text_date=index.date if index else "",
         )
 
+    def before(self, name: str) -> int:
+        """Return how many other corpora are indexed before one that waits."""
+        waiting = self.to_index()
+        return waiting.index(name) if name in waiting else 0
+
     def make(self, title: str, folder: str | None = None) -> str:
         """Make a corpus and return its name; without ``folder`` it has no files yet.
 
@@ -232,7 +237,11 @@ class CorpusStore(CorpusFolders):
                 shutil.rmtree(place, ignore_errors=True)
 
     def _want(self, name: str, corpus: Corpus, left_out: Sequence[str]) -> None:
-        changed = {"wanted": new_mark(), "left_out": tuple(left_out)}
+        changed: dict[str, object] = {"wanted": new_mark(), "left_out": tuple(left_out)}
+        known = self.indexing(name)
+        begun = known is not None and known.of == corpus.wanted
+        if begun or not self.waits(name):  # one that only waits keeps its place
+            changed["wanted_at"] = datetime.now(UTC)
         write(self.place(name) / CORPUS, corpus.model_copy(update=changed))
 
     def _fit(self, title: str, besides: str = "") -> str:

@@ -83,10 +83,17 @@ def _index(store: IndexingStore, name: str, encoder: Callable[[], DocumentEncode
     try:
         folder = store.files(name)
         files = FolderCorpus(folder)
-        report.begin(folder, files.size())
+
+        def build(index: EmbeddedIndex) -> None:
+            report.begin(folder, files.size())
+            index.build(_Heard(name, files, report.hear), encoder(), report.progress)
+            index.prune()
+
         index = EmbeddedIndex(store.index(name))
-        index.build(_Heard(name, files, report.hear), encoder(), report.progress)
-        index.prune()
+        build(index)
+        if corpus.folder is None and index.has_removed():
+            # What a user has deleted is found no more; now its text leaves the disk too.
+            build(EmbeddedIndex(store.index(name), anew=True))
     except BadSource as error:
         store.corpus(name)
         if corpus.folder is None or store.files(name).is_dir():  # not one that is not mounted now
@@ -153,6 +160,7 @@ class _Report:
         self._next = 0.0
 
     def begin(self, folder: Path, files: int) -> None:
+        self._heard.clear()
         self._prefix = f"{shown(folder)}/"
         self._write(step="reading", done=len(self._files), total=files)
 

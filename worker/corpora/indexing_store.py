@@ -7,35 +7,23 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from retrieval.errors import Problem
 from worker.corpora.corpus_folders import INDEXING, CorpusFolders, write
 from worker.corpora.errors import UnknownCorpus
 from worker.corpora.records import Indexing
 
+# Corpora that are indexed at once, so that a large one keeps nobody waiting alone.
+AT_ONCE = 2
+_INDEXED = "indexed"  # the lock of who indexes a corpus
 _MOST_DEATHS = 3
 _LEFT_FOR = 24 * 3600  # seconds that remains of an upload may be there
 
 
 class IndexingStore(CorpusFolders):
     """The corpora, for the processes that index them."""
-
-    def to_index(self) -> list[str]:
-        """Return the names of the corpora whose files are not indexed as they are now."""
-        found = []
-        for name in self.names():
-            try:
-                corpus = self.corpus(name)
-            except UnknownCorpus:
-                continue
-            indexing = self.indexing(name)
-            if indexing is None and corpus.folder is None and not self.stored_files(name, corpus):
-                continue  # nothing was uploaded yet
-            ended = indexing is not None and indexing.step in ("done", "failed")
-            if indexing is None or indexing.of != corpus.wanted or not ended:
-                found.append(name)
-        return found
 
     def report(self, name: str, indexing: Indexing) -> None:
         """Write how far the indexing is, unless the corpus was removed."""
@@ -85,15 +73,35 @@ class IndexingStore(CorpusFolders):
                 shutil.rmtree(incoming, ignore_errors=True)
 
     @contextmanager
-    def indexing_alone(self) -> Iterator[bool]:
-        """Yield whether this process may index now: only one of all processes may."""
-        if not self.root.is_dir():
+    def next_to_index(self) -> Iterator[str | None]:
+        """Yield the corpus that has waited longest; nobody else indexes it meanwhile.
+
+        ``None``: none waits, or as many as may be are indexed by all processes together.
+        """
+        with ExitStack() as held:
+            slots = (self.root / f".indexing-{number}" for number in range(AT_ONCE))
+            if self.to_index() and any(held.enter_context(_locked(slot)) for slot in slots):
+                for name in self.to_index():
+                    lock = self.place(name) / _INDEXED
+                    # Another process may have indexed it until now.
+                    if held.enter_context(_locked(lock)) and name in self.to_index():
+                        yield name
+                        return
+            yield None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Yield whether this process holds the lock; no other does meanwhile."""
+    try:
+        lock = path.open("a")
+    except FileNotFoundError:  # the corpus was removed
+        yield False
+        return
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             yield False
-            return
-        with (self.root / ".indexing").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-            else:
-                yield True
+        else:
+            yield True

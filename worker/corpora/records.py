@@ -20,14 +20,16 @@ class Corpus(_Record):
     """What a corpus is.
 
     ``folder``: the name of a folder of ESOTERIC_FOLDERS, ``None`` where files are uploaded.
-    ``wanted``: a mark that changes with the files. ``left_out``: what is said of files of the last
-    upload that were not taken.
+    ``wanted``: a mark that changes with the files; ``wanted_at``: when it last did, ``None`` in
+    records of older versions. ``left_out``: what is said of files of the last upload that were not
+    taken.
     """
 
     title: str
     made_at: datetime
     folder: str | None
     wanted: str
+    wanted_at: datetime | None = None
     left_out: tuple[str, ...] = ()
 
 

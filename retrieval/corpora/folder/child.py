@@ -6,12 +6,21 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from retrieval.corpora import child_process
-from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
+from retrieval.corpora.child_process import (
+    ChildEnded,
+    ChildProcess,
+    ChildTooSlow,
+    limit_memory,
+)
 from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.formats import Format
 from retrieval.system.fixes import install_service_command
 
-SECONDS = 600  # that a file may take; a PDF of 5,000 pages takes about 180
+# What a file may take, by its size: a PDF of 5,000 pages takes about 180 seconds, and a page of a
+# scanned one 3 for 30 kB.
+SECONDS = 600
+_SECONDS_AT_LEAST, _SECONDS_PER_MEGABYTE = 30, 100
+_MEMORY_AT_LEAST, _MEMORY_PER_BYTE = 768 << 20, 100
 _MOST_TEXT = 64_000_000  # characters of a document
 _DIVIDE = "Divide the file, or save its text as a .txt file."
 
@@ -26,13 +35,15 @@ def read(
     """Return what a file says; ``child`` is a process of this module.
 
     ``password`` opens an encrypted file, if its format knows that. ``seconds``: that it may take,
-    if not ``SECONDS``.
+    if not as many as its size allows.
 
     Raises:
         Unreadable: it cannot be read, or not within the limits.
         BadSource: the process does not start.
     """
-    seconds = SECONDS if seconds is None else seconds
+    if seconds is None:
+        megabytes = path.stat().st_size / 1e6
+        seconds = min(SECONDS, _SECONDS_AT_LEAST + round(_SECONDS_PER_MEGABYTE * megabytes))
     try:
         child.send((path, kind, password))
         answer = child.receive(seconds)
@@ -57,7 +68,10 @@ def serve(connection: Connection) -> None:
 
 
 def _answer(path: Path, kind: Format, password: str | None) -> FileText | Unreadable:
+    limit = child_process.MEMORY
     try:
+        limit = min(limit, _MEMORY_AT_LEAST + _MEMORY_PER_BYTE * path.stat().st_size)
+        limit_memory(limit)
         read = kind.reader()
         document = read(path, password) if password and kind.encrypts else read(path)
     except Unreadable as error:
@@ -67,8 +81,8 @@ def _answer(path: Path, kind: Format, password: str | None) -> FileText | Unread
     except ImportError as error:
         return Unreadable(f"it cannot be read ({error}).", f"Run: {install_service_command()}")
     except MemoryError:
-        limit = child_process.MEMORY >> 20
-        return Unreadable(f"the file needs more than {limit:,} MiB of memory.", _DIVIDE)
+        said = f"the file needs more than {limit >> 20:,} MiB of memory."
+        return Unreadable(said, _DIVIDE)
     except Exception as error:  # a library's own, on a file that nobody has foreseen
         return Unreadable(
             f"the file cannot be read ({type(error).__name__}).",

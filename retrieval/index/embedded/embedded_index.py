@@ -47,10 +47,14 @@ class EmbeddedIndex(Index):
     being made, or the folder holds something that is no index.
     """
 
-    def __init__(self, folder: Path, processes: int = 1) -> None:
-        """Name the index's folder, which need not exist yet."""
+    def __init__(self, folder: Path, processes: int = 1, *, anew: bool = False) -> None:
+        """Name the index's folder, which need not exist yet.
+
+        ``anew``: a build makes all documents again, also those that did not change.
+        """
         self._folder = folder
         self._processes = processes
+        self._anew = anew
 
     def open(self, query_encoder: str | None) -> EmbeddedStore:
         return EmbeddedStore.open(self._folder, query_encoder)
@@ -81,6 +85,17 @@ class EmbeddedIndex(Index):
             f" {work.folder}"
             for work in unfinished(self._folder)
         ]
+
+    def has_removed(self) -> bool:
+        """Return whether its files have texts of documents that were removed or replaced.
+
+        They are found no more, but stay until all documents are made again.
+
+        Raises:
+            IndexUnavailable: it is missing, damaged, or of another format.
+        """
+        meta = read_meta(self._folder, current_version(self._folder))
+        return meta.passages < len(meta.stored[DOCUMENTS])
 
     def prune(self) -> list[str]:
         if not self._folder.is_dir():
@@ -192,6 +207,8 @@ class EmbeddedIndex(Index):
         It does where more than half of the rows are of documents that were removed or replaced, so
         that these do not take ever more room.
         """
+        if self._anew:
+            return None
         version = current_version(self._folder)
         try:
             meta = read_meta(self._folder, version)

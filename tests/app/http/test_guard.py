@@ -20,6 +20,8 @@ CLAIM = "Varnby has a harbour."
         "[",
         "127.0.0.1.nip.example:80",
         "evil.example@localhost",
+        "192.0.2.7",  # an address, but not of this machine
+        "[2001:db8::7]:8000",
     ],
 )
 def test_an_unknown_host_name_is_refused(client: FlaskClient, host: str) -> None:
@@ -36,7 +38,7 @@ def test_an_unknown_host_name_is_refused(client: FlaskClient, host: str) -> None
         "LOCALHOST:8000",
         "127.0.0.1:8000",
         "[::1]:8000",
-        "192.0.2.7",
+        "127.1.2.3",
         "localhost.",
         "localhost:",
         "",
@@ -54,6 +56,8 @@ def test_addresses_and_localhost_are_accepted(client: FlaskClient, host: str) ->
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
         {"Origin": "https://elsewhere.example"},
         {"Origin": "http://localhost:81"},
+        {"Origin": "https://localhost"},
+        {"Origin": "ftp://localhost"},
         {"Origin": "null"},
         {"Origin": "http://["},
     ],

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Barrier
 
@@ -94,6 +94,69 @@ def test_where_users_log_in_too_large_an_upload_is_refused_by_the_application(
         assert (status, json.loads(body)["error"]["code"]) == (413, "upload_too_large")
     finally:
         web.close()
+
+
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UNCLEAR = {
+    "two lengths": b"POST /api/v1/claims HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "two lengths, none chunked": b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:\r\n"
+    b"Content-Length: 4\r\n\r\nabcd",
+    "pieces in HTTP/1.0": b"POST / HTTP/1.0\r\nConnection: keep-alive\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "no host": b"GET /healthz HTTP/1.1\r\nExpect: 100-continue\r\n\r\n",
+    "line feeds alone": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
+    "one line feed alone": b"GET /healthz HTTP/1.1\r\nHost: localhost\nX: a\r\n\r\n",
+    "an endless line": b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    + b"1" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_an_unclear_request_is_refused_at_once_and_hides_no_other(
+    web: WebProcess, name: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", web.port), 5) as connection:
+        connection.sendall(UNCLEAR[name] + SMUGGLED)
+        answers = b""
+        with suppress(ConnectionResetError):  # it is closed while something was not read
+            while part := connection.recv(4096):
+                answers += part
+    assert answers.startswith((b"HTTP/1.1 400", b"HTTP/1.0 400"))
+    assert answers.count(b"HTTP/1.") == 1
+
+
+def test_what_a_body_may_contain_and_old_programs_send_is_answered(web: WebProcess) -> None:
+    for request in (
+        b"GET /healthz HTTP/1.0\r\n\r\n",
+        b"\r\nGET /healthz HTTP/1.0\r\nX: Transfer-Encoding: chunked\r\n\r\n",
+        b"POST /healthz HTTP/1.0\r\nContent-Length: 40\r\n\r\na\nTransfer-Encoding: chunked\n"
+        + b"b" * 11,
+    ):
+        with socket.create_connection(("127.0.0.1", web.port), 5) as connection:
+            connection.sendall(request)
+            assert connection.recv(4096)[9:12] in (b"200", b"405")
+
+
+def test_the_memory_of_large_bodies_is_given_back(own_web: WebProcess) -> None:
+    body = b'{"claims": [' + b"[]," * 500_000 + b"[]]}"
+
+    def send(_: int) -> int:
+        return own_web.ask("POST", "/api/v1/lists", body, "application/json", 200)[0]
+
+    assert send(0) == 422
+    before = own_web.resident_megabytes()
+    with ThreadPoolExecutor(6) as clients:
+        assert set(clients.map(send, range(6))) == {422}
+    assert own_web.resident_megabytes() < before + 35
+
+
+@pytest.mark.parametrize("path", ["/api/v1/claims", "/documents/papers-1/remove"])
+def test_no_route_but_an_upload_may_send_more_than_a_list(web: WebProcess, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", web.port), 5) as connection:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 413")  # before any of it is sent
 
 
 def test_a_health_check_is_answered_at_once_while_all_others_wait_for_the_database(

@@ -136,6 +136,19 @@ def test_guesses_of_tokens_end_with_a_time_to_come_back(start: Start) -> None:
     assert statuses == [401] * 10 + [429] * 2
 
 
+def test_a_right_token_passes_after_guesses_of_others_and_is_no_guess_itself(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    token = services_of(app).users.add("anna", "reader")
+    client = app.test_client()
+
+    def log_in(token: str) -> int:
+        return client.post("/login", data={"token": token}).status_code
+
+    assert [log_in(token) for _ in range(12)] == [303] * 12
+    assert [log_in("wrong") for _ in range(12)] == [401] * 10 + [429] * 2
+    assert log_in(token) == 303
+
+
 def test_the_database_has_no_token(start: Start, tmp_path: Path) -> None:
     app = start(ESOTERIC_ACCESS="tokens")
     token = services_of(app).users.add("anna", "reader")
@@ -233,6 +246,29 @@ def test_a_reader_deletes_nothing_in_whatever_way(start: Start) -> None:
     assert client.post("/claims/selected", data=selected, headers=reader).status_code == 403
     assert client.post("/yours/delete", headers=reader).status_code == 403
     assert client.get(f"/api/v1/claims/{job}", headers=reader).status_code == 200
+
+
+def test_a_user_who_has_logged_in_signs_a_review_with_the_account_alone(start: Start) -> None:
+    app = start(ESOTERIC_ACCESS="tokens")
+    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
+    client = app.test_client()
+    job = submit(client, anna)
+    store = services_of(app).store
+    WorkerByHand(store).finish(store.get(job), claim_document(CLAIM))
+    address, given = f"/api/v1/claims/{job}", {"agrees": True, "name": "Nora Vance"}
+    said = client.post(f"{address}/feedback", json=given, headers=carl).get_json()
+    assert said["name"] == "carl"
+    page = client.get(f"/claims/{job}", headers=anna).text
+    assert "ClaimReview by <bdi>carl</bdi>" in page
+    assert "Nora Vance" not in page
+    review = client.get(f"{address}/export?format=claimreview", headers=anna).get_json()
+    assert review["author"] == {"@type": "Person", "name": "carl"}
+    # Whose the claim is, where it is another's.
+    assert review["itemReviewed"]["contributor"] == {"@type": "Person", "name": "anna"}
+    client.post(f"{address}/feedback", json=given, headers=anna)
+    own = client.get(f"{address}/export?format=claimreview", headers=anna).get_json()
+    assert own["author"]["name"] == "anna"
+    assert "contributor" not in own["itemReviewed"]
 
 
 def test_lists_are_shown_to_their_owner_and_operators(start: Start) -> None:

@@ -218,15 +218,27 @@ def test_csv_without_evidence_still_has_the_verdict(done: Finish) -> None:
     assert (rows[0]["verdict"], rows[0]["sentence"]) == ("NOT ENOUGH INFO", "")
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "\uff1d", "\n@"])
-def test_no_cell_of_a_csv_is_a_formula(done: Finish, start: str) -> None:
+@pytest.mark.parametrize(
+    ("start", "safe"),
+    [
+        *((sign, f"'{sign}") for sign in ("=", "+", "-", "@", " =", "\uff1d")),
+        # What a spreadsheet with semicolons between its cells takes for the begin of another one.
+        ("\t=", "'\t'="),
+        ("\r=", "'\r'="),
+        ("\n@", "'\n'@"),
+        ("Rain; =", "Rain;' ="),
+        ("Rain\n=", "Rain\n'="),
+    ],
+)
+def test_no_cell_of_a_csv_is_a_formula(done: Finish, start: str, safe: str) -> None:
     result = claim_document(CLAIM)
-    formula = f'{start}HYPERLINK("https://x.example","x")'
+    rest = 'HYPERLINK("https://x.example","x")'
+    formula = f"{start}{rest}"
     result["evidence"][0] |= {"sentence": formula, "title": formula, "document": formula}
     job = done(result)
     row = job.rows()[0]
     for column in ("sentence", "title", "document"):
-        assert row[column] == f"'{formula}"
+        assert row[column] == f"{safe}{rest}"
 
 
 def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
@@ -372,7 +384,8 @@ def test_claimreview_rates_the_claim(
     assert review["datePublished"] == datetime.now(UTC).date().isoformat()
     assert review["reviewRating"]["alternateName"] == word
     assert review["reviewRating"].get("ratingValue") == value
-    assert review["author"] == {"@type": "Person", "name": "Ida Holm"}
+    typed = "The name was typed by a visitor who had not logged in."
+    assert review["author"] == {"@type": "Person", "name": "Ida Holm", "description": typed}
     # Of the three selected sentences the third settles nothing.
     named = ["Lighthouse of Varn", "Ida Holm", "Lighthouse of Varn"]
     assert [work["name"] for work in review["citation"]] == named[: 2 if value else 3]
@@ -399,7 +412,7 @@ def test_there_is_no_claimreview_before_a_person_agrees_under_a_name(
         reader = app.test_client()
         reader.set_cookie(COOKIE, visitor * 43)
         review = json.loads(reader.get(f"{address}/export?format=claimreview").text)
-        assert review["author"] == {"@type": "Person", "name": name}
+        assert review["author"]["name"] == name
         assert review["reviewRating"]["ratingExplanation"] == f"{name} has read it."
         assert len(review["citation"]) == 1  # of the two that support it one is labelled wrongly
 

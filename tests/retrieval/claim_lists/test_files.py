@@ -269,6 +269,7 @@ def test_the_column_that_is_meant_is_used(tmp_path: Path, header: str, column: s
         ("claims.xlsx", "claim\nTea is a drink.\n", "is not an .xlsx"),
         ("claims.csv", f"claim\n{'a,b' * 9}\n" * 2, "more than 3 claims"),
         ("claims.txt", "a\nb\nc\nd\n", "more than 3 claims; at most so many are read. Divide it"),
+        ("claims.csv", f"claim{',b' * 16_400}\na\n", "has 16,401 columns; at most 16,363 are read"),
         ("claims.csv", f'"{"x" * 140_000}",b\n', "line 1: The row cannot be read: field larger"),
     ],
 )

@@ -465,7 +465,7 @@ def endless() -> bytes:
 def test_a_file_that_takes_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "SECONDS", 5)
+    monkeypatch.setattr(child, "_SECONDS_AT_LEAST", 5)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
     (page,), (message,) = read(tmp_path)
@@ -522,6 +522,19 @@ def test_a_file_that_needs_too_much_memory_is_left_out(
     run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
     (tmp_path / "a.docx").write_bytes(word_with(run * 600))
     assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
+
+
+def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> None:
+    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
+    path = tmp_path / "a.docx"
+    path.write_bytes(word_with(run * 1800))
+    most = 768 + path.stat().st_size * 100 // 2**20
+    assert most < 900
+    with (
+        ChildProcess(child.__name__) as process,
+        pytest.raises(Unreadable, match=f"the file needs more than {most} MiB of memory"),
+    ):
+        child.read(process, path, formats.BY_SUFFIX[".docx"], seconds=200)
 
 
 def test_without_a_library_its_files_are_counted_in_one_message(
