@@ -228,7 +228,7 @@ def _at_most(file: ListFile, items: Iterable[Any], most: int) -> list[Any]:
         if isinstance(item, Record) and not isinstance(item.values, Problem):
             cells += len(item.values)
         if cells > _CELLS_EACH * most:
-            message = f"{file.name} has more than {_CELLS_EACH * most:,} cells; so many are read."
+            message = f"{file.name} has more than {_CELLS_EACH * most:,} cells; no more are read."
             raise BadSource("bad_claims", message, "Divide it, or leave out columns.")
     return found
 

@@ -431,6 +431,25 @@ def test_doctor_names_what_is_broken_and_how_to_fix_it(
     assert "esoteric index build" in broken[0]["mend"]
 
 
+def test_doctor_finds_a_damaged_database_and_says_how_to_bring_one_back(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "esoteric.db"
+    database = Database(f"sqlite:///{file}")
+    JobStore(database).submit("Tea is a drink.", "esoteric")
+    database.settle()
+    database.close()
+    content = bytearray(file.read_bytes())
+    content[4096 : 4096 * 4] = b"x" * (4096 * 3)
+    file.write_bytes(content)
+    run = esoteric(tmp_path, "doctor", "--json")
+    assert run.returncode == 1
+    (broken,) = [f for f in json.loads(run.stdout)["findings"] if f["subject"] == "database"]
+    assert not broken["works"]
+    assert "is damaged" in broken["detail"]
+    assert "esoteric restore" in broken["mend"]
+
+
 def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text(
         f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n4,Where is it?\n'

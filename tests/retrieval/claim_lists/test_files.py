@@ -52,6 +52,25 @@ def test_a_list_that_cannot_be_read_gets_one_error(
         read_claims(list_file(written(tmp_path, name, content)), column, most=3)
 
 
+def test_a_list_has_at_most_so_many_cells_as_its_claims_allow(tmp_path: Path) -> None:
+    wide = "claim" + "".join(f",c{n}" for n in range(300)) + "\n" + "a," * 300 + "b\n"
+    path = written(tmp_path, "claims.csv", wide + "a," * 300 + "b\n")
+    assert len(read_claims(list_file(path), most=4)) == 2  # 602 cells, of 800
+    with pytest.raises(BadSource, match=r"more than 400 cells; no more are read\."):
+        read_claims(list_file(path), most=2)
+
+
+def test_a_workbook_unpacks_to_at_most_so_many_bytes_as_its_claims_allow(tmp_path: Path) -> None:
+    path = tmp_path / "claims.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet().write_column(
+            0, 0, ["claim", *(f"Tea is a drink {n}" for n in range(900))]
+        )
+    assert len(read_claims(list_file(path), most=900)) == 900
+    with pytest.raises(BadSource, match=r"unpacks to 0 MB; at most 0 MB are read"):
+        read_claims(list_file(path), most=3)
+
+
 @cases("claim_lists", "name", "content", "separator")
 def test_a_table_of_verdicts_is_separated_as_the_list_was(
     tmp_path: Path, name: str, content: str, separator: str
