@@ -33,11 +33,11 @@ from retrieval.checkable.given_text import (
     LONGEST_TEXT,
     Kind,
     TextClaim,
-    TextsBusy,
     TextSentence,
     is_list,
     read_text,
 )
+from retrieval.checkable.reader import TextsBusy
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import (
     BadSource,

@@ -54,8 +54,6 @@ def read(path: Path) -> FileText:
     except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
-        if "unknown error" in str(error):  # all that lxml says without memory
-            raise MemoryError from error
         raise Unreadable(
             f"the file is damaged, or is not a .docx ({_first_line(error)}).", _DAMAGED
         ) from error

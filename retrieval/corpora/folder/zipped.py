@@ -51,6 +51,8 @@ def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
                     )
                 yield archive
         except (zipfile.BadZipFile, NotImplementedError, KeyError, etree.XMLSyntaxError) as error:
+            if "unknown error" in str(error):  # all that lxml says without memory
+                raise MemoryError from error
             raise Unreadable(
                 f"the file is damaged, or is not a {suffix} ({type(error).__name__}).", _SAVE_AGAIN
             ) from error

@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.corpora.wiki.vital import SHA256
 from retrieval.index.building import prepare_networks
 from retrieval.index.embedded.documents import (
     as_the_system_says,
@@ -42,6 +41,7 @@ from retrieval.index.formats.codes import along, as_bytes, codes, from_bytes, pr
 from retrieval.index.formats.records import encodable
 from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
+from retrieval.models.packaged import MINILM_SHA256
 from retrieval.system.files import digest_of
 from retrieval.system.on_all_cores import in_order
 
@@ -336,4 +336,4 @@ def packaged_key(encoder: str, documents: str) -> dict[str, object]:
 
     The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
     """
-    return {"format": FORMAT, "encoder": encoder, "weights": SHA256, "documents": documents}
+    return {"format": FORMAT, "encoder": encoder, "weights": MINILM_SHA256, "documents": documents}

@@ -440,24 +440,24 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: P
 
 
 def endless() -> bytes:
-    """Return a PDF of 200 pages, each a form of ten forms of ten forms, and so on.
+    """Return a PDF of 20,000 pages, each a form of ten forms of ten forms, and so on.
 
-    A page takes a second, so that the file takes minutes.
+    A page has 10,000 words, so that the file takes minutes, but no more memory than others.
     """
     forms = [
         stream(
-            f"/X{n + 1} Do ".encode() * 10 if n < 12 else b"BT /F 9 Tf (red) Tj ET",
+            f"/X{n + 1} Do ".encode() * 10 if n < 4 else b"BT /F 9 Tf (red) Tj ET",
             f"/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /XObject <<"
             f" /X{n + 1} {n + 7} 0 R >> /Font << /F 3 0 R >> >>",
         )
-        for n in range(13)
+        for n in range(5)
     ]
     page = (
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 19 0 R"
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 11 0 R"
         b" /Resources << /XObject << /X0 6 0 R >> >> >>"
     )
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-    pages = b"<< /Type /Pages /Count 200 /Kids [" + b"5 0 R " * 200 + b"] >>"
+    pages = b"<< /Type /Pages /Count 20000 /Kids [" + b"5 0 R " * 20_000 + b"] >>"
     catalog = b"<< /Type /Catalog /Pages 2 0 R >>"
     return written([catalog, pages, font, b"<< >>", page, *forms, stream(b"/X0 Do")])
 
@@ -466,6 +466,7 @@ def test_a_file_that_takes_too_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "_SECONDS_AT_LEAST", 5)
+    monkeypatch.setattr(child, "_SECONDS_PER_MEGABYTE", 0)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
     (page,), (message,) = read(tmp_path)
@@ -525,9 +526,9 @@ def test_a_file_that_needs_too_much_memory_is_left_out(
 
 
 def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> None:
-    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
+    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(100))
     path = tmp_path / "a.docx"
-    path.write_bytes(word_with(run * 1800))
+    path.write_bytes(word_with(run * 18_000))
     most = 768 + path.stat().st_size * 100 // 2**20
     assert most < 900
     with (
