@@ -163,10 +163,10 @@ def test_a_check_that_hangs_is_ended_says_so_and_the_next_claim_is_checked(
     house.hang("relevance", claim)
     worker = house.start_worker()
     house.wait_until_ready()
+    began = time.monotonic()  # a moment before the check hangs
     job = house.queue.submit(claim, "esoteric")
     other = house.queue.submit("The kettle is made of copper.", "esoteric")
     house.wait_for_event(job, "relevance")
-    began = time.monotonic()
     if how == "one thread waits":
         wait_until(lambda: problem_of(house) == "check_hangs", "a word that it hangs")
         assert house.store.get(job.id).state == "running"
