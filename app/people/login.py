@@ -48,7 +48,7 @@ def log_in() -> ResponseReturnValue:
     then = _next(request.form.get("next", ""))
     found = services().users.log_in(request.form.get("token", "").strip())
     if found is None:
-        services().limits.failed_login()  # others behind its address log in meanwhile
+        services().limits.failed_login()  # others at its address can still log in
         return render(LoginPage(then, _WRONG_TOKEN)), HTTPStatus.UNAUTHORIZED
     user, cookie = found
     g.asker = Asker(user.name, user.role)  # for the audit log
