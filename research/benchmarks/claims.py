@@ -7,8 +7,7 @@ import re
 import time
 from collections import defaultdict
 
-from research.benchmarks.corpus import claims, everyday_claims, spread, vital_index
-from research.benchmarks.row import Row, percentile
+from research.benchmarks.row import Row, claims, everyday_claims, percentile, spread, vital_index
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder

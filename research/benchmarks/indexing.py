@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cli.index import build_with_progress
-from research.benchmarks.corpus import HOME
-from research.benchmarks.row import Row
+from research.benchmarks.row import HOME, Row
 from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.corpora.sources import open_corpus

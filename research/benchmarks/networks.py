@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from research.benchmarks.corpus import everyday_claims, spread, vital_index
-from research.benchmarks.row import Row, percentile
+from research.benchmarks.row import Row, everyday_claims, percentile, spread, vital_index
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.models import runtime

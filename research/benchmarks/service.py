@@ -14,8 +14,17 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from research.benchmarks.corpus import HOME, claims, everyday_claims, spread, vital_index
-from research.benchmarks.row import Row, free_port, percentile, resident_megabytes
+from research.benchmarks.row import (
+    HOME,
+    Row,
+    claims,
+    everyday_claims,
+    free_port,
+    percentile,
+    resident_megabytes,
+    spread,
+    vital_index,
+)
 from settings import CHECKOUT
 
 COMMAND_ROUNDS = 5

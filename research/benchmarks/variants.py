@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from research.evaluation.claims import labelled_records
-from research.training.verifier.surfaces import (
+from research.training.verifier.pairs import (
     begun_large,
     begun_small,
     contracted,

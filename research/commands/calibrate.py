@@ -39,7 +39,7 @@ def command(verifier: Path, data: Path) -> None:
     The calibration is written to esoteric-calibration.json in the model's folder.
     """
     from cli.long_work import LongWork
-    from research.training.verifier.pair_calibration import calibrate_to_pairs, pairs_to_fit
+    from research.training.verifier.calibration import calibrate_to_pairs, pairs_to_fit
     from retrieval.models import runtime
     from retrieval.models.own_verifier import read_classifier
 
@@ -71,7 +71,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     """
     from cli.index_bar import IndexBar
     from research.evaluation.evaluate import index_of, indexed
-    from research.training.verifier.search_calibration import Claims, calibrate, claims_to_fit
+    from research.training.verifier.calibration import Claims, calibrate, claims_to_fit
     from retrieval.corpora.wiki.fever import FeverCorpus
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
     from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice

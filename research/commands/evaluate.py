@@ -187,7 +187,7 @@ def _over_corpus(
     settings: Settings, claims: Path, out: Path, names: str, choice: Choice, with_llm: bool
 ) -> None:
     from research.evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
-    from research.evaluation.own_recipes import named_systems
+    from research.evaluation.systems import named_systems
 
     systems, own = named_systems(names)
     evaluation = CorpusEvaluation(
@@ -249,8 +249,7 @@ def _over_pages(
     vectors: str,
 ) -> None:
     from research.evaluation.evaluate import Evaluation, evaluate
-    from research.evaluation.own_recipes import named_systems
-    from research.evaluation.systems import searches_dpr
+    from research.evaluation.systems import named_systems, searches_dpr
     from retrieval.models.papers.report_models import RECIPE
 
     systems, own = named_systems(names)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from research.evaluation.predictions import MOST_EVIDENCE, Answer
+from research.evaluation.run import MOST_EVIDENCE, Answer
 from retrieval.claim import read_claim
 from retrieval.index.errors import no_vectors
 from retrieval.index.interface import DocumentStore

@@ -1,4 +1,7 @@
-"""Reads claims in the format of the FEVER release (Thorne et al. 2018, section 3)."""
+"""Reads annotated claims: of FEVER, of the served corpus, and pairs of a claim and evidence.
+
+FEVER's format: Thorne et al. 2018, section 3.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, TypeAlias
 
 from retrieval.corpora.json_lines import read_json_lines
 from retrieval.errors import BadSource
+from retrieval.text.model_texts import SEPARATOR, evidence_set_text, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 SentenceKey: TypeAlias = tuple[str, int]
@@ -152,3 +156,139 @@ def _evidence_sets(
 def bad_line(where: str, what: str) -> BadSource:
     """Return the error that says what is wrong with a line of claims."""
     return BadSource("bad_claims", f"{where}: {what}.", "Correct or remove that line.")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusClaim(AnnotatedClaim):
+    """A claim over the served corpus.
+
+    ``kind``: what makes it hard, such as ``two-hop``. ``texts``: the sentences of ``evidence``,
+    in the same shape, where the file has them. ``tempting``: a sentence that shares the topic of
+    an undecided claim and does not settle it.
+    """
+
+    kind: str
+    texts: tuple[tuple[str, ...], ...]
+    tempting: SentenceKey | None
+
+
+def read_corpus_claims(path: Path) -> list[CorpusClaim]:
+    """Return the claims in the order of the file, JSON lines.
+
+    A line is ``{"claim", "label", "kind", "evidence"}``, where the evidence is a list of sets
+    ``[[document id, sentence number], ...]``, each sufficient alone; ``texts`` and ``tempting``
+    are optional.
+
+    Raises:
+        BadSource: the file cannot be read or contains no claims, or a line is not such a claim; the
+            message names file and line.
+    """
+    claims = []
+    for where, record, label in labelled_records(path):
+        evidence = _sets(record, where)
+        if bool(evidence) != (label != NOT_ENOUGH_INFO) or not all(evidence):
+            raise bad_line(where, "a decided claim needs evidence and an undecided one has none")
+        claims.append(
+            CorpusClaim(
+                text=record["claim"],
+                label=label,
+                evidence=evidence,
+                kind=text_under(record, "kind", where) or "other",
+                texts=_texts(record, evidence, where),
+                tempting=_tempting(record, where),
+            )
+        )
+    if not claims:
+        raise BadSource("bad_claims", f"{path} contains no claims.", "Give a file of claims.")
+    return claims
+
+
+def _sets(record: dict[str, Any], where: str) -> tuple[tuple[SentenceKey, ...], ...]:
+    try:
+        return tuple(sentence_keys(group, where) for group in record["evidence"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_line(
+            where, "no sets of [document id, sentence number] under 'evidence'"
+        ) from error
+
+
+def _texts(
+    record: dict[str, Any], evidence: tuple[tuple[SentenceKey, ...], ...], where: str
+) -> tuple[tuple[str, ...], ...]:
+    texts = record.get("texts") or []
+    if not (
+        isinstance(texts, list)
+        and all(isinstance(group, list) for group in texts)
+        and all(isinstance(text, str) for group in texts for text in group)
+    ):
+        raise bad_line(where, "'texts' is not a list of lists of sentences")
+    if texts and [len(group) for group in texts] != [len(group) for group in evidence]:
+        raise bad_line(where, "'texts' has another shape than 'evidence'")
+    return tuple(tuple(group) for group in texts)
+
+
+def _tempting(record: dict[str, Any], where: str) -> SentenceKey | None:
+    if record.get("tempting") is None:
+        return None
+    try:
+        (key,) = sentence_keys([record["tempting"]], where)
+    except (TypeError, ValueError) as error:
+        raise bad_line(where, "'tempting' is not [document id, sentence number]") from error
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A claim, its evidence, and the label that the evidence gives the claim.
+
+    ``evidence``: the text as a verifier reads it, titles included. ``title``: of the page that
+    it is from, if known. ``source`` and ``kind``: groups for the results.
+    """
+
+    claim: str
+    evidence: str
+    label: Label
+    title: str | None
+    source: str | None
+    kind: str | None
+
+    @property
+    def sentences(self) -> tuple[tuple[str, str], ...]:
+        """The evidence as (title, sentence): the text before " : " is a title, else it is ""."""
+        parts = (written.partition(" : ") for written in self.evidence.split(SEPARATOR))
+        return tuple((head, text) if colon else ("", head) for head, colon, text in parts)
+
+
+def read_pairs(path: Path) -> Iterator[Pair]:
+    """Yield the pairs in the order of the file, JSON lines.
+
+    A line is ``{"claim", "label", "evidence"}``, where the evidence is a text or a list of
+    ``{"title", "sentence"}``; ``title``, ``source`` and ``kind`` are optional.
+
+    Raises:
+        BadSource: the file cannot be read, or a line is not such a pair; the message names file
+            and line.
+    """
+    for where, record, label in labelled_records(path):
+        title = text_under(record, "title", where)
+        yield Pair(
+            claim=record["claim"],
+            evidence=_given_evidence(record.get("evidence"), title, where),
+            label=label,
+            title=title,
+            source=text_under(record, "source", where),
+            kind=text_under(record, "kind", where),
+        )
+
+
+def _given_evidence(evidence: Any, title: str | None, where: str) -> str:
+    if isinstance(evidence, str) and evidence.strip():
+        return evidence_text(title, evidence) if title else evidence
+    if isinstance(evidence, list) and evidence:
+        try:
+            sentences = [(item["title"], item["sentence"]) for item in evidence]
+        except (KeyError, TypeError) as error:
+            raise bad_line(where, "evidence without a 'title' and a 'sentence' each") from error
+        if all(isinstance(text, str) for sentence in sentences for text in sentence):
+            return evidence_set_text(sentences)
+    raise bad_line(where, "the evidence is neither a text nor a list of titles and sentences")

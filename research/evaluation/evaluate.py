@@ -13,14 +13,11 @@ from typing import Any
 
 from research.evaluation.choice import Choice
 from research.evaluation.claims import FeverClaim, read_fever_claims
-from research.evaluation.latex import latex_of
-from research.evaluation.own_recipes import with_kept
 from research.evaluation.plots import draw
-from research.evaluation.predictions import write_relevance
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import report_of
 from research.evaluation.results import results_of
-from research.evaluation.run import SystemOutcome, has_answered, run_system
+from research.evaluation.run import SystemOutcome, has_answered, run_system, write_relevance
 from research.evaluation.systems import (
     BASELINES,
     Bench,
@@ -29,7 +26,9 @@ from research.evaluation.systems import (
     open_system,
     recipe_of,
     system_names,
+    with_kept,
 )
+from research.evaluation.tables import latex_of
 from retrieval.corpora.wiki.fever import FeverCorpus
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex

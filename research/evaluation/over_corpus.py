@@ -11,23 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from research.evaluation.choice import Choice
-from research.evaluation.claims import SentenceKey, page_key
-from research.evaluation.corpus_claims import CorpusClaim, read_corpus_claims
-from research.evaluation.latex import corpus_latex_of
+from research.evaluation.claims import CorpusClaim, SentenceKey, page_key, read_corpus_claims
 from research.evaluation.measures.corpus import corpus_results
 from research.evaluation.measures.esoteric_table import Search, esoteric_table
 from research.evaluation.measures.language_model import Judged, language_model_results
 from research.evaluation.measures.several_documents import Found, several_documents
-from research.evaluation.own_recipes import with_kept
-from research.evaluation.predictions import (
+from research.evaluation.provenance import claim_folder, provenance_of
+from research.evaluation.report import corpus_report
+from research.evaluation.run import (
     retrieved_of,
     retrieved_record,
     whole_lines,
     write_lines,
 )
-from research.evaluation.provenance import claim_folder, provenance_of
-from research.evaluation.report import corpus_report
-from research.evaluation.systems import BASELINES, Bench, folders_used, open_system, system_names
+from research.evaluation.systems import (
+    BASELINES,
+    Bench,
+    folders_used,
+    open_system,
+    system_names,
+    with_kept,
+)
+from research.evaluation.tables import corpus_latex_of
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.index.interface import DocumentStore

@@ -26,7 +26,8 @@ _WORDS = {
 }
 # The code that decides an answer, with the thresholds. Code that only counts answers may change
 # without computing them again.
-_CODE = ("retrieval", "research/evaluation/baselines.py", "research/evaluation/systems.py")
+_CODE = ("retrieval", *(f"research/evaluation/{name}" for name in ("baselines.py", "systems.py")))
+_DATA = "research/evaluation/changed_recipes.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ def _digest_of_code(root: Path) -> str:
     )
     dumps = (ast.dump(ast.parse(module.read_text(encoding="utf-8"))) for module in modules)
     names = (module.relative_to(root).as_posix() for module in modules)
-    return _sha256("\n".join(f"{name} {dump}" for name, dump in zip(names, dumps, strict=True)))
+    code = [f"{name} {dump}" for name, dump in zip(names, dumps, strict=True)]
+    return _sha256("\n".join([*code, (root / _DATA).read_text(encoding="utf-8")]))
 
 
 def _sha256(text: str) -> str:

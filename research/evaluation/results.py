@@ -18,11 +18,16 @@ from research.evaluation.measures.calibration import (
     reliability,
 )
 from research.evaluation.measures.esoteric_table import esoteric_table, searches_of
-from research.evaluation.measures.scores import FIGURES, figures_of, score_matrix
-from research.evaluation.measures.significance import confidence_intervals, paired_p_values
-from research.evaluation.measures.sufficiency import mean_hops, sufficiency
-from research.evaluation.predictions import Answer
-from research.evaluation.run import SystemOutcome
+from research.evaluation.measures.scores import (
+    FIGURES,
+    confidence_intervals,
+    figures_of,
+    mean_hops,
+    paired_p_values,
+    score_matrix,
+    sufficiency,
+)
+from research.evaluation.run import Answer, SystemOutcome
 from retrieval.types import LABELS
 
 MOST_CONFIDENT = 0.8  # the share that remains without the least confident fifth

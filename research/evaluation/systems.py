@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+import yaml
 
 from research.evaluation.baselines import (
     Bm25Ranker,
@@ -18,8 +20,9 @@ from research.evaluation.baselines import (
     Ranker,
     TfidfRanker,
 )
-from research.evaluation.predictions import Answer, AnswerHop
-from retrieval.errors import UnknownRecipe
+from research.evaluation.provenance import PAIRS
+from research.evaluation.run import Answer, AnswerHop, System
+from retrieval.errors import BadRecipe, UnknownRecipe
 from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.llm_judge.choice import LanguageModelChoice
@@ -28,34 +31,11 @@ from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
 from retrieval.pipeline.assembly import Retriever
+from retrieval.recipes.recipe_files import is_recipe_file, keep_recipe, read_recipe
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.recipes.stage_records import reads_report_models
 from retrieval.system.optional import require_research
 from retrieval.types import Progress, Report
-
-
-class System(Protocol):
-    """Answers claims, one at a time."""
-
-    def warm_up(self) -> None:
-        """Load everything that the first claim needs."""
-        ...
-
-    def answer(self, claim: str) -> Answer:
-        """Return the system's answer.
-
-        Raises:
-            EsotericError: there is no answer.
-        """
-        ...
-
-    def report(self, claim: str) -> Report:
-        """Return the report; that of a baseline has no documents and no hops.
-
-        Raises:
-            EsotericError: there is no answer.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,196 +91,26 @@ BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
 }
 
 
-def _instead(recipe: Recipe, stage: str, other: str) -> Recipe:
-    """Return the recipe with another implementation of a stage."""
-    first, hop = (
-        tuple(other if name == stage else name for name in names)
-        for names in (recipe.first, recipe.hop)
-    )
-    return replace(recipe, first=first, hop=hop)
+def _changed_recipe(name: str, change: Mapping[str, Any]) -> Recipe:
+    """Return the recipe that ``name`` begins with, changed (``changed_recipes.yaml``)."""
+    recipe = RECIPES[name.partition("-")[0]].without(*change.get("without", ()))
+    instead = change.get("instead", {})
+    changed: dict[str, Any] = {
+        part: tuple(instead.get(stage, stage) for stage in change.get(part, getattr(recipe, part)))
+        for part in ("first", "hop", "next")
+    }
+    changed |= {key: change[key] for key in ("ending", "max_hops") if key in change}
+    settings = replace(recipe.settings, **change.get("settings", {}))
+    return replace(recipe, **changed, settings=settings)
 
 
-def _set(recipe: Recipe, **settings: Any) -> Recipe:
-    """Return the recipe with other values of these settings."""
-    return replace(recipe, settings=replace(recipe.settings, **settings))
-
-
-_WHOLE = RECIPES["combined"]
+_CHANGES = yaml.safe_load(Path(__file__).with_name("changed_recipes.yaml").read_text("utf-8"))
 ABLATIONS: dict[str, Recipe] = {
-    f"{_WHOLE.name}-{name}": changed
-    for name, changed in {
-        "one-hop": replace(_WHOLE, max_hops=1),
-        "always-three": replace(_WHOLE, ending="never"),
-        "without-proof": _WHOLE.without("proof", "selection:proved"),
-        "without-hybrid": _instead(_WHOLE, "fusion:hybrid", "fusion"),
-        "without-bridge": _WHOLE.without("bridge"),
-        "without-quantities": _WHOLE.without("quantities"),
-        "without-comparison": _WHOLE.without("comparison"),
-        "without-completion": _WHOLE.without("completion"),
-        "without-subject": _set(_WHOLE, other_subject_share=1.0),
-        "without-paths": _WHOLE.without("paths", "fusion:hybrid", "completion"),
-        "without-questions": _WHOLE.without("titles", "texts", "questions", "ranking"),
-        **{
-            f"without-{name}": replace(_WHOLE, next=tuple(n for n in _WHOLE.next if n != name))
-            for name in _WHOLE.next
-        },
-        # It found no more than the others did, so it was left out (docs/recipes.md).
-        "with-generation": replace(_WHOLE, next=("mentions", "generation", "dense")),
-    }.items()
+    name: _changed_recipe(name, change) for name, change in _CHANGES["ablations"].items()
 }
-
-
-_ESOTERIC, _ADMIRAL, _M3, _FER = (RECIPES[name] for name in ("esoteric", "admiral", "m3", "fer"))
-_M3_RANKING = _M3.without("verification", "quantities", "comparison", "completion")
-# Each does as the paper does where its recipe departs from it; docs/recipes.md has the figures.
 VARIANTS: dict[str, Recipe] = {
-    name: replace(changed, name=name, summary=summary)
-    for name, summary, changed in (
-        (
-            "esoteric-ten-a-question",
-            "ten documents for each question, and all exact titles (report, 3.3.8)",
-            _set(_instead(_ESOTERIC, "ranking", "ranking:each"), document_limit=10),
-        ),
-        (
-            "esoteric-all-titles",
-            "all exact titles are read, however many there are (report, 3.3.9)",
-            _set(_ESOTERIC, keep_exact_titles=True),
-        ),
-        (
-            "esoteric-thousand-texts",
-            "text match passes on 1000 documents (report, 3.3.7)",
-            _set(_ESOTERIC, text_limit=1000),
-        ),
-        (
-            "esoteric-without-words",
-            "no documents by the claim's words (report, 3.3.7)",
-            _set(_ESOTERIC, word_limit=0),
-        ),
-        (
-            "esoteric-every-sentence",
-            "of the opened documents every sentence is read (report, 3.3.10)",
-            _set(_ESOTERIC, sentence_limit=1000, expansion_sentence_limit=1000),
-        ),
-        (
-            "esoteric-by-similarity",
-            "of sentences more probably relevant than not the most similar first (report, 3.3.11)",
-            _set(_instead(_ESOTERIC, "semantic", "semantic:mpnet"), relevance_cutoff=0.5),
-        ),
-        (
-            "esoteric-one-hop",
-            "one hop (report, 3.3)",
-            replace(_ESOTERIC, max_hops=1),
-        ),
-        (
-            "admiral-most-probable",
-            "a part of the claim is open if that is its most probable operator (AdMIRaL, 3.2)",
-            _set(_ADMIRAL, independence_cutoff=None),
-        ),
-        (
-            "admiral-25-beams",
-            "titles are generated with 25 beams (AdMIRaL, A.2)",
-            _set(_ADMIRAL, generation_beams=25),
-        ),
-        (
-            "admiral-top-1",
-            "titles are generated from the best sentence alone (AdMIRaL, table 3: Top-1)",
-            _set(_ADMIRAL, generation_sentences=1),
-        ),
-        (
-            "admiral-not-joint",
-            "documents are scored alone, and no set ranks them (AdMIRaL, table 3: Not-joint)",
-            _set(_ADMIRAL, generation_joint=False),
-        ),
-        (
-            "admiral-without-named",
-            "titles that the sentences name get no search of their own (AdMIRaL, 3.1)",
-            _set(_ADMIRAL, generation_named_beams=0),
-        ),
-        (
-            "admiral-hyperlinks",
-            "title generation reads links after their sentences, if there are any (AdMIRaL, 6)",
-            _set(_ADMIRAL, generation_links=True),
-        ),
-        (
-            "admiral-without-paths",
-            "sentences are read alone (AdMIRaL, 3.1)",
-            _ADMIRAL.without("paths", "fusion", "completion"),
-        ),
-        (
-            "m3-sentences",
-            "each hop hands on and reranks the 200 nearest sentences, not documents (M3, 4)",
-            _set(
-                _instead(_M3, "sentences", "sentences:dense"),
-                dense_limit=200,
-                expansion_limit=600,
-                sentence_limit=200,
-                expansion_sentence_limit=200,
-            ),
-        ),
-        (
-            "m3-hybrid",
-            "paths and sentences ranked by Algorithm 1, not by the verifier (M3, 6.3)",
-            _M3_RANKING,
-        ),
-        (
-            "m3-threshold",
-            "likewise, by score: paths above a threshold, and sentences (M3, 6.3)",
-            _instead(_M3_RANKING, "fusion:hybrid", "fusion"),
-        ),
-        (
-            "m3-scale",
-            "likewise, by score: all paths, scaled by .9, and sentences (M3, 6.3)",
-            _set(
-                _instead(_M3_RANKING, "fusion:hybrid", "fusion"),
-                path_threshold=0.0,
-                path_scale=0.9,
-            ),
-        ),
-        (
-            "m3-without-completion",
-            "no more paths are read if no sentence settles the claim (M3, 3.3)",
-            _M3.without("completion"),
-        ),
-        (
-            "fer-25",
-            "25 candidates, however little relevant (FER, 4.1)",
-            _set(
-                _FER,
-                utility_candidates=25,
-                verified_sentences=25,
-                semantic_limit=25,
-                relevance_cutoff=0.0,
-                semantic_cutoff=-1.0,
-            ),
-        ),
-        (
-            "fer-10",
-            "10 candidates (FER, 4.4)",
-            _set(_FER, utility_candidates=10, verified_sentences=10),
-        ),
-        (
-            "fer-retriever-alone",
-            "sentences are selected before the verifier reads them (FER, 3.2)",
-            replace(
-                _FER,
-                hop=(
-                    "sentences",
-                    "relevance",
-                    "semantic",
-                    "selection:utility",
-                    "verification",
-                    "quantities",
-                    "comparison",
-                    "verdict",
-                ),
-            ),
-        ),
-        (
-            "combined-fer",
-            "the default recipe with FER's selection (FER, 3.2)",
-            _instead(_WHOLE, "selection", "selection:utility"),
-        ),
-    )
+    name: replace(_changed_recipe(name, change), name=name, summary=change["summary"])
+    for name, change in _CHANGES["variants"].items()
 }
 
 
@@ -399,3 +209,47 @@ def _answer(report: Report) -> Answer:
 
 def _ignore(progress: Progress) -> None:
     pass
+
+
+_KEPT = "recipe.yaml"
+
+
+def named_systems(names: str) -> tuple[list[str], dict[str, Recipe]]:
+    """Return the names in a comma-separated list of names and files, and the files' recipes.
+
+    Raises:
+        UnknownRecipe: a name is not known.
+        BadRecipe: a file cannot be used, or its recipe has the name of another system.
+    """
+    own: dict[str, Recipe] = {}
+    systems: list[str] = []
+    for given in (name.strip() for name in names.split(",")):
+        if not is_recipe_file(given):
+            systems += checked_names(given)
+            continue
+        recipe = read_recipe(Path(given))
+        taken = own.get(recipe.name, RECIPES.get(recipe.name))
+        reserved = recipe.name in (*system_names(), PAIRS) and taken is None
+        if reserved or taken not in (None, recipe):
+            raise BadRecipe(
+                "recipe_twice",
+                f"{given}: {recipe.name} is the name of another recipe or baseline.",
+                "Choose another name in the file.",
+            )
+        own[recipe.name] = recipe
+        systems.append(recipe.name)
+    return list(dict.fromkeys(systems)), own
+
+
+def with_kept(out: Path, own: Mapping[str, Recipe], systems: Sequence[str]) -> dict[str, Recipe]:
+    """Keep these recipes below ``out``, and return them with those that are there from before.
+
+    Raises:
+        BadSource: results of another recipe with the same name are there.
+        BadRecipe: a kept file cannot be used.
+    """
+    for name, recipe in own.items():
+        (out / name).mkdir(parents=True, exist_ok=True)
+        keep_recipe(out / name / _KEPT, recipe)
+    files = (path for path in sorted(out.glob(f"*/{_KEPT}")) if path.parent.name not in systems)
+    return {**own, **{recipe.name: recipe for recipe in map(read_recipe, files)}}

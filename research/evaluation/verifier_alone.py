@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from research.evaluation.claims import bad_line
+from research.evaluation.claims import Pair, bad_line, read_pairs
 from research.evaluation.measures.calibration import calibration_error
 from research.evaluation.measures.language_model import Judged, language_model_results
-from research.evaluation.pairs import Pair, read_pairs
-from research.evaluation.predictions import write_lines
 from research.evaluation.provenance import PAIRS
 from research.evaluation.report import language_model_text
+from research.evaluation.run import write_lines
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import explainer
 from retrieval.llm_judge.interface import Explains

@@ -1,69 +1,81 @@
-"""Writes the files beside a trained model's weights: its configuration and its card."""
+"""Writes a trained model: its difference from the base, its configuration and its card.
+
+``cards.yaml`` has what the cards say besides their figures.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
+import yaml
+from torch import nn
 
 from research.training.loop import Hyperparameters
+from research.training.networks.delta import save_delta
+
+_CARDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("cards.yaml").read_text(encoding="utf-8")
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The text of a model card without the figures; ``commands`` reproduce the model."""
-
-    name: str
-    purpose: str
-    architecture: str
-    data: str
-    digests: Mapping[str, str]
-    commands: Sequence[str]
-    definitions: str
-
-
-def write_config(
-    folder: Path, name: str, version: str, max_tokens: int, sha256: str, **more: object
+def write_model(
+    folder: Path,
+    trained: nn.Module,
+    base: nn.Module,
+    rank: int,
+    *,
+    name: str,
+    version: str,
+    max_tokens: int,
+    **more: object,
 ) -> None:
-    """Write ``config.json`` beside ``delta.safetensors``, whose digest is ``sha256``.
+    """Write the difference of two modules (``save_delta``), and ``config.json`` beside it.
 
     ``more``: further entries for this kind of model.
     """
-    config = {"name": name, "version": version, "max_tokens": max_tokens, "sha256": sha256, **more}
+    digest = save_delta(trained, base, folder / "delta.safetensors", rank)
+    config = {"name": name, "version": version, "max_tokens": max_tokens, "sha256": digest, **more}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def write_card(
     folder: Path,
-    card: Card,
+    model: str,
+    digests: Mapping[str, str],
     recipes: Mapping[str, Hyperparameters],
     figures: Mapping[str, Mapping[str, float]],
+    **values: object,
 ) -> None:
-    """Write ``README.md``.
+    """Write ``README.md`` of a model, which ``cards.yaml`` names; ``values`` fill in its text.
 
-    ``recipes`` maps each phase of training to its settings, if it has any; ``figures`` maps the
-    name of each measured model to its figures.
+    ``digests``: of the files that were read. ``recipes`` maps each phase of training to its
+    settings, if it has any; ``figures`` maps the name of each measured model to its figures.
     """
     (weights,) = folder.glob("*.safetensors")
     size = weights.stat().st_size
-    commands = "\n".join(f"    {command}" for command in card.commands)
-    digests = "\n".join(f"- `{file}`: `{digest}`" for file, digest in card.digests.items())
-    text = f"""# {card.name}
+    card = _CARDS[model]
+    said = {key: text.format(**values) for key, text in card.items() if key != "commands"}
+    definitions = said["definitions"]
+    commands = "\n".join(f"    {command}" for command in card["commands"])
+    files = "\n".join(f"- `{file}`: `{digest}`" for file, digest in digests.items())
+    text = f"""# {said["name"]}
 
-{card.purpose}
+{said["purpose"]}
 
-{card.architecture} The trained part, `{weights.name}`, takes {size / 1e6:.1f} MB.
+{said["architecture"]} The trained part, `{weights.name}`, takes {size / 1e6:.1f} MB.
 
 ## Data
 
-{card.data}
+{said["data"]}
 
 SHA-256 of the files:
 
-{digests}
+{files}
 
 ## Recipe
 
@@ -74,7 +86,7 @@ Reproduce with:
 
 ## Figures
 
-Written by that command. {card.definitions} Measured on a small corpus of 11 thousand pages, where
+Written by that command. {definitions} Measured on a small corpus of 11 thousand pages, where
 evidence is easier to find than among the 5.4 million of the full FEVER release.
 
 {_table(figures)}

@@ -101,7 +101,7 @@ def exchanged(text: str, old: str, new: str) -> str:
 
 def refuting(contrast: Contrast, pool: SentencePool) -> list[PoolSentence]:
     """Return the gold sentences that contain the exchanged fact."""
-    gold = [pool.sentences[i] for i in sorted(pool.position[key] for key in contrast.claim.gold)]
+    gold = [pool.sentences[i] for i in pool.gold(contrast.claim)]
     return [s for s in gold if exchanged(s.text, contrast.old, "") != s.text]
 
 
@@ -112,7 +112,7 @@ def symmetric(contrast: Contrast, sentence: PoolSentence) -> list[tuple[str, str
     exchange, where the contrast is true and the original false (symmetric FEVER: Schuster et al.
     2019, section 3).
     """
-    as_it_is = evidence_text(sentence.title, sentence.text)
+    as_it_is = sentence.written
     changed = evidence_text(sentence.title, exchanged(sentence.text, contrast.old, contrast.new))
     return [
         (contrast.original, as_it_is, SUPPORTS),
@@ -128,7 +128,7 @@ def _supported(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> list[_Su
     nearest = pool.nearest([claim.text for claim in kept], NEAR)
     found = []
     for claim, near in zip(kept, nearest, strict=True):
-        pages = [pool.sentences[i] for page in sorted(claim.pages) for i in pool.by_page[page]]
+        pages = [sentence for page in sorted(claim.pages) for sentence in pool.page(page)]
         found.append(
             _Supported(
                 claim=claim,

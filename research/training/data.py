@@ -1,19 +1,83 @@
-"""The data folder that ``esoteric train`` reads, checked and split."""
+"""The data that ``esoteric train`` reads, checked and split: FEVER, Fool Me Twice, everyday."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from research.evaluation.claims import AnnotatedClaim, FeverClaim, read_fever_claims
-from research.training.candidates import CandidateFinder
-from research.training.claims import PageClaim, read_page_claims, read_union_claims
+from research.evaluation.claims import (
+    AnnotatedClaim,
+    CorpusClaim,
+    FeverClaim,
+    bad_line,
+    labelled_records,
+    read_corpus_claims,
+    read_fever_claims,
+    sentence_keys,
+)
 from research.training.contrast import Contrast, contrast_claims
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import CandidateFinder, SentencePool
+from retrieval.corpora.json_lines import read_json_lines
 from retrieval.corpora.wiki.fever import FeverCorpus
+from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import BadSource
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.system.files import digest_of
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
+
+
+@dataclass(frozen=True, slots=True)
+class PageClaim:
+    """A Fool Me Twice claim: its page's title, its gold sentences and others of the page."""
+
+    text: str
+    label: Label
+    title: str
+    gold: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def read_union_claims(path: Path) -> list[AnnotatedClaim]:
+    """Read FEVER claims for which only the union of all evidence sets is known.
+
+    The union is used as the only set.
+
+    Raises:
+        BadSource: a line is not such a claim; the message names file and line.
+    """
+    claims = []
+    for where, record, label in labelled_records(path):
+        try:
+            union = sentence_keys(record["evidence_union"], where)
+        except (KeyError, TypeError, ValueError) as error:
+            raise bad_line(where, "no pairs under 'evidence_union'") from error
+        claims.append(
+            AnnotatedClaim(record["claim"], label, () if label == NOT_ENOUGH_INFO else (union,))
+        )
+    return claims
+
+
+def read_page_claims(path: Path) -> list[PageClaim]:
+    """Read Fool Me Twice claims.
+
+    Raises:
+        BadSource: a line is not such a claim; the message names file and line.
+    """
+    claims = []
+    for number, record in read_json_lines(path, ("text", "label", "wikipedia_page")):
+        where = f"{path}, line {number}"
+        if record["label"] not in LABELS:
+            raise bad_line(where, f"the label is none of {', '.join(LABELS)}")
+        label: Label = record["label"]
+        try:
+            gold = tuple(entry["text"] for entry in record["gold_evidence"])
+            retrieved = tuple(entry["text"] for entry in record["retrieved_evidence"])
+        except (KeyError, TypeError) as error:
+            raise bad_line(where, "no gold_evidence and retrieved_evidence") from error
+        others = tuple(text for text in retrieved if text not in gold)
+        claims.append(PageClaim(record["text"], label, record["wikipedia_page"], gold, others))
+    return claims
+
 
 FILES = (
     "fever-dev/train.jsonl",
@@ -96,4 +160,77 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         dev_pool=dev_pool,
         left_out=len(annotated) + len(one_page) - len(train) - len(page_claims),
         digests={name: digest_of(data / name) for name in FILES},
+    )
+
+
+# The project's own data sets, written by hand about pages of the default corpus.
+_DATASETS = Path(__file__).resolve().parents[1] / "datasets"
+OWN = tuple(_DATASETS / name / "claims.jsonl" for name in ("everyday", "misreadings"))
+
+
+@dataclass(frozen=True, slots=True)
+class EverydayData:
+    """Claims to train on, claims to measure on, and the sentences of the default corpus.
+
+    ``dev``: claims of ``vital/dev.jsonl``; ``dev_2``: those of ``vital/dev-2.jsonl``, which nobody
+    has read. No page with evidence of one of them has evidence of a training claim.
+    """
+
+    claims: list[CorpusClaim]
+    dev: list[CorpusClaim]
+    dev_2: list[CorpusClaim]
+    pool: SentencePool
+    digests: dict[str, str]
+
+    @property
+    def measured_pages(self) -> frozenset[str]:
+        """The pages with evidence of a claim that is measured on."""
+        return frozenset(page for claim in (*self.dev, *self.dev_2) for page in claim.pages)
+
+    @property
+    def described(self) -> str:
+        """The description of the claims in a card."""
+        return (
+            f"{len(self.claims)} everyday claims over the default corpus"
+            " (`research/datasets/everyday` and `misreadings`, `vital/train*.jsonl`), without those"
+            " whose evidence is on a page with evidence of a claim of `vital/dev.jsonl` or"
+            " `dev-2.jsonl`; sentences of such pages are among those that settle nothing"
+        )
+
+
+def load_everyday(data: Path, cache: Path) -> EverydayData:
+    """Read the project's own claims and the folder ``vital`` of the data.
+
+    ``cache`` stores sentence vectors between runs. Training claims whose evidence is on a page with
+    evidence of a dev claim are left out.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    shared = sorted((data / "vital").glob("train*.jsonl"))
+    if not shared:
+        raise BadSource(
+            "bad_data",
+            f"{data} contains no vital/train*.jsonl.",
+            "Point --data at a folder with vital in it.",
+        )
+    measured = [data / "vital" / name for name in ("dev.jsonl", "dev-2.jsonl")]
+    dev, dev_2 = map(read_corpus_claims, measured)
+    held_out = frozenset(page for claim in (*dev, *dev_2) for page in claim.pages)
+    claims = [
+        claim
+        for path in (*OWN, *shared)
+        for claim in read_corpus_claims(path)
+        if held_out.isdisjoint(claim.pages)
+    ]
+    files = {
+        **{f"research/datasets/{path.parent.name}/claims.jsonl": path for path in OWN},
+        **{f"vital/{path.name}": path for path in (*shared, *measured)},
+    }
+    return EverydayData(
+        claims=claims,
+        dev=dev,
+        dev_2=dev_2,
+        pool=SentencePool(VitalCorpus(), MiniLMEncoder(), cache),
+        digests={name: digest_of(path) for name, path in files.items()},
     )

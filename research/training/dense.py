@@ -10,8 +10,10 @@ from all of them, and each example has its own objective.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -20,14 +22,10 @@ from torch import nn
 from torch.nn.functional import cross_entropy, softplus
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.arrays import kept_array
-from research.training.card import Card, write_card, write_config
-from research.training.claims import PageClaim
-from research.training.data import TrainingData, load_data
+from research.training.card import write_card, write_model
+from research.training.data import PageClaim, TrainingData, load_data
 from research.training.dense_examples import DenseExample, ExampleSets
-from research.training.dense_figures import Score, Searches, by_bm25, search_figures
 from research.training.loop import Hyperparameters, Loss, train
-from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer
 from research.training.networks.query import (
     QueryNetwork,
@@ -35,13 +33,121 @@ from research.training.networks.query import (
     packaged_query_network,
     query_inputs,
 )
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import SentencePool, kept_array
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.encoders import EncodableDocument, MiniLMEncoder, Query, QueryEncoder
 from retrieval.models.networks import Tokenizer
 from retrieval.models.shipped import minilm_classifier
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
+
+SENTENCES, PAGES = (1, 5, 20, 100), (5, 20)
+
+Score: TypeAlias = Callable[[Sequence[Query]], NDArray[np.floating[Any]]]
+"""Scores every sentence of a pool for each query: ``(queries, sentences)``, higher is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A claim with one of its gold sentences, as a query, and the gold sentence on another page."""
+
+    query: Query
+    lead: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """The searches in a pool: for the evidence of claims, and for the next sentence of paths.
+
+    ``claims`` are those that one page decides.
+    """
+
+    claims: Sequence[AnnotatedClaim]
+    steps: Sequence[Step]
+    pool: SentencePool
+
+    @classmethod
+    def of(cls, claims: Sequence[AnnotatedClaim], pool: SentencePool) -> Searches:
+        """Return those of the claims whose evidence is in the pool.
+
+        Steps go in both directions between the two sentences of a claim's first such set.
+        """
+        known = [c for c in claims if c.evidence and c.gold <= pool.position.keys()]
+        steps = []
+        for claim in known:
+            pairs = [group for group in claim.evidence if len(group) == 2]
+            if claim.needs_several_pages and pairs:
+                first, second = (pool.position[key] for key in pairs[0])
+                for lead, wanted in ((first, second), (second, first)):
+                    query = (claim.text, (pool.sentences[lead].pair,))
+                    steps.append(Step(query, lead, wanted))
+        return cls([c for c in known if not c.needs_several_pages], steps, pool)
+
+
+def search_figures(score: Score, searches: Searches) -> dict[str, float]:
+    """Return the shares of searches that find their sentences among the first k, %.
+
+    ``sentences_k``: claims with all sentences of an evidence set among the first k. ``pages_k``:
+    claims with all its pages among the first k; a page has the rank of its best sentence.
+    ``next_k``: steps whose sentence is among the first k that are not on the page already read.
+    """
+    pool = searches.pool
+    number = {page: number for number, page in enumerate(pool.by_page)}
+    page_of = np.array([number[sentence.page] for sentence in pool.sentences])
+    sentences, pages = [], []
+    for claim, scores in zip(
+        searches.claims, score([(claim.text, ()) for claim in searches.claims]), strict=True
+    ):
+        by_page = np.full(len(number), -np.inf)
+        np.maximum.at(by_page, page_of, scores)
+        sentences.append(
+            min(max(_rank(scores, pool.position[key]) for key in g) for g in claim.evidence)
+        )
+        pages.append(min(max(_rank(by_page, number[p]) for p, _ in g) for g in claim.evidence))
+    following = []
+    for step, scores in zip(
+        searches.steps, score([step.query for step in searches.steps]), strict=True
+    ):
+        unread = np.array(scores)
+        unread[pool.by_page[pool.sentences[step.lead].page]] = -np.inf
+        following.append(_rank(unread, step.wanted))
+    return {
+        **{f"sentences_{k}": _share(sentences, k) for k in SENTENCES},
+        **{f"pages_{k}": _share(pages, k) for k in PAGES},
+        **{f"next_{k}": _share(following, k) for k in SENTENCES},
+    }
+
+
+def by_bm25(pool: SentencePool) -> Score:
+    """Return BM25 over sentences with their titles, for the words of claim and path."""
+    import bm25s
+
+    counted = bm25s.BM25(k1=1.2, b=0.75)
+    counted.index(_words([sentence.written for sentence in pool.sentences]), show_progress=False)
+
+    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
+        words = _words([f"{claim} {evidence_set_text(path)}" for claim, path in queries])
+        return np.array([counted.get_scores(asked) for asked in words], dtype=np.float32)
+
+    return score
+
+
+def _words(texts: list[str]) -> list[list[str]]:
+    import bm25s
+
+    words: list[list[str]] = bm25s.tokenize(texts, return_ids=False, show_progress=False)
+    return words
+
+
+def _rank(scores: NDArray[np.floating[Any]], row: int) -> int:
+    """Return how many have a higher score than this one."""
+    return int((scores > scores[row]).sum())
+
+
+def _share(ranks: Sequence[int], first: int) -> float:
+    return 100 * sum(rank < first for rank in ranks) / max(1, len(ranks))
+
 
 RECIPE = Hyperparameters(
     epochs=3,
@@ -91,47 +197,35 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
     train(network, examples, loss_of, RECIPE, run, lambda _: search_figures(score, searches))
     trained = search_figures(score, searches)
-    digest = save_delta(network.query, packaged_query_network(), out / "delta.safetensors", RANK)
-    write_config(out, "MiniLM query encoder", VERSION, RECIPE.max_tokens, digest)
+    write_model(
+        out,
+        network.query,
+        packaged_query_network(),
+        RANK,
+        name="MiniLM query encoder",
+        version=VERSION,
+        max_tokens=RECIPE.max_tokens,
+    )
     encoder = QueryEncoder(out)
     shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
     write_card(
         out,
-        _card(data, examples, sets.composed, searches),
+        "dense",
+        data.digests,
         {"dense": RECIPE},
         {"BM25": lexical, "untrained": untrained, "as trained": trained, "as shipped": shipped},
-    )
-
-
-def _card(data: TrainingData, examples: Sized, composed: int, searches: Searches) -> Card:
-    return Card(
-        name="Query encoder",
-        purpose="Turns a claim, and the sentences that were found for it so far, into a vector"
-        " to search the index's sentence vectors with.",
-        architecture="A DistilBERT of six layers whose token vectors are averaged: the packaged"
-        " all-MiniLM-L6-v2 weights (`research/training/networks/query.py`) plus a difference of"
-        f" rank {RANK}; the embeddings are unchanged. The sentence vectors are those of the"
-        " packaged model and were not trained.",
-        data=f"{data.described}. {len(examples)} queries"
-        " (`research/training/dense_examples.py`): these claims, steps from one of their gold"
-        f" sentences to another, {composed} claims over two pages composed from others"
-        " (`research/training/compositions`), and pieces of sentences and mentions of titles.",
-        digests=data.digests,
-        commands=("esoteric train dense --data DATA",),
-        definitions=f"sentences_k, pages_k: of {len(searches.claims)} dev claims that one page"
-        " decides, those with a whole evidence set among the first k sentences, or with its"
-        " pages among the first k pages (a page has the rank of its best sentence), %."
-        f" next_k: of {len(searches.steps)} steps of dev claims that need two pages, from one"
-        " gold sentence to the other, those whose sentence is among the first k that are not"
-        " on the page of the one given, %. BM25: over sentences with their titles. No page with"
-        " evidence of a dev claim was read in training; most other pages were read, mostly as"
-        " negatives. As shipped: cut to the rank above.",
+        claims=data.described,
+        composed=sets.composed,
+        examples=len(examples),
+        rank=RANK,
+        searched=len(searches.claims),
+        steps=len(searches.steps),
     )
 
 
 def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:
     """Return the vectors of these sentences in an index, ``(sentences, 384)``."""
-    pages = [[pool.sentences[i] for i in rows] for rows in pool.by_page.values()]
+    pages = [pool.page(page) for page in pool.by_page]
     made = _page_vectors([(page[0].title, [s.text for s in page]) for page in pages], cache)
     vectors = np.empty_like(made)
     vectors[[i for rows in pool.by_page.values() for i in rows]] = made
@@ -142,7 +236,7 @@ def training_vectors(
     data: TrainingData, dev_vectors: NDArray[np.float32], cache: Path
 ) -> NDArray[np.float32]:
     """Return the vectors of the sentences that training reads: the pool's, then page claims'."""
-    kept = [data.dev_pool.position[s.page, s.sentence_id] for s in data.pool.sentences]
+    kept = [data.dev_pool.position[sentence.key] for sentence in data.pool.sentences]
     return np.concatenate([dev_vectors[kept], page_claim_vectors(data.page_claims, cache)])
 
 
@@ -259,7 +353,7 @@ def likely_evidence(
     texts = [claim.text for claim in claims if claim.label != NOT_ENOUGH_INFO]
     near = pool.nearest(texts, DOUBTFUL)
     pairs = [
-        (text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+        (text, pool.sentences[i].written)
         for text, found in zip(texts, near, strict=True)
         for i in found
     ]

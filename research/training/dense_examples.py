@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.candidates import CandidateFinder
-from research.training.claims import PageClaim
 from research.training.compositions import compositions
-from research.training.data import TrainingData
-from research.training.sentence_pool import SentencePool
+from research.training.data import PageClaim, TrainingData
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.encoders import Query
 from retrieval.text.model_texts import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
@@ -112,7 +110,7 @@ def claim_examples(
         for claim, (row,) in zip(undecided, nearest, strict=True)
     ]
     for claim in claims:
-        gold = _rows(claim, pool)
+        gold = pool.gold(claim)
         if not gold:
             continue
         label = LABELS.index(claim.label)
@@ -132,7 +130,7 @@ def claim_examples(
             examples.append(
                 DenseExample(
                     claim.text,
-                    (_shown(lead, pool),),
+                    (pool.sentences[lead].pair,),
                     tuple(others),
                     tuple(sorted((left | read) - set(others))),
                     (chance.choice(others), label),
@@ -148,10 +146,10 @@ def composed_examples(claims: Sequence[AnnotatedClaim], pool: SentencePool) -> l
     """
     examples = []
     for claim in claims:
-        first, second = (pool.position[key] for key in claim.evidence[0])
+        first, second = pool.rows(claim.evidence[0])
         read = tuple(pool.by_page[pool.sentences[first].page])
         examples.append(DenseExample(claim.text, (), (first,), (second,)))
-        examples.append(DenseExample(claim.text, (_shown(first, pool),), (second,), read))
+        examples.append(DenseExample(claim.text, (pool.sentences[first].pair,), (second,), read))
     return examples
 
 
@@ -190,7 +188,7 @@ def page_examples(pool: SentencePool, limit: int, chance: random.Random) -> list
         mentioned = [
             page
             for page in finder.named(sentence.text)
-            if page != sentence.page and _is_name(pool.sentences[pool.by_page[page][0]].title)
+            if page != sentence.page and _is_name(pool.page(page)[0].title)
         ]
         if mentioned:
             first = pool.by_page[mentioned[0]][0]
@@ -198,22 +196,14 @@ def page_examples(pool: SentencePool, limit: int, chance: random.Random) -> list
     return examples[:limit]
 
 
-def _rows(claim: AnnotatedClaim, pool: SentencePool) -> list[int]:
-    return sorted(pool.position[key] for key in claim.gold if key in pool.position)
-
-
 def _steps(claim: AnnotatedClaim, pool: SentencePool) -> Iterator[tuple[int, list[int]]]:
     """Yield each gold sentence with those of its set that are on other pages."""
     for group in claim.evidence:
         known = [key for key in group if key in pool.position]
         for lead in known:
-            others = [pool.position[key] for key in known if key[0] != lead[0]]
+            others = pool.rows(key for key in known if key[0] != lead[0])
             if others:
                 yield pool.position[lead], others
-
-
-def _shown(row: int, pool: SentencePool) -> tuple[str, str]:
-    return pool.sentences[row].title, pool.sentences[row].text
 
 
 def _is_name(title: str) -> bool:

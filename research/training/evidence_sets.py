@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
-from research.training.candidates import CandidateFinder
-from research.training.claims import PageClaim
 from research.training.compositions import Composition
 from research.training.contrast import Contrast, exchanged, refuting
+from research.training.data import PageClaim
 from research.training.read_texts import Offsets
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 MOST = 5  # sentences of a set
@@ -96,7 +95,7 @@ def contrast_sets(
         sentence = chance.choice(refuting(contrast, pool))
         claim, old, new = contrast.claim.text, contrast.old, contrast.new
         elsewhere = _elsewhere(contrast.claim, candidates, pool)
-        gold = [(sentence.title, sentence.text)]
+        gold = [sentence.pair]
         refuted = _filled(claim, REFUTES, gold, elsewhere, chance)
         made.append(replace(refuted, exchange=_exchange(claim, new, old)))
         if chance.random() < FLIPPED:
@@ -132,7 +131,7 @@ def composition_sets(
         claim, flipped, instead = composition.claim, composition.flipped, composition.in_evidence
         exchange = Exchange(*flipped, instead) if flipped and instead else None
         elsewhere = _elsewhere(claim, candidates, pool)
-        gold = [_pair(key, pool) for key in claim.evidence[0]]
+        gold = pool.pairs(pool.rows(claim.evidence[0]))
         whole = _filled(claim.text, claim.label, gold, elsewhere, chance)
         made.append(replace(whole, exchange=exchange, two_pages=True))
         for number, (left_out, only) in enumerate(zip(gold, composition.parts, strict=True)):
@@ -153,7 +152,7 @@ class _Sets:
 
     def undecided(self) -> EvidenceSet:
         """Return retrieved sentences for the claim, always with the nearest one."""
-        retrieved = [_pair(key, self.pool) for key in _keys(self.candidates, self.pool)]
+        retrieved = self.pool.pairs(self.candidates)
         found = _filled(self.claim.text, NOT_ENOUGH_INFO, retrieved[:1], retrieved[1:], self.chance)
         return replace(found, gold=())
 
@@ -165,14 +164,9 @@ class _Sets:
             return []
         fewest = min(map(len, whole))
         needed = self.chance.choice([group for group in whole if len(group) == fewest])
-        gold = [_pair(key, pool) for key in needed[:MOST_NEEDED]]
+        gold = pool.pairs(pool.rows(needed[:MOST_NEEDED]))
         elsewhere = _elsewhere(claim, self.candidates, pool)[:CONVINCING]
-        others = [
-            _pair(key, pool)
-            for page in sorted(claim.pages)
-            for key in _keys(pool.by_page.get(page, ()), pool)
-            if key not in claim.gold
-        ]
+        others = pool.pairs(pool.beside(claim))
         wrong = [*elsewhere, *self.chance.sample(others, min(len(others), CONVINCING // 2))]
         sets = [_filled(claim.text, claim.label, gold, wrong, self.chance)]
         sets += [self._without(key, needed, elsewhere) for key in self._left_out(needed)]
@@ -201,11 +195,13 @@ class _Sets:
     def _without(
         self, key: SentenceKey, needed: Sequence[SentenceKey], elsewhere: Sequence[Pair]
     ) -> EvidenceSet:
-        left = [_pair(other, self.pool) for other in needed if other != key]
+        left = self.pool.pairs(self.pool.rows(other for other in needed if other != key))
         part = _filled(self.claim.text, NOT_ENOUGH_INFO, left, elsewhere, self.chance)
         # Annotators often add a page's first sentence although its title says enough.
         pages = len({page for page, _ in needed})
-        return replace(part, missing=(_pair(key, self.pool),), known_open=pages > 1)
+        return replace(
+            part, missing=tuple(self.pool.pairs(self.pool.rows([key]))), known_open=pages > 1
+        )
 
 
 def _filled(
@@ -239,13 +235,4 @@ def _length(pair: Pair) -> int:
 
 def _elsewhere(claim: AnnotatedClaim, candidates: Sequence[int], pool: SentencePool) -> list[Pair]:
     """Return retrieved sentences of other pages than the gold ones."""
-    return [_pair(key, pool) for key in _keys(candidates, pool) if key[0] not in claim.pages]
-
-
-def _keys(indices: Sequence[int], pool: SentencePool) -> list[SentenceKey]:
-    return [(pool.sentences[i].page, pool.sentences[i].sentence_id) for i in indices]
-
-
-def _pair(key: SentenceKey, pool: SentencePool) -> Pair:
-    sentence = pool.sentences[pool.position[key]]
-    return sentence.title, sentence.text
+    return pool.pairs(pool.elsewhere(claim, candidates))

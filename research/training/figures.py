@@ -14,16 +14,15 @@ from transformers import PreTrainedTokenizerBase
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.calibration import calibration_error
-from research.training.candidates import CandidateFinder
 from research.training.contrast import Contrast, refuting, symmetric
 from research.training.data import TrainingData
 from research.training.loop import device_of
-from research.training.networks.batches import STEP
-from research.training.sentence_pool import PoolSentence, SentencePool
+from research.training.networks.minilm import STEP
+from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
@@ -124,7 +123,7 @@ def read_claims(classify: Classify, dev: DevClaims) -> Readings:
     config = RetrievalConfig()
     selector = RelativeSelector(config.selection_share, config.selection_limit)
     pairs = [
-        (claim.text, evidence_text(dev.pool.sentences[i].title, dev.pool.sentences[i].text))
+        (claim.text, dev.pool.sentences[i].written)
         for claim, indices in zip(dev.claims, dev.candidates, strict=True)
         for i in indices
     ]

@@ -6,7 +6,7 @@ a sentence adds to those before it (M3, section 3.3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +15,18 @@ from numpy.typing import NDArray
 from torch.nn import Module
 
 from research.evaluation.claims import FeverClaim
-from research.training.candidates import CandidateFinder
-from research.training.card import Card, write_card, write_config
+from research.training.card import write_card, write_model
 from research.training.compositions import compositions
-from research.training.data import TrainingData, load_data
+from research.training.data import load_data
 from research.training.figures import Classify, probabilities, temperature_of
 from research.training.loop import Hyperparameters, classification_loss, switch_off_dropout, train
-from research.training.networks.delta import save_delta
 from research.training.networks.minilm import (
     packaged_classifier,
     pair_tokenizer,
     trained_classifier,
 )
 from research.training.path_examples import path_examples
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.shipped import minilm_classifier
 from retrieval.text.model_texts import evidence_text, path_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
@@ -78,43 +76,29 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
     train(model, examples, loss_of, RECIPE, run, figures)
     trained = figures(model)
     temperature = _temperature(classify, others)
-    digest = save_delta(model, packaged_classifier(LABELS), out / "delta.safetensors", RANK)
-    write_config(
+    write_model(
         out,
-        "MiniLM path reader",
-        VERSION,
-        RECIPE.max_tokens,
-        digest,
+        model,
+        packaged_classifier(LABELS),
+        RANK,
+        name="MiniLM path reader",
+        version=VERSION,
+        max_tokens=RECIPE.max_tokens,
         temperature=round(temperature, 2),
         labels=LABELS,
     )
     shipped = step_figures(minilm_classifier(out).probabilities, steps)
     write_card(
         out,
-        _card(data, made, examples, steps),
+        "path",
+        data.digests,
         {"path": RECIPE},
         {"relevance model": alone, "as trained": trained, "as shipped": shipped},
-    )
-
-
-def _card(data: TrainingData, made: Sized, examples: Sized, steps: Sized) -> Card:
-    return Card(
-        name="Path model",
-        purpose="Reads a claim beside a sentence and the sentences that led to it: does it, with"
-        " them, support the claim, refute it, or not settle it?",
-        architecture="A `DistilBertForSequenceClassification` like the relevance model's, trained"
-        f" from its weights: packaged all-MiniLM-L6-v2 plus a difference of rank {RANK}.",
-        data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
-        f" and pages (`research/training/compositions`); {len(examples)} paths with a candidate"
-        " (`research/training/path_examples.py`).",
-        digests=data.digests,
-        commands=("esoteric train path --data DATA",),
-        definitions=f"Real dev claims that need two pages: {len(steps)} steps from one gold"
-        " sentence to the other (every second; the temperature was fitted to the rest), among"
-        " the sentences of the other page, those near the claim and those near the first one."
-        " first, first_five: steps whose gold sentence is ranked first, among the first five, %."
-        " stance_right: steps whose gold sentence has the stance of the claim's label, %. The"
-        " relevance model reads each candidate alone.",
+        claims=data.described,
+        composed=len(made),
+        examples=len(examples),
+        rank=RANK,
+        steps=len(steps),
     )
 
 
@@ -166,8 +150,8 @@ def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
     near = CandidateFinder(pool).find([claim.text for claim in several])
     steps = []
     for claim, found in zip(several, near, strict=True):
-        group = [pool.position[key] for key in min(claim.evidence, key=len) if key in pool.position]
-        gold = {pool.position[key] for key in claim.gold if key in pool.position}
+        group = pool.rows(min(claim.evidence, key=len))
+        gold = pool.rows(claim.gold)
         if len(group) != 2:
             continue
         for lead, last in (group, group[::-1]):
@@ -176,10 +160,8 @@ def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
             others = [i for i in dict.fromkeys([*page, *found, *near_lead]) if i not in gold]
             if not others:
                 continue
-            texts = [
-                (pool.sentences[i].title, pool.sentences[i].text) for i in (lead, last, *others)
-            ]
-            steps.append(Step(claim, texts[0], tuple(texts[1:])))
+            first, *texts = pool.pairs((lead, last, *others))
+            steps.append(Step(claim, first, tuple(texts)))
     return steps
 
 

@@ -11,11 +11,10 @@ import random
 from collections.abc import Sequence
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim
-from research.training.candidates import CandidateFinder
 from research.training.compositions import Composition
 from research.training.data import TrainingData
 from research.training.loop import Example, labelled
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.text.model_texts import path_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
@@ -38,9 +37,9 @@ def path_examples(
         if claim.label == NOT_ENOUGH_INFO:
             examples += _undecided(claim, found, pool, chance)
             continue
-        sets = [[pool.position[k] for k in group if k in pool.position] for group in claim.evidence]
+        sets = [pool.rows(group) for group in claim.evidence]
         several = [group for group in sets if len(group) > 1]
-        beside = [i for i in found if pool.sentences[i].page not in claim.pages][:NEAR]
+        beside = pool.elsewhere(claim, found)[:NEAR]
         if several and not any(len(group) == 1 for group in sets):
             for _ in range(ANNOTATED if isinstance(claim, FeverClaim) else 1):
                 examples += _of_a_set(claim, chance.choice(several), beside, pool, chance)
@@ -61,7 +60,7 @@ def _of_a_set(
     """The last sentence of the set completes the path of the others; other candidates do not."""
     *path, last = chance.sample(group, min(len(group), LONGEST))
     examples = [_example(claim.text, last, path, claim.label, pool)]
-    gold = {pool.position[key] for key in claim.gold if key in pool.position}
+    gold = pool.rows(claim.gold)
     same = [i for i in pool.by_page[pool.sentences[last].page] if i not in gold]
     wrong = [*chance.sample(same, min(len(same), BESIDE))]
     wrong += chance.sample(beside, min(len(beside), BESIDE + 1 - len(wrong)))
@@ -104,5 +103,5 @@ def _undecided(
 def _example(
     claim: str, candidate: int, path: Sequence[int], label: Label, pool: SentencePool
 ) -> Example:
-    texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in (candidate, *path)]
-    return labelled(claim, path_text(texts[0], texts[1:]), label)
+    last, *leads = pool.pairs((candidate, *path))
+    return labelled(claim, path_text(last, leads), label)

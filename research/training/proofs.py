@@ -34,8 +34,7 @@ from research.training.evidence_sets import (
     page_sets,
 )
 from research.training.lexicon import Lexicon, number_of
-from research.training.read_texts import Offsets, Reader, ReadSentence, ReadSpan
-from research.training.token_vectors import TokenEncoder
+from research.training.read_texts import Offsets, Reader, ReadSentence, ReadSpan, TokenEncoder
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.proof import label_of
 from retrieval.text.model_texts import evidence_set_text, evidence_text

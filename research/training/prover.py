@@ -7,20 +7,24 @@ known to suffice or not to (``research/training/proofs.py``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import Module
 from torch.nn.functional import cross_entropy
 
-from research.training.card import Card, write_card, write_config
+from research.training.card import write_card, write_model
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
+from research.training.evidence_sets import EvidenceSet, claim_sets
 from research.training.figures import DEV, OTHERS, TUNING
-from research.training.lexicon import Lexicon
+from research.training.lexicon import DATABASE, Lexicon
 from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
-from research.training.networks.delta import save_delta
 from research.training.networks.minilm import row_tokenizer, trained_classifier
 from research.training.networks.proof import (
     ProofInputs,
@@ -29,20 +33,111 @@ from research.training.networks.proof import (
     proof_inputs,
 )
 from research.training.proofs import ProofExample, proof_examples
-from research.training.prover_figures import (
-    DevSets,
-    Opinion,
-    fitted_cutoff,
-    fitted_temperature,
-    scaled,
-    sufficiency_figures,
-)
-from research.training.token_vectors import MiniLMTokens
-from research.training.wordnet import DATABASE
+from research.training.read_texts import MiniLMTokens, Offsets
 from retrieval.models.networks import Tokenizer
 from retrieval.models.prover import ProofModel
+from retrieval.proof import cut, label_of
+from retrieval.stages.decide.proof import operator_of
 from retrieval.system.files import digest_of
+from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_set_text
+from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS
+
+Opinion: TypeAlias = NDArray[np.float32]
+"""The probabilities of a claim's spans, shape ``(spans, 4)``, in the order of ``OPERATORS``."""
+
+_INDEPENDENCE = OPERATORS.index(INDEPENDENCE)
+_CUTOFFS = tuple(step / 20 for step in range(1, 20))
+_TEMPERATURES = tuple(0.5 + step / 20 for step in range(71))
+
+
+@dataclass(frozen=True, slots=True)
+class DevSets:
+    """Evidence sets of development claims, and the spans of each claim."""
+
+    sets: Sequence[EvidenceSet]
+    spans: Sequence[Sequence[Offsets]]
+
+    @classmethod
+    def of(cls, data: TrainingData, part: tuple[int, tuple[int, ...]], seed: int) -> DevSets:
+        """Return sets of those of every ``part[0]`` dev claims at the positions ``part[1]``.
+
+        They are made as for training, from the gold sentences, others of their pages and retrieved
+        ones; a claim that cannot be cut is left out.
+        """
+        every, places = part
+        claims = [claim for number, claim in enumerate(data.dev) if number % every in places]
+        parser = EnglishParser()
+        spans = {claim.text: cut(parser.parse(claim.text)) for claim in claims}
+        sets = [one for one in claim_sets(claims, data.dev_pool, seed) if spans[one.claim]]
+        return cls(sets, [spans[one.claim] for one in sets])
+
+
+def openness(opinion: Opinion) -> float:
+    """Return the highest probability of any span that it is open."""
+    return float(opinion[:, _INDEPENDENCE].max())
+
+
+def sufficiency_figures(
+    opinions: Sequence[Opinion], dev: DevSets, cutoff: float
+) -> dict[str, float]:
+    """Return how often the prover is right, in %.
+
+    ``balanced``: the mean share of sets that suffice, and of sets that do not, that are classified
+    correctly. ``open_precision``, ``open_recall``: of the sets that do not suffice. ``two_pages``:
+    as ``balanced``, of claims that need two pages, whole sets against those with a sentence left
+    out. ``label``: sets that suffice whose proof gives the claim's label.
+    """
+    labels = [
+        label_of(operator_of(row, cutoff) for row in opinion.tolist()) for opinion in opinions
+    ]
+    predicted = np.array([openness(opinion) >= cutoff for opinion in opinions])
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+    two = np.array([one.two_pages and (bool(one.gold)) for one in dev.sets])
+    right = [label == one.label for label, one in zip(labels, dev.sets, strict=True)]
+    return {
+        "balanced": _balanced(predicted, truth),
+        "open_precision": 100 * float((predicted & truth).sum() / max(1, predicted.sum())),
+        "open_recall": 100 * float((predicted & truth).sum() / max(1, truth.sum())),
+        "two_pages": _balanced(predicted[two], truth[two]),
+        "label": 100 * float(np.array(right)[~truth].sum() / max(1, (~truth).sum())),
+    }
+
+
+def scaled(opinion: Opinion, temperature: float) -> Opinion:
+    """Return the opinion at another temperature (Guo et al. 2017, 4.2)."""
+    powers = np.maximum(opinion, 1e-9) ** (1 / temperature)
+    probabilities: Opinion = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def fitted_temperature(opinions: Sequence[Opinion], dev: DevSets) -> float:
+    """Return the temperature at which ``openness`` makes the labels of the sets most likely."""
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+
+    def log_loss(temperature: float) -> float:
+        predicted = np.array([openness(scaled(opinion, temperature)) for opinion in opinions])
+        return float(-np.log(np.clip(np.where(truth, predicted, 1 - predicted), 1e-6, 1)).mean())
+
+    return min(_TEMPERATURES, key=log_loss)
+
+
+def fitted_cutoff(opinions: Sequence[Opinion], dev: DevSets) -> float:
+    """Return the cutoff of ``openness`` that best separates sufficient sets from others."""
+    truth = np.array([one.label == NOT_ENOUGH_INFO for one in dev.sets])
+    predicted = np.array([openness(opinion) for opinion in opinions])
+    return max(_CUTOFFS, key=lambda cutoff: _balanced(predicted >= cutoff, truth))
+
+
+def _balanced(predicted: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
+    """Return the mean share, in %, of true and of false cases that are classified correctly.
+
+    If there is only one kind, it is the share of that kind; without cases it is 0.
+    """
+    right = [predicted[truth], ~predicted[~truth]]
+    shares = [float(kind.mean()) for kind in right if len(kind)]
+    return 100 * sum(shares) / max(1, len(shares))
+
 
 RECIPE = Hyperparameters(
     epochs=2,
@@ -95,8 +190,16 @@ def train_prover(
     temperature = round(fitted_temperature(predicted, others), 2)
     cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in predicted], others)
     trained = [scaled(opinion, temperature) for opinion in opinions(dev)]
-    digest = save_delta(network, packaged_proof_network(), out / "delta.safetensors", RANK)
-    write_config(out, "MiniLM prover", VERSION, RECIPE.max_tokens, digest, temperature=temperature)
+    write_model(
+        out,
+        network,
+        packaged_proof_network(),
+        RANK,
+        name="MiniLM prover",
+        version=VERSION,
+        max_tokens=RECIPE.max_tokens,
+        temperature=temperature,
+    )
     model = ProofModel(out)
     shipped = [
         model.read(one.claim, spans, evidence_set_text(one.sentences)).operators
@@ -104,52 +207,23 @@ def train_prover(
     ]
     write_card(
         out,
-        _card(data, wordnet, made, examples, dev, cutoff, temperature),
+        "prover",
+        data.digests | {f"wordnet/{name}": digest_of(wordnet / name) for name in DATABASE},
         {"proofs": RECIPE},
         {
             "as trained": sufficiency_figures(trained, dev, cutoff),
             "as shipped": sufficiency_figures(shipped, dev, cutoff),
         },
-    )
-
-
-def _card(
-    data: TrainingData,
-    wordnet: Path,
-    made: Sized,
-    examples: Sized,
-    dev: DevSets,
-    cutoff: float,
-    temperature: float,
-) -> Card:
-    return Card(
-        name="Prover",
-        purpose="Reads a claim, cut into spans, beside evidence: what does the evidence say about"
-        " each span, and where? Evidence suffices if no span is open (AdMIRaL, section 3.2).",
-        architecture="The packaged all-MiniLM-L6-v2 weights"
-        " (`research/training/networks/minilm.py`), trained from the relevance model's, with heads"
-        " that point from each span into the evidence and name its operator"
-        f" (`research/training/networks/proof.py`). A difference of rank {RANK} and the heads,"
-        " whole; the embeddings are unchanged.",
-        data=f"{data.described}. {len(made)} claims over two pages composed from training claims"
-        f" and pages (`research/training/compositions`). {len(examples)} proofs of claims beside"
-        " evidence that suffices or does not, made with WordNet 3.0 and the packaged model's"
-        " vectors (`research/training/proofs.py`).",
-        digests=data.digests | {f"wordnet/{name}": digest_of(wordnet / name) for name in DATABASE},
-        commands=(
-            "apt-get install wordnet-base",
-            "esoteric train prover --data DATA --wordnet /usr/share/wordnet",
-        ),
-        definitions=f"{len(dev.sets)} evidence sets of one in {DEV[0]} dev claims, made as those of"
-        " training are: gold sentences among others, gold sets with a sentence left out, other"
-        " sentences of the gold pages (which may be evidence that was not annotated), sentences"
-        " retrieved beside undecided claims. balanced: the mean share of sets that suffice and of"
-        " sets that do not that are classified correctly, %. open_precision, open_recall: of the"
-        " sets that do not suffice, %. two_pages: balanced, of claims that need two pages, whole"
-        " sets against those with a sentence left out. label: sets that suffice whose proof gives"
-        f" the claim's label, %. A span is open from a probability of {cutoff:.2f} on; that and"
-        f" the temperature, {temperature:.2f}, were fitted to other dev claims ({len(OTHERS[1])} in"
-        f" {OTHERS[0]}).",
+        claims=data.described,
+        composed=len(made),
+        cutoff=cutoff,
+        every=DEV[0],
+        examples=len(examples),
+        fitted=len(OTHERS[1]),
+        of=OTHERS[0],
+        rank=RANK,
+        sets=len(dev.sets),
+        temperature=temperature,
     )
 
 

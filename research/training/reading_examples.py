@@ -11,12 +11,10 @@ import random
 from collections.abc import Sequence
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.candidates import CandidateFinder
-from research.training.claims import PageClaim
 from research.training.contrast import YEAR, Contrast, refuting, symmetric
-from research.training.data import TrainingData
+from research.training.data import PageClaim, TrainingData
 from research.training.loop import Example, labelled
-from research.training.sentence_pool import SentencePool
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.text.model_texts import evidence_set_text, evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
@@ -59,25 +57,23 @@ def _undecided(
     examples = [_alone(claim.text, i, NOT_ENOUGH_INFO, pool) for i in read_alone]
     if chance.random() < SETS:
         nearest = found[: chance.choice(SET_SIZES)]
-        examples.append(labelled(claim.text, _together(nearest, pool), NOT_ENOUGH_INFO))
+        examples.append(labelled(claim.text, pool.together(nearest), NOT_ENOUGH_INFO))
     return examples
 
 
 def _decided(
     claim: AnnotatedClaim, found: Sequence[int], pool: SentencePool, chance: random.Random
 ) -> list[Example]:
-    gold = sorted(pool.position[key] for key in claim.gold if key in pool.position)
-    sets = [
-        [pool.position[key] for key in group if key in pool.position] for group in claim.evidence
-    ]
+    gold = pool.gold(claim)
+    sets = [pool.rows(group) for group in claim.evidence]
     sufficient = [group[0] for group in sets if len(group) == 1] or gold
     examples = [
         _alone(claim.text, i, claim.label, pool)
         for i in chance.sample(sufficient, min(SINGLES, len(sufficient)))
     ]
     # Sentences near the claim on a gold page may be evidence that was not annotated.
-    elsewhere = [i for i in found if pool.sentences[i].page not in claim.pages]
-    same = [i for page in sorted(claim.pages) for i in pool.by_page.get(page, ()) if i not in gold]
+    elsewhere = pool.elsewhere(claim, found)
+    same = pool.beside(claim)
     if elsewhere and chance.random() < ELSEWHERE:
         convincing = chance.choice(elsewhere[:CONVINCING])
         examples.append(_alone(claim.text, convincing, NOT_ENOUGH_INFO, pool))
@@ -90,7 +86,7 @@ def _decided(
         beside = [i for i in elsewhere if i not in needed][: size - len(needed)]
         chosen = [*needed, *beside]
         chance.shuffle(chosen)
-        examples.append(labelled(claim.text, _together(chosen, pool), claim.label))
+        examples.append(labelled(claim.text, pool.together(chosen), claim.label))
     return examples
 
 
@@ -125,9 +121,4 @@ def _of_one_page(claim: PageClaim, chance: random.Random) -> list[Example]:
 
 
 def _alone(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
-    sentence = pool.sentences[index]
-    return labelled(claim, evidence_text(sentence.title, sentence.text), label)
-
-
-def _together(indices: Sequence[int], pool: SentencePool) -> str:
-    return evidence_set_text([(pool.sentences[i].title, pool.sentences[i].text) for i in indices])
+    return labelled(claim, pool.sentences[index].written, label)

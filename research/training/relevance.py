@@ -7,7 +7,7 @@ probabilities for fewer and harder readings, also of sets of sentences (distilla
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.nn import Module
 
-from research.training.arrays import kept_array
-from research.training.card import Card, write_card, write_config
+from research.training.card import write_card, write_model
 from research.training.contrast import contrast_claims
-from research.training.data import TrainingData, load_data
+from research.training.data import load_data
 from research.training.figures import (
     DEV,
     OTHERS,
@@ -35,15 +34,17 @@ from research.training.figures import (
 from research.training.loop import (
     Example,
     Hyperparameters,
+    Weights,
     classification_loss,
     examples_digest,
+    load_mean,
     train,
+    trained_weights,
 )
-from research.training.networks.delta import save_delta
 from research.training.networks.minilm import packaged_classifier, pair_tokenizer
 from research.training.reading_examples import reading_examples
 from research.training.relevance_examples import relevance_examples
-from research.training.weights import Weights, load_mean, trained_weights
+from research.training.sentence_pool import kept_array
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.shipped import minilm_classifier
 from retrieval.types import LABELS
@@ -116,57 +117,33 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         return of_claims | contrast_figures(read, contrasts, dev.pool)
 
     trained = card_figures(classify)
-    digest = save_delta(model, packaged_classifier(LABELS), out / "delta.safetensors", RANK)
-    write_config(
+    write_model(
         out,
-        "MiniLM relevance model",
-        VERSION,
-        DISTILLED.max_tokens,
-        digest,
+        model,
+        packaged_classifier(LABELS),
+        RANK,
+        name="MiniLM relevance model",
+        version=VERSION,
+        max_tokens=DISTILLED.max_tokens,
         temperature=round(temperature, 2),
         labels=LABELS,
     )
     shipped = card_figures(minilm_classifier(out).probabilities)
     write_card(
         out,
-        _card(data, sentences, drawn[0], contrasts, dev, temperature),
+        "relevance",
+        data.digests,
         {"labelled": LABELLED}
         | {f"distilled {n}": recipe for n, recipe in enumerate(rounds, start=1)},
         {"as trained": trained, "as shipped": shipped},
-    )
-
-
-def _card(
-    data: TrainingData,
-    sentences: Sized,
-    readings: Sized,
-    contrasts: Sized,
-    dev: DevClaims,
-    temperature: float,
-) -> Card:
-    return Card(
-        name="Relevance model",
-        purpose="Reads a claim beside one sentence with its title, or a few: are they relevant to"
-        " the claim, and do they support it, refute it, or not settle it?",
-        architecture="A `DistilBertForSequenceClassification` of six layers over SUPPORTS, REFUTES,"
-        " NOT ENOUGH INFO: the packaged all-MiniLM-L6-v2 weights"
-        f" (`research/training/networks/minilm.py`) plus a difference of rank {RANK}; the"
-        " embeddings are unchanged.",
-        data=f"{data.described}. {len(sentences)} labelled sentences"
-        f" (`research/training/relevance_examples.py`), then {ROUNDS} rounds of {len(readings)}"
-        " readings of one sentence or a few (`research/training/reading_examples.py`) with the"
-        " opinion of a teacher, the verifier (`models/verifier`); the weights are the mean of"
-        " those at the ends of these rounds.",
-        digests=data.digests,
-        commands=(
-            "esoteric train verifier --data DATA",
-            "esoteric train relevance --data DATA",
-        ),
-        definitions=f"{figure_definitions(len(dev.claims), len(data.dev), OTHERS)}"
-        f" exchanges_right: {len(contrasts)} contrast claims made from all dev claims and their"
-        " originals, each beside the first gold sentence with the exchanged fact and beside it"
-        " with the same exchange; the claim's wording alone gives half of them, %. As shipped:"
-        f" cut to the rank above and scaled by temperature {temperature:.2f}.",
+        claims=data.described,
+        contrasts=len(contrasts),
+        figures_of=figure_definitions(len(dev.claims), len(data.dev), OTHERS),
+        rank=RANK,
+        readings=len(drawn[0]),
+        rounds=ROUNDS,
+        sentences=len(sentences),
+        temperature=temperature,
     )
 
 

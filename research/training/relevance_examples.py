@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.claims import PageClaim
+from research.training.data import PageClaim
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import SentencePool
 from retrieval.text.model_texts import evidence_text
@@ -52,11 +52,11 @@ def relevance_examples(
 def _decided(
     claim: AnnotatedClaim, near: NDArray[np.int64], pool: SentencePool, chance: random.Random
 ) -> list[Example]:
-    gold = sorted(pool.position[key] for key in claim.gold if key in pool.position)
+    gold = pool.gold(claim)
     chosen = chance.sample(gold, min(RELEVANT_PER_CLAIM, len(gold)))
-    same = [i for page in sorted(claim.pages) for i in pool.by_page.get(page, ()) if i not in gold]
+    same = pool.beside(claim)
     # Sentences near the claim on a gold page may be evidence that was not annotated.
-    elsewhere = [int(i) for i in near if pool.sentences[i].page not in claim.pages]
+    elsewhere = pool.elsewhere(claim, near)
     irrelevant = chance.sample(same, min(len(same), SAME_DOCUMENT * len(chosen)))
     short = SAME_DOCUMENT * len(chosen) - len(irrelevant)
     convincing = OTHER_DOCUMENTS // 2 * len(chosen) + short
@@ -101,5 +101,4 @@ def _anywhere(
 
 
 def _example(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
-    sentence = pool.sentences[index]
-    return labelled(claim, evidence_text(sentence.title, sentence.text), label)
+    return labelled(claim, pool.sentences[index].written, label)

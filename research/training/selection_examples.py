@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.candidates import CandidateFinder
 from research.training.data import TrainingData
 from research.training.figures import Classify
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from research.training.sentence_pool import CandidateFinder
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 
@@ -89,10 +89,10 @@ def _ranked(
     """Return the sentences found for each claim and its gold ones, most relevant first."""
     pool = data.pool
     near = CandidateFinder(pool).find([claim.text for claim in claims])
-    gold = [sorted(pool.position[k] for k in claim.gold if k in pool.position) for claim in claims]
+    gold = [pool.gold(claim) for claim in claims]
     found = [list(dict.fromkeys([*a, *b])) for a, b in zip(near, gold, strict=True)]
     pairs = [
-        (claim.text, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+        (claim.text, pool.sentences[i].written)
         for claim, indices in zip(claims, found, strict=True)
         for i in indices
     ]
@@ -100,9 +100,7 @@ def _ranked(
     ranked = []
     for claim, indices in zip(claims, found, strict=True):
         sentences = [
-            _Sentence(
-                (s.title, s.text), float(next(relevance)), (s.page, s.sentence_id) in claim.gold
-            )
+            _Sentence(s.pair, float(next(relevance)), s.key in claim.gold)
             for s in (pool.sentences[i] for i in indices)
         ]
         ranked.append(sorted(sentences, key=lambda sentence: -sentence.relevance))

@@ -6,7 +6,7 @@ relevance model with fixed weights, which reads the selected sentences as one te
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,17 +18,16 @@ from torch.nn import Module
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.scores import FIGURES, figures_of, score_matrix
-from research.evaluation.predictions import Answer
-from research.training.arrays import kept_array
-from research.training.card import Card, write_card, write_config
-from research.training.data import TrainingData, load_data
+from research.evaluation.run import Answer
+from research.training.card import write_card, write_model
+from research.training.data import load_data
 from research.training.figures import DEV, TUNING, Classify, DevClaims, read_claims
 from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
-from research.training.networks.delta import save_delta
 from research.training.networks.joint import JointReader, joint_inputs, usefulness
 from research.training.networks.masked import MaskedVerifier, masked_inputs
 from research.training.networks.minilm import row_tokenizer, trained_classifier
 from research.training.selection_examples import SelectionExample, selection_examples
+from research.training.sentence_pool import kept_array
 from research.training.utility_feedback import Losses, evidence_classification, utility_divergence
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.networks import Tokenizer
@@ -95,10 +94,15 @@ def train_selector(
     loss_of = selection_loss(network, verifier, tokenizer, losses)
     train(network, examples, loss_of, RECIPE, run / losses, figures)
     start = JointReader(trained_classifier(relevance_model))
-    digest = save_delta(network, start, out / "delta.safetensors", RANK)
-    begun_with = read_config(relevance_model)["sha256"]
-    write_config(
-        out, "MiniLM selector", VERSION, RECIPE.max_tokens, digest, relevance_model=begun_with
+    write_model(
+        out,
+        network,
+        start,
+        RANK,
+        name="MiniLM selector",
+        version=VERSION,
+        max_tokens=RECIPE.max_tokens,
+        relevance_model=read_config(relevance_model)["sha256"],
     )
     selections = {
         "relative": _by_relevance(dev),
@@ -107,37 +111,20 @@ def train_selector(
         "as shipped": _by_utility(UtilityModel(out, relevance_model), dev),
     }
     measured = {name: selection_figures(dev, kept, read) for name, kept in selections.items()}
-    write_card(out, _card(data, examples, dev, config), {"selector": RECIPE}, measured)
-
-
-def _card(data: TrainingData, examples: Sized, dev: RankedClaims, config: RetrievalConfig) -> Card:
-    return Card(
-        name="Selector",
-        purpose="Reads a claim beside all its candidate sentences at once: which of them are useful"
-        " to decide the claim?",
-        architecture="FER's fine-grained retriever"
-        " (`retrieval/models/papers/selector.py`): one sequence with a [CLS] before"
-        " each sentence; the head reads the mean vector of each sentence, and its output is added"
-        " to the log-odds of the sentence's relevance. The relevance model (`models/relevance`; it"
-        f" cannot be used with another one) plus a difference of rank {RANK}; the embeddings are"
-        " unchanged.",
-        data=f"{data.described}. {len(examples)} of these claims that have annotated sentences,"
-        f" each with the {config.utility_candidates} most relevant of the sentences found for it"
-        " (`research/training/selection_examples.py`). Loss: classification of each sentence as"
-        " annotated evidence or not, and the utility divergence: how much less probable the right"
-        " label is for the relevance model beside the selected sentences than beside the annotated"
-        " ones, with the gradient through its attention mask"
-        " (`research/training/utility_feedback.py`); both have the weight 1.",
-        digests=data.digests,
-        commands=("esoteric train selector --data DATA",),
-        definitions=f"{len(dev.claims)} of {len(data.dev)} dev claims (one in {DEV[0]}), no page"
-        " with their evidence was read in training, with about ten candidate sentences each."
-        " precision, recall, f1: of the sentences selected for decided claims, as in FEVER's"
-        " scorer: the share that is annotated, claims with a whole evidence set among it, and their"
-        " harmonic mean, %. label_accuracy: claims that get the right one of three labels"
-        " with them, %. selected: sentences per claim. relative: without this model, the"
-        f" sentences at least {config.selection_share} as relevant as the best. untrained: those"
-        " that are more probably relevant than not, or the best.",
+    write_card(
+        out,
+        "selector",
+        data.digests,
+        {"selector": RECIPE},
+        measured,
+        candidates=config.utility_candidates,
+        claims=data.described,
+        dev=len(data.dev),
+        every=DEV[0],
+        examples=len(examples),
+        measured=len(dev.claims),
+        rank=RANK,
+        share=config.selection_share,
     )
 
 

@@ -21,8 +21,8 @@ from safetensors.torch import save_file
 from torch.nn.functional import embedding_bag, normalize
 
 from research.evaluation.claims import FeverClaim, read_fever_claims
-from research.training.arrays import kept_array
-from research.training.card import Card, write_card
+from research.training.card import write_card
+from research.training.sentence_pool import kept_array
 from retrieval.corpora.corpus import Corpus, readable_pages
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.fever import FeverCorpus
@@ -79,30 +79,14 @@ def train_static(data: Path, run: Path, out: Path) -> None:
     searches = _Searches(dev, data / "fever-dev" / "wiki-pages", cache)
     write_card(
         out,
-        Card(
-            name="Static encoder",
-            purpose="Encodes documents and their sentences for an index in a fraction of a"
-            " transformer's time; queries of the transformer can be compared with them.",
-            architecture="For each token: its vectors from the packaged all-MiniLM-L6-v2 model,"
-            " mapped by one matrix and multiplied by a weight"
-            " (`retrieval/models/static_encoder.py`).",
-            data=f"{len(rows)} sentences of the default corpus, with the vectors that the"
-            " packaged model gives them.",
-            digests={name: digest_of(data / "fever-dev" / name) for name in ("dev.jsonl",)},
-            commands=("esoteric train static --data DATA",),
-            definitions="Of dev claims that one page decides, searched for by the trained query"
-            " encoder: sentences_k, those with a gold sentence among the first k of all,"
-            " documents_k, those with its page among the first k by the vectors of whole"
-            " documents, and signs_k, likewise by their signs"
-            " (docs/decisions/0012-vectors-as-bits.md), %; the transformer's vectors beside those"
-            " fitted here. The pages were not read in training, though the default corpus has"
-            " articles of the same titles.",
-        ),
+        "static",
+        {"dev.jsonl": digest_of(data / "fever-dev" / "dev.jsonl")},
         {},
         {
             "transformer": searches.figures(MiniLMEncoder()),
             "as shipped": searches.figures(StaticEncoder(out)),
         },
+        sentences=len(rows),
     )
 
 

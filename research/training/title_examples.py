@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions.bridges import BridgeFinder, Mention
-from research.training.compositions.tidying import tidied
+from research.training.compositions.composition import tidied
 from research.training.sentence_pool import PoolSentence, SentencePool
-from retrieval.index.formats.titles import split_disambiguation
 from retrieval.models.papers.decoding import MOST_SENTENCES
 from retrieval.stages.find.generation import SENTENCES
 
@@ -107,13 +106,13 @@ def steps_of(
     """
     steps = []
     for claim in claims:
-        gold = frozenset(pool.position[key] for key in claim.gold if key in pool.position)
+        gold = frozenset(pool.rows(claim.gold))
         for group in claim.evidence:
             if len(group) > MOST_NEEDED or not all(key in pool.position for key in group):
                 continue
             pages = [group[-1][0]] if ordered else sorted({page for page, _ in group})
             for page in pages:
-                leads = tuple(pool.position[key] for key in group if key[0] != page)
+                leads = tuple(pool.rows(key for key in group if key[0] != page))
                 if leads:
                     steps.append(TitleStep(claim.text, leads[:MOST_SENTENCES], page, gold))
     return steps
@@ -127,7 +126,7 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
         for sentence in pool.sentences
         for text in (tidied(sentence.text),)
         for mention in [
-            *finder.named(text, sentence.page, _name(sentence.page, pool)),
+            *finder.named(text, sentence.page, pool.name(sentence.page)),
             *_named_in_lower_case(text, sentence.page, common),
         ]
     ]
@@ -141,10 +140,10 @@ def _page_steps(pool: SentencePool, chance: random.Random) -> list[TitleStep]:
     names = _names_by_length(pool)
     steps = []
     for sentence, text, mention in kept * OF_PAGES:
-        lead = pool.position[sentence.page, sentence.sentence_id]
+        lead = pool.position[sentence.key]
         for claim in made_claims(sentence, text, mention, pool, chance):
             renamed = None
-            name = _name(mention.page, pool)
+            name = pool.name(mention.page)
             if name in sentence.text and chance.random() < RENAMED:
                 new = chance.choice(names[len(name.split())])
                 lead_text = f"{sentence.title} {sentence.text}"
@@ -178,7 +177,7 @@ def _named_in_lower_case(text: str, page: str, common: Mapping[str, str]) -> lis
 def _names_by_length(pool: SentencePool) -> dict[int, list[str]]:
     """Return the names of pages by their number of words; names of two words are mostly persons."""
     names: dict[int, list[str]] = {}
-    for name in dict.fromkeys(_name(page, pool) for page in pool.by_page):
+    for name in dict.fromkeys(pool.name(page) for page in pool.by_page):
         names.setdefault(len(name.split()), []).append(name)
     return names
 
@@ -195,8 +194,8 @@ def made_claims(
     ``text`` is the tidied sentence. In one claim the description of the page replaces its name. The
     other one applies a predicate from a sentence of the named page to the sentence's page.
     """
-    name = _name(sentence.page, pool)
-    own = [pool.sentences[i] for i in pool.by_page[mention.page]]
+    name = pool.name(sentence.page)
+    own = pool.page(mention.page)
     described = _DESCRIPTION.search(tidied(own[0].text))
     claims = []
     if described:
@@ -220,7 +219,7 @@ def _among_others(
     step: TitleStep, near: Sequence[int], pool: SentencePool, chance: random.Random
 ) -> TitleExample:
     """Mix the sentences that lead to the page with up to four that do not, in random order."""
-    name, title = _name(step.page, pool), pool.sentences[pool.by_page[step.page][0]].title
+    name, title = pool.name(step.page), pool.page(step.page)[0].title
     old, new = step.renamed or (name, name)
 
     def leads_elsewhere(index: int) -> bool:
@@ -253,10 +252,6 @@ def _among_others(
         tuple(sorted(order.index(i) for i in step.leads)),
         new if step.renamed else title,
     )
-
-
-def _name(page: str, pool: SentencePool) -> str:
-    return split_disambiguation(pool.sentences[pool.by_page[page][0]].title)[0]
 
 
 def _characters(claim: str, sentences: Sequence[tuple[str, str]]) -> int:

@@ -7,7 +7,7 @@ of the identifiers of the sentences that lead to a document, and of its title (A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -15,14 +15,12 @@ from typing import TypeAlias, cast
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from research.training.candidates import CandidateFinder
-from research.training.card import Card, write_card, write_config
+from research.training.card import write_card, write_model
 from research.training.compositions import compositions
 from research.training.data import TrainingData, load_data
 from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
-from research.training.networks.delta import save_delta
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
-from research.training.sentence_pool import PoolSentence, SentencePool
+from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool
 from research.training.title_examples import TitleExample, steps_of, title_examples
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import DocumentStore
@@ -86,8 +84,15 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     loss_of = title_loss(network, tokenizer, RECIPE.max_tokens)
     train(network, examples, loss_of, RECIPE, run, lambda _: figures_of(read))
     trained = figures_of(read)
-    digest = save_delta(network, packaged_title_network(), out / "delta.safetensors", RANK)
-    write_config(out, "MiniLM titles", VERSION, RECIPE.max_tokens, digest)
+    write_model(
+        out,
+        network,
+        packaged_title_network(),
+        RANK,
+        name="MiniLM titles",
+        version=VERSION,
+        max_tokens=RECIPE.max_tokens,
+    )
     shipped = MiniLMTitleModel(out)
     expander = MentionExpander(cast(DocumentStore, titles), SENTENCES, BEAMS)
     figures = {
@@ -103,36 +108,19 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
     }
     write_card(
         out,
-        _card(data, made, examples, searches),
+        "titles",
+        data.digests,
         {"titles": RECIPE},
         figures,
-    )
-
-
-def _card(data: TrainingData, made: Sized, examples: Sized, searches: Sized) -> Card:
-    return Card(
-        name="Titles",
-        purpose="Reads a claim beside up to five sentences and generates the identifiers of"
-        " those that lead to another document, and its title (AdMIRaL, section 3.1).",
-        architecture="Six encoder layers, the packaged all-MiniLM-L6-v2 weights plus a"
-        f" difference of rank {RANK}, and two decoder layers that can copy what was read"
-        " (`research/training/networks/titles.py`); the embeddings of both are the packaged"
-        " ones.",
-        data=f"{data.described}. {len(examples)} examples"
-        " (`research/training/title_examples.py`): the claims among these that several pages"
-        f" decide, once for each page to look for; {len(made)} claims over two pages composed"
-        " from others (`research/training/compositions`); and sentences that name another"
-        " page, with claims made up for them.",
-        digests=data.digests,
-        commands=("esoteric train titles --data DATA",),
-        definitions=f"{len(searches)} searches: dev claims with evidence on several pages,"
-        " given the gold sentences of all but one, which the claim does not name, and others"
-        f" near the claim, {SENTENCES} in all; no page with evidence of a dev claim was read in"
-        f" training. first, first_five, first_ten: those whose page is among these, %, with a"
-        f" beam of {BEAMS} over the titles of all {len(data.dev_pool.by_page)} pages. The"
-        " mention lookup finds titles that occur in the sentences"
-        " (`retrieval/stages/find/next.py`); in the last row these titles also get a"
-        f" search of their own, with a beam of {NAMED_BEAMS}, as in the recipe `admiral`.",
+        beams=BEAMS,
+        claims=data.described,
+        composed=len(made),
+        examples=len(examples),
+        named_beams=NAMED_BEAMS,
+        pages=len(data.dev_pool.by_page),
+        rank=RANK,
+        searches=len(searches),
+        sentences=SENTENCES,
     )
 
 
@@ -217,7 +205,7 @@ def generated(
     read: Read, titles: TitleTrie, search: TitleSearch, named: TitleTrie | None = None
 ) -> list[str]:
     """Return the pages whose titles a model generates; ``named`` ones get a search of their own."""
-    reading = read(search.claim, [(sentence.title, sentence.text) for sentence in search.sentences])
+    reading = read(search.claim, [sentence.pair for sentence in search.sentences])
     sources = [sentence.page for sentence in search.sentences]
     found = generate(reading, MARKUP, titles, BEAMS, sources, search.seen)
     if named is not None:

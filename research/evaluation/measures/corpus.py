@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from research.evaluation.corpus_claims import CorpusClaim
+from research.evaluation.claims import CorpusClaim
 from research.evaluation.measures.calibration import calibration_error
 from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, OPPOSITE

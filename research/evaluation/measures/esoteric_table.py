@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, get_args
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
-from research.evaluation.predictions import Answer
+from research.evaluation.run import Answer
 from research.evaluation.tables import columns, markdown
 from retrieval.recipes.stage_records import STAGES
 from retrieval.types import FoundBy, Retrieved

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
-from research.evaluation.corpus_claims import CorpusClaim
-from research.evaluation.measures.scores import keys
-from research.evaluation.measures.significance import confidence_intervals
+from research.evaluation.claims import AnnotatedClaim, CorpusClaim, SentenceKey, page_key
+from research.evaluation.measures.scores import confidence_intervals, keys
 from research.evaluation.tables import columns, markdown
 from retrieval.result import ClaimResult
 from retrieval.types import Retrieved

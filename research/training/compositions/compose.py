@@ -9,14 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.compositions.apart import PageWords, joined
+from research.training.compositions.bridges import PageWords, joined
 from research.training.compositions.composition import Composition, Kind
-from research.training.compositions.definitions import Definition, DefinitionReader
-from research.training.compositions.drafts import Draft, Drafter, shared
-from research.training.compositions.exchanges import Exchanges
-from research.training.compositions.predicates import PredicateReader
-from research.training.compositions.statement_finder import StatementFinder
-from research.training.compositions.statements import OpenStatement
+from research.training.compositions.definitions import Definition, DefinitionReader, PredicateReader
+from research.training.compositions.drafts import Draft, Drafter, Exchanges, shared
+from research.training.compositions.statements import OpenStatement, StatementFinder
 from research.training.compositions.vocabulary import DOERS, OCCUPATIONS, PARENT, WORK_NOUNS, trade
 from research.training.contrast import YEAR
 from research.training.data import TrainingData

@@ -1,20 +1,26 @@
-"""Reads from a page's first sentence what its subject is, and makes phrases that describe it."""
+"""What a page's subject is and does: phrases of its first sentence, predicates of the others."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from research.evaluation.claims import SentenceKey
-from research.training.compositions.composition import Fact, Phrase, moved
-from research.training.compositions.syntax import (
+from research.evaluation.claims import AnnotatedClaim, SentenceKey
+from research.training.compositions.composition import (
+    Fact,
+    Phrase,
     facts_of,
+    moved,
     noun_phrase,
     prepositional_phrase,
+    tidied,
+    with_article,
+    with_pronoun,
     written,
 )
-from research.training.compositions.tidying import tidied, with_article, with_pronoun
 from research.training.compositions.vocabulary import (
     KINDS,
     MADE,
@@ -27,6 +33,7 @@ from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import split_disambiguation
 from retrieval.text.english import EnglishParser
 from retrieval.text.word_forms import FUNCTION_WORDS
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Label
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -117,7 +124,7 @@ class DefinitionReader:
 
     def gender(self, page: str) -> str | None:
         """Return "he" or "she" if the page uses only one of them."""
-        says = " ".join(self._pool.sentences[i].text for i in self._pool.by_page[page])
+        says = " ".join(sentence.text for sentence in self._pool.page(page))
         he, she = len(_HE.findall(says)), len(_SHE.findall(says))
         return None if min(he, she) or he == she else ("he" if he else "she")
 
@@ -130,7 +137,7 @@ class DefinitionReader:
         return None
 
     def _opening(self, page: str) -> list[PoolSentence]:
-        return [self._pool.sentences[i] for i in self._pool.by_page[page][:_READ]]
+        return self._pool.page(page)[:_READ]
 
     def _definition(self, sentence: PoolSentence, is_person: bool) -> Definition | None:
         name = split_disambiguation(sentence.title)[0]
@@ -278,3 +285,79 @@ def _tails(doc: Doc, noun: Token) -> list[Phrase]:
         if 1 < len(kept) <= _LONGEST_TAIL and all(doc[i].pos_ != "PRON" for i in kept):
             tails.append(Phrase(written(doc, kept, {}), facts_of(doc, kept)))
     return tails
+
+
+_SENTENCES = 3  # a page's sentences that are read
+_SHORTEST, _LONGEST = 4, 14  # words
+# Words that refer to an earlier sentence, or to more than the subject.
+_POINTING = re.compile(
+    r"\b(?:also|then|this|these|those|such|later|however|subsequently|previously|former|latter"
+    r"|there|instead|another|other|both|too|again|same|he|she|they|it)\b|[:;]"
+)
+_VERB = re.compile(r"(?:never |only )?(?:is|was|are|were|had|did|won|[a-z]+ed|[a-z]+s) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """The part of a sentence from its verb on, which is about its subject."""
+
+    phrase: Phrase
+    label: Label
+    key: SentenceKey
+
+
+class PredicateReader:
+    """Reads predicates about a page."""
+
+    def __init__(
+        self, pool: SentencePool, claims: Sequence[AnnotatedClaim], parser: EnglishParser
+    ) -> None:
+        """Group the claims by the page that decides them."""
+        self._pool = pool
+        self._parser = parser
+        self._claims: dict[str, list[tuple[AnnotatedClaim, SentenceKey]]] = defaultdict(list)
+        for claim in claims:
+            alone = [group[0] for group in claim.evidence if len(group) == 1]
+            if claim.label != NOT_ENOUGH_INFO and alone and alone[0] in pool.position:
+                self._claims[alone[0][0]].append((claim, alone[0]))
+
+    def defining(self, known: Definition) -> list[Predicate]:
+        """Return the predicates of the page's definition."""
+        verb = {"are": "is", "were": "was"}.get(known.verb, known.verb)
+        said = [Phrase(verb).joined(phrase) for phrase in known.nouns]
+        if known.born_in:
+            said.append(Phrase("was").joined(known.born_in))
+        return [Predicate(phrase, SUPPORTS, known.key) for phrase in said]
+
+    def of_claims(self, page: str) -> list[Predicate]:
+        """Return the predicates of training claims that begin with the page's name."""
+        name = self._pool.name(page)
+        return [
+            Predicate(Phrase(said), claim.label, key)
+            for claim, key in self._claims[page]
+            if claim.text.startswith(f"{name} ")
+            and _VERB.match(said := claim.text[len(name) + 1 :].rstrip(" ."))
+            and name not in said
+        ]
+
+    def of_sentences(self, page: str) -> Iterator[Predicate]:
+        """Yield the predicates of short sentences after the first."""
+        name, read = self._pool.name(page), 0
+        for sentence in self._pool.page(page)[1:]:
+            text = tidied(sentence.text).rstrip(" .")
+            words = text.split()
+            fitting = _SHORTEST < len(words) <= _LONGEST
+            if not fitting or words[0] not in {"He", "She", "It", name.split()[-1]}:
+                continue
+            said = " ".join(words[1:])
+            if _POINTING.search(said) or not _VERB.match(said):
+                continue
+            doc = self._parser.parse(text)
+            tokens = range(1, len(doc))
+            if doc[1].pos_ not in ("VERB", "AUX") or doc[1 : len(doc)].text != said:
+                continue
+            phrase = Phrase(said, facts_of(doc, tokens))
+            yield Predicate(phrase, SUPPORTS, sentence.key)
+            read += 1
+            if read == _SENTENCES:
+                return

@@ -14,7 +14,7 @@ from torch.nn.functional import relu
 from torch.nn.utils.rnn import pad_sequence
 from transformers import DistilBertForSequenceClassification
 
-from research.training.networks.batches import padded
+from research.training.networks.minilm import padded
 from retrieval.models.networks import Tokenizer
 from retrieval.models.packaged import MiniLM
 from retrieval.models.papers.selector import USEFUL, joint_row, log_odds

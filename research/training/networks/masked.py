@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from transformers import DistilBertForSequenceClassification
 
-from research.training.networks.batches import padded
+from research.training.networks.minilm import padded
 from retrieval.models.networks import Tokenizer
 from retrieval.models.packaged import MiniLM
 from retrieval.models.papers.selector import pieces

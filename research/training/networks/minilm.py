@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 import torch
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoTokenizer,
     DistilBertForSequenceClassification,
@@ -17,6 +20,24 @@ from research.training.networks.delta import add_delta
 from retrieval.models.networks import Tokenizer
 from retrieval.models.packaged import MiniLM, distilbert_config, minilm_folder
 from retrieval.models.trained_model import read_config
+
+STEP = 8
+
+
+def width_for(tokens: int) -> int:
+    """Return the width of a batch whose longest row has this many tokens."""
+    return -(-tokens // STEP) * STEP
+
+
+def padded(rows: Sequence[torch.Tensor], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the rows with ``padding`` after the shorter ones, and a mask with 1 for tokens.
+
+    Both of shape ``(rows, width)``.
+    """
+    ids = pad_sequence(list(rows), batch_first=True, padding_value=padding)
+    ids = pad(ids, (0, width_for(ids.shape[1]) - ids.shape[1]), value=padding)
+    lengths = torch.tensor([len(row) for row in rows])
+    return ids, (torch.arange(ids.shape[1]) < lengths[:, None]).long()
 
 
 def packaged_body() -> DistilBertModel:

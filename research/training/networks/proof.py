@@ -10,8 +10,7 @@ import torch
 from torch import nn
 from transformers import DistilBertModel
 
-from research.training.networks.batches import width_for
-from research.training.networks.minilm import packaged_body
+from research.training.networks.minilm import packaged_body, width_for
 from retrieval.models.networks import Tokenizer
 from retrieval.models.packaged import MiniLM
 from retrieval.models.prover import proof_row

@@ -11,8 +11,7 @@ from torch import nn
 from torch.nn.functional import normalize
 from transformers import DistilBertModel
 
-from research.training.networks.batches import padded
-from research.training.networks.minilm import packaged_body
+from research.training.networks.minilm import packaged_body, padded
 from retrieval.models.encoders import Query, QueryEncoder, query_rows
 from retrieval.models.networks import Row, Tokenizer
 from retrieval.models.packaged import MiniLM

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from research.evaluation.pairs import Pair, read_pairs
-from research.training.everyday import EverydayData
+from research.evaluation.claims import Pair, read_pairs
+from research.training.data import EverydayData
 from research.training.loop import Example, labelled
 from retrieval.text.model_texts import evidence_text
 from retrieval.text.word_forms import FUNCTION_WORDS
@@ -130,7 +130,7 @@ def _capitals(everyday: EverydayData, chance: random.Random) -> Iterator[Example
     for sentence in everyday.pool.sentences:
         found = _CAPITAL.match(sentence.text)
         if found:
-            known.append((found[1], found[3], evidence_text(sentence.title, sentence.text)))
+            known.append((found[1], found[3], sentence.written))
     for city, place, text in known:
         yield labelled(f"{city} is the capital of {place}.", text, SUPPORTS)
         for other, elsewhere, of_other in chance.sample(known, min(_OTHER_CAPITALS, len(known))):
@@ -151,7 +151,7 @@ def _terms(everyday: EverydayData, chance: random.Random) -> Iterator[Example]:
         first, last = int(found[1]), int(found[2])
         if last - first < _SHORTEST_TERM or sentence.page in everyday.measured_pages:
             continue
-        text = evidence_text(sentence.title, sentence.text)
+        text = sentence.written
         inside = chance.sample(range(first + 1, last), 2)
         outside = (last + chance.randint(2, 30), first - chance.randint(2, 30))
         for year, label in (

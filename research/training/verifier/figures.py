@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from research.evaluation.corpus_claims import CorpusClaim
+from research.evaluation.claims import CorpusClaim, Pair, read_pairs
 from research.evaluation.measures.calibration import calibration_error
-from research.evaluation.pairs import Pair, read_pairs
-from research.training.candidates import CandidateFinder
-from research.training.everyday import EverydayData
+from research.training.data import EverydayData
 from research.training.figures import Classify
+from research.training.sentence_pool import CandidateFinder
 from retrieval.system.files import digest_of
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 # One in so many pairs of a development file is measured, and the same number is fitted to.
@@ -67,7 +66,7 @@ class DevReadings:
             fitted=fitted,
             decided=[claim for claim in everyday.dev if claim.evidence],
             undecided=[
-                (claim, evidence_text(pool.sentences[i].title, pool.sentences[i].text))
+                (claim, pool.sentences[i].written)
                 for claim, indices in near
                 for i in indices[:NEAREST]
             ],

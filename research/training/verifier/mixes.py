@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import TypeVar
 
 from research.training.compositions import Composition
-from research.training.data import TrainingData
-from research.training.everyday import EverydayData
+from research.training.data import EverydayData, TrainingData
 from research.training.figures import Classify
 from research.training.loop import Example
 from research.training.reading_examples import reading_examples
-from research.training.verifier.assertions import AssertionData
 from research.training.verifier.by_rule import made_by_rule
-from research.training.verifier.composed import composed_examples
-from research.training.verifier.meaning import MeaningData
-from research.training.verifier.misread import misread_examples
-from research.training.verifier.pairs import QUOTAS, pair_examples
-from research.training.verifier.retrieved import retrieved_examples
-from research.training.verifier.surfaces import resurfaced
+from research.training.verifier.pairs import (
+    QUOTAS,
+    AssertionData,
+    MeaningData,
+    pair_examples,
+    resurfaced,
+)
+from research.training.verifier.retrieved import (
+    composed_examples,
+    misread_examples,
+    retrieved_examples,
+)
 from retrieval.system.files import digest_of
 
 
@@ -36,7 +40,7 @@ class Mix:
     settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
     that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
     texts that assert or only mention a claim. ``meaning``: how often each pair about meaning is
-    read, each time in another form (``surfaces``).
+    read, each time in another form (``resurfaced``).
     """
 
     pairs: Mapping[str, int]
@@ -53,20 +57,20 @@ class Mix:
     def described(self) -> str:
         """Its description in a card, with the files of this folder that make each kind."""
         kinds = (
-            (self.meaning, f"pairs about meaning, {self.meaning} times each", "meaning"),
+            (self.meaning, f"pairs about meaning, {self.meaning} times each", "pairs"),
             (
                 self.assertions,
                 f"{self.assertions} texts that assert or mention a claim",
-                "assertions",
+                "pairs",
             ),
             (self.everyday, f"readings of {self.everyday} everyday claims", "retrieved"),
             (self.fever, f"{self.fever} readings of FEVER's claims", "../reading_examples"),
-            (self.misread, f"misread sentences for {self.misread} claims of each", "misread"),
+            (self.misread, f"misread sentences for {self.misread} claims of each", "retrieved"),
             (self.by_rule, f"{self.by_rule} readings of each kind made by rule", "by_rule"),
             (
                 self.composed,
                 f"readings of {self.composed} claims composed of two pages",
-                "composed",
+                "retrieved",
             ),
         )
         parts = [f"{text} (`{file}.py`)" for count, text, file in kinds if count]

@@ -1,17 +1,23 @@
-"""Claims of public data sets with their evidence: the verifier's first training data.
+"""Claims with given evidence: public pairs, texts that assert a claim or not, pairs about meaning.
 
-In a contrastive pair only one fact differs, and the evidence is the right one. Retrieved sentences
-are learnt later (``research/training/verifier/retrieved.py``).
+Each claim is read in one of the forms in which people write it: a verifier that has seen a claim in
+one form only gives another label to another form.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from research.evaluation.pairs import Pair, read_pairs
+from research.evaluation.claims import Pair, labelled_records, read_pairs, sentence_keys
 from research.training.loop import Example, labelled
+from research.training.sentence_pool import SentencePool
+from retrieval.errors import BadSource
+from retrieval.system.files import digest_of
+from retrieval.text.plain_form import SHORT_FORMS, in_full
 
 # Pairs of each source, mostly all of it. VitaminC has the most: its evidence differs in one fact.
 # InfoTabs has numbers and dates; the general sources teach paraphrase and inference. Pairs made by
@@ -69,3 +75,175 @@ def _drawn(groups: Iterable[list[Example]], quota: int, chance: random.Random) -
     order = list(groups)
     chance.shuffle(order)
     return [example for group in order for example in group][:quota]
+
+
+# The project's own data set; every fifth wording of a kind is in ``held-out.jsonl``.
+ASSERTIONS = Path(__file__).resolve().parents[2] / "datasets" / "assertion"
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionData:
+    """Texts to train on, frames for any claim, and texts of other wordings to measure on."""
+
+    examples: list[Example]
+    frames: list[Pair]
+    held_out: list[Pair]
+    digests: dict[str, str]
+
+    @property
+    def described(self) -> str:
+        """The description of the texts in a card."""
+        return (
+            f"{len(self.examples)} pairs of `research/datasets/assertion/train.jsonl` and"
+            f" `assertion/train.jsonl`, {len(self.frames)} frames of"
+            f" `research/datasets/assertion/frames.jsonl`; the {len(self.held_out)} of"
+            " `held-out.jsonl` are of wordings that none of these has"
+        )
+
+
+def load_assertions(data: Path) -> AssertionData:
+    """Read ``research/datasets/assertion`` and the folder ``assertion`` of the data.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    files = {
+        "research/datasets/assertion/train.jsonl": ASSERTIONS / "train.jsonl",
+        "assertion/train.jsonl": data / "assertion" / "train.jsonl",
+    }
+    frames = ASSERTIONS / "frames.jsonl"
+    return AssertionData(
+        examples=[
+            labelled(pair.claim, pair.evidence, pair.label)
+            for path in files.values()
+            for pair in read_pairs(path)
+        ],
+        frames=list(read_pairs(frames)),
+        held_out=list(read_pairs(ASSERTIONS / "held-out.jsonl")),
+        digests={
+            name: digest_of(path)
+            for name, path in {**files, "research/datasets/assertion/frames.jsonl": frames}.items()
+        },
+    )
+
+
+# The project's own data set. ``documents.jsonl`` names sentences of the default corpus.
+MEANING = Path(__file__).resolve().parents[2] / "datasets" / "meaning"
+_MEANING_NAME = "research/datasets/meaning/"
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningData:
+    """Pairs to train on, and pairs about other texts to measure on."""
+
+    examples: list[Example]
+    held_out: list[Pair]
+    digests: dict[str, str]
+
+    @property
+    def described(self) -> str:
+        """The description of the pairs in a card."""
+        return (
+            f"{len(self.examples)} pairs about meaning, of `{_MEANING_NAME}` and"
+            " `meaning/train-*.jsonl`;"
+            f" the {len(self.held_out)} of `held-out.jsonl` have other texts"
+        )
+
+
+def load_meaning(data: Path, pool: SentencePool) -> MeaningData:
+    """Read ``research/datasets/meaning`` and the folder ``meaning`` of the data.
+
+    ``pool``: the sentences of the default corpus.
+
+    Raises:
+        BadSource: a file is missing or cannot be read.
+    """
+    shared = sorted((data / "meaning").glob("train*.jsonl"))
+    if not shared:
+        raise BadSource(
+            "bad_data",
+            f"{data} contains no meaning/train*.jsonl.",
+            "Point --data at a folder with meaning in it.",
+        )
+    documents = MEANING / "documents.jsonl"
+    texts = [MEANING / "train.jsonl", *shared]
+    return MeaningData(
+        examples=[
+            *(labelled(p.claim, p.evidence, p.label) for file in texts for p in read_pairs(file)),
+            *_of_documents(documents, pool),
+        ],
+        held_out=list(read_pairs(MEANING / "held-out.jsonl")),
+        digests={
+            **{_MEANING_NAME + path.name: digest_of(path) for path in (texts[0], documents)},
+            **{f"meaning/{path.name}": digest_of(path) for path in shared},
+        },
+    )
+
+
+def _of_documents(path: Path, pool: SentencePool) -> Iterator[Example]:
+    """Yield the pairs of claims and ``sentences`` of the default corpus, [document id, number]."""
+    for where, record, label in labelled_records(path):
+        keys = sentence_keys(record["sentences"], where)
+        text = pool.together(pool.position[key] for key in keys)
+        yield labelled(record["claim"], text, label)
+
+
+_SHORT = re.compile(rf"\b({'|'.join(map(re.escape, SHORT_FORMS.values()))})\b")
+_SHORT_FORM = {full: short for short, full in SHORT_FORMS.items()}
+
+
+def contracted(claim: str) -> str:
+    """Return the claim with "isn't" for "is not"."""
+    return _SHORT.sub(lambda found: _SHORT_FORM[found[0]], claim)
+
+
+def without_stop(claim: str) -> str:
+    """Return the claim without its full stop."""
+    return claim.removesuffix(".")
+
+
+def with_stop(claim: str) -> str:
+    """Return the claim with a full stop, unless it ends with another mark."""
+    return claim if claim[-1:] in ".?!" else f"{claim}."
+
+
+def begun_small(claim: str) -> str:
+    """Return the claim with a small first letter."""
+    return claim[:1].lower() + claim[1:]
+
+
+def begun_large(claim: str) -> str:
+    """Return the claim with a capital."""
+    return claim[:1].upper() + claim[1:]
+
+
+def in_small_letters(claim: str) -> str:
+    """Return the claim as it is typed in a search box."""
+    return without_stop(claim).lower()
+
+
+def quoted(claim: str) -> str:
+    """Return the claim in quotation marks."""
+    return f"“{claim}”"
+
+
+def as_written(claim: str) -> str:
+    """Return the claim."""
+    return claim
+
+
+_ENDS: Sequence[Callable[[str], str]] = (as_written, with_stop, without_stop)
+_BEGINNINGS = (as_written, begun_large, begun_large, begun_small)
+_FORMS = (as_written, in_full, contracted)
+_WHOLES = (*[as_written] * 8, in_small_letters, quoted)
+
+
+def resurfaced(examples: Sequence[Example], chance: random.Random) -> list[Example]:
+    """Return the examples, each claim in a form drawn by ``chance``; the target stays."""
+    return [replace(one, claim=_drawn_form(one.claim, chance)) for one in examples]
+
+
+def _drawn_form(claim: str, chance: random.Random) -> str:
+    for forms in (_FORMS, _BEGINNINGS, _ENDS, _WHOLES):
+        claim = chance.choice(forms)(claim)
+    return claim

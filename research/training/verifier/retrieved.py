@@ -1,8 +1,9 @@
-"""Claims with retrieved sentences: the verifier's examples in most phases.
+"""Claims with retrieved sentences: evidence among wrong ones, misread ones, composed claims.
 
 A pipeline finds ten sentences on the topic, of which one or two settle the claim. So half of these
 examples are sentences that settle nothing, and the evidence is read among wrong sentences as often
-as alone.
+as alone. A single wrong reading can decide the verdict, so readings that the verifier of the
+previous phase misreads are added: training with easy sentences does not prevent them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from research.evaluation.corpus_claims import CorpusClaim
-from research.training.candidates import CandidateFinder
+from research.evaluation.claims import AnnotatedClaim, CorpusClaim
+from research.training.compositions import Composition
+from research.training.figures import Classify
 from research.training.loop import Example, labelled
-from research.training.sentence_pool import SentencePool
-from retrieval.text.model_texts import evidence_set_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
+from research.training.sentence_pool import CandidateFinder, SentencePool
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, OPPOSITE, REFUTES, SUPPORTS, Label
 
 NEAREST = 2  # sentences near a decided claim that may be read as wrong; one more if undecided
 NEAR = 6  # wrong sentences that are added to the evidence are drawn from so many of the nearest
@@ -66,8 +67,7 @@ def retrieved_examples(
         else:
             readings = _decided(claim, wrong_together, chance)
         for indices, label in readings:
-            texts = [(pool.sentences[i].title, pool.sentences[i].text) for i in indices]
-            examples.append(labelled(claim.text, evidence_set_text(texts), label))
+            examples.append(labelled(claim.text, pool.together(indices), label))
     return examples
 
 
@@ -129,14 +129,9 @@ def _with_wrong_sentences(
             evidence = []
         else:
             wrong = [i for i in near[number][:NEAREST] if (number, i) not in settling]
-            same = [
-                i
-                for page in sorted(claim.pages)
-                for i in pool.by_page[page]
-                if i not in marked[number] and i not in near[number][:NEAREST]
-            ]
+            same = [i for i in pool.beside(claim) if i not in near[number][:NEAREST]]
             wrong += chance.sample(same, min(1, len(same)))
-            evidence = [pool.position[key] for key in min(claim.evidence, key=len)]
+            evidence = pool.rows(min(claim.evidence, key=len))
         rest = [i for i in near[number] if (number, i) not in settling]
         result.append(_Claim(claim.text, claim.label, evidence, wrong, rest[:NEAR]))
     return result
@@ -159,7 +154,7 @@ def _settling(
         [
             (
                 claims[number].text,
-                evidence_set_text([(pool.sentences[i].title, pool.sentences[i].text)]),
+                pool.together([i]),
             )
             for number, i in asked
         ]
@@ -169,3 +164,99 @@ def _settling(
         for (number, i), opinion in zip(asked, probabilities, strict=True)
         if opinion[LABELS.index(claims[number].label)] >= AGREES
     }
+
+
+ALONE = 2  # readings of one sentence for an undecided claim
+PAIRS = 6  # and of two sentences
+DECIDED = 2  # pairs that are read for a decided claim
+MISREAD = 0.5  # a reading is misread if the wrong labels have at least this probability together
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A claim with sentences; ``wrong``: labels that these cannot give the claim."""
+
+    claim: str
+    evidence: str
+    wrong: tuple[Label, ...]
+
+
+def misread_examples(
+    claims: Sequence[AnnotatedClaim], pool: SentencePool, classify: Classify, seed: int
+) -> list[Example]:
+    """Return readings that ``classify`` gets wrong.
+
+    ``classify`` is the verifier after the previous phase: (claim, evidence) pairs to probabilities.
+    It reads sentences near each claim, alone and in pairs from two pages. None is annotated as
+    evidence. If the claim is NOT ENOUGH INFO, both other labels are wrong. If it is decided, only
+    the opposite label is: a sentence with the claim's own label may be evidence that was not
+    annotated. Most people would call some of FEVER's undecided claims refuted; FEVER does not.
+    """
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([claim.text for claim in claims])
+    readings = [
+        reading
+        for claim, near in zip(claims, found, strict=True)
+        for reading in _misreadings(claim, near, pool, chance)
+    ]
+    probabilities = classify([(reading.claim, reading.evidence) for reading in readings])
+    return [
+        labelled(reading.claim, reading.evidence, NOT_ENOUGH_INFO)
+        for reading, opinion in zip(readings, probabilities, strict=True)
+        if sum(opinion[LABELS.index(label)] for label in reading.wrong) >= MISREAD
+    ]
+
+
+def _misreadings(
+    claim: AnnotatedClaim, near: Sequence[int], pool: SentencePool, chance: random.Random
+) -> Iterator[_Reading]:
+    marked = pool.rows(claim.gold)
+    rest = [i for i in near if i not in marked]
+    # Sentences of one page are mostly about the same thing; pairs from two pages are misread.
+    pairs = [(a, b) for a in rest for b in rest if pool.sentences[a].page != pool.sentences[b].page]
+    if claim.label == NOT_ENOUGH_INFO:
+        wrong: tuple[Label, ...] = (SUPPORTS, REFUTES)
+        sets = [(i,) for i in chance.sample(rest, min(ALONE, len(rest)))]
+        count = PAIRS
+    else:
+        wrong, sets, count = (OPPOSITE[claim.label],), [], DECIDED
+    for indices in [*sets, *chance.sample(pairs, min(count, len(pairs)))]:
+        yield _Reading(claim.text, pool.together(indices), wrong)
+
+
+AMONG = 0.5  # share of claims whose evidence is also read beside a wrong sentence
+BESIDE = 4  # wrong sentences are drawn from so many of the nearest
+
+
+def composed_examples(
+    composed: Sequence[Composition], pool: SentencePool, seed: int
+) -> list[Example]:
+    """Return readings of each claim: with both sentences, with one, and with one and a wrong one.
+
+    A claim that names the page that links both (kind ``apposition``) is only read with both: one
+    sentence can refute it.
+    """
+    chance = random.Random(seed)
+    found = CandidateFinder(pool).find([one.claim.text for one in composed])
+    examples = []
+    for one, candidates in zip(composed, found, strict=True):
+        evidence = pool.rows(one.claim.evidence[0])
+        pages = {pool.sentences[i].page for i in evidence}
+        wrong = [i for i in candidates if pool.sentences[i].page not in pages][:BESIDE]
+        for indices, label in _readings(one, evidence, wrong, chance):
+            examples.append(labelled(one.claim.text, pool.together(indices), label))
+    return examples
+
+
+def _readings(
+    one: Composition, evidence: Sequence[int], wrong: Sequence[int], chance: random.Random
+) -> Iterator[tuple[list[int], Label]]:
+    """Yield sentences that are read together, in random order, with the label they give."""
+    yield chance.sample(evidence, 2), one.claim.label
+    if wrong and chance.random() < AMONG:
+        yield chance.sample([*evidence, chance.choice(wrong)], 3), one.claim.label
+    if one.kind != "apposition":
+        yield [chance.choice(evidence)], NOT_ENOUGH_INFO
+        if wrong:
+            pair = [chance.choice(evidence), chance.choice(wrong)]
+            yield chance.sample(pair, 2), NOT_ENOUGH_INFO

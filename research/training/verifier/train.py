@@ -12,17 +12,16 @@ other kind, so that nothing is forgotten. It can also start from a trained verif
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
 from transformers import PreTrainedTokenizerBase
 
-from research.training.card import Card, write_card, write_config
+from research.training.card import write_card, write_model
 from research.training.compositions import compositions
-from research.training.data import load_data
-from research.training.everyday import load_everyday
+from research.training.data import load_data, load_everyday
 from research.training.figures import Classify, probabilities
 from research.training.loop import (
     Hyperparameters,
@@ -31,14 +30,12 @@ from research.training.loop import (
     switch_off_dropout,
     train,
 )
-from research.training.networks.delta import add_delta, save_delta
+from research.training.networks.delta import add_delta
 from research.training.networks.mpnet import packaged_verifier, pair_tokenizer
-from research.training.verifier.assertions import load_assertions
+from research.training.verifier.calibration import fitted_scaling
 from research.training.verifier.figures import DEFINITIONS, DevReadings
-from research.training.verifier.meaning import load_meaning
 from research.training.verifier.mixes import Mix, Sources, mixed_examples
-from research.training.verifier.pairs import QUOTAS
-from research.training.verifier.scaling import fitted_scaling
+from research.training.verifier.pairs import QUOTAS, load_assertions, load_meaning
 from retrieval.models.shipped import verifier
 from retrieval.models.trained_model import read_config
 from retrieval.types import LABELS
@@ -168,13 +165,14 @@ def train_verifier(
         classify([(pair.claim, pair.evidence) for pair in dev.fitted]),
         [pair.label for pair in dev.fitted],
     )
-    digest = save_delta(network, packaged_verifier(cache, LABELS), out / "delta.safetensors", RANK)
-    write_config(
+    write_model(
         out,
-        "MPNet verifier",
-        VERSION,
-        _START.max_tokens,
-        digest,
+        network,
+        packaged_verifier(cache, LABELS),
+        RANK,
+        name="MPNet verifier",
+        version=VERSION,
+        max_tokens=_START.max_tokens,
         labels=LABELS,
         temperature=temperature,
         bias=bias,
@@ -182,37 +180,17 @@ def train_verifier(
     shipped = dev.figures(verifier(cache, in_search=False, folder=out).probabilities)
     write_card(
         out,
-        _card(start, phases, sources, dev, temperature, bias),
+        "verifier",
+        {**sources.digests, **dev.digests},
         {name: recipe for name, (recipe, _) in phases.items()},
         {"as trained": trained, "as shipped": shipped},
-    )
-
-
-def _card(
-    start: Path | None,
-    phases: Mapping[str, tuple[Hyperparameters, Mix]],
-    sources: Sources,
-    dev: DevReadings,
-    temperature: float,
-    bias: Sequence[float],
-) -> Card:
-    return Card(
-        name="Verifier",
-        purpose="Labels a claim beside evidence: one sentence with its title, or several. Its"
-        " labels are the stances that are shown, and the verdict is made from them.",
-        architecture="all-mpnet-base-v2 (12 layers, 109 million weights, Apache 2.0, in five"
-        " packages) with a head over SUPPORTS, REFUTES, NOT ENOUGH INFO that reads the first and"
-        " the mean vector (`research/training/networks/mpnet.py`). All weights are trained except"
-        f" the embeddings; `delta.safetensors` is the difference, cut to rank {RANK}.",
-        data=_started_from(start)
-        + "".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items())
-        + f"{sources.described}.",
-        digests={**sources.digests, **dev.digests},
-        commands=("esoteric train verifier --data DATA", "esoteric train calibration --data DATA"),
-        definitions=f"{DEFINITIONS} As shipped: cut to that rank, in 8 bits, scaled by temperature"
-        f" {temperature:.2f}, with a bias of NOT ENOUGH INFO of {bias[-1]:.2f}; for searches the"
-        " second command then fits biases and a scale of the verdict to whole searches (`in_search`"
-        " in `config.json`).",
+        bias=bias[-1],
+        figures_of=DEFINITIONS,
+        phases="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items()),
+        rank=RANK,
+        sources=sources.described,
+        started=_started_from(start),
+        temperature=temperature,
     )
 
 

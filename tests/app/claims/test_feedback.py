@@ -11,8 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.people.visitor import COOKIE
-from research.evaluation.corpus_claims import read_corpus_claims
-from research.evaluation.pairs import read_pairs
+from research.evaluation.claims import read_corpus_claims, read_pairs
 from tests.app.api.test_claims import assert_error
 from tests.app.claim_documents import claim_document
 from tests.app.people.test_visitor import submit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selenium.webdriver.common.by import By
 
-from research.evaluation.corpus_claims import read_corpus_claims
+from research.evaluation.claims import read_corpus_claims
 from retrieval.result import ClaimResult
 from tests.app.browser import assert_no_complaints
 from tests.app.walks.walker import Walker

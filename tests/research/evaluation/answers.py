@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from research.evaluation.claims import FeverClaim
-from research.evaluation.predictions import Answer, AnswerHop
+from research.evaluation.run import Answer, AnswerHop
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Retrieved, SentenceKey
 
 

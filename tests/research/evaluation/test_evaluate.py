@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from itertools import combinations
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from retrieval.models.shipped import PATH, PROVER, RELEVANCE_MODEL, SELECTOR, VERIFIER
-from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import DEFAULT_RECIPE
 from tests.research.training.pages import fever_page
 from tests.support.command import Ran, esoteric
@@ -22,9 +19,8 @@ from tests.support.shipped_recipes import SHIPPED
 
 pytestmark = pytest.mark.models
 
+
 SYSTEMS = [*SHIPPED, "bm25", "minilm", "tfidf"]
-# The models that choose the evidence and give the verdicts.
-READING = [RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR]
 CLAIMS: list[dict[str, Any]] = [
     {
         "id": 1,
@@ -132,14 +128,6 @@ def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> No
         assert (out / plot).read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_report_defines_every_figure_that_it_shows(out: Path) -> None:
-    report = (out / "report.md").read_text(encoding="utf-8")
-    table = report.split("## Figures")[1].split("\n\n")[2].splitlines()[2:]
-    shown = {re.sub(r"@\d+$", "@k", row.split("|")[1].strip()) for row in table}
-    assert len(shown) == 8
-    assert shown == set(re.findall(r"^- \*\*(.+)\*\*: ", report, re.MULTILINE))
-
-
 def test_the_passages_are_those_of_the_retriever_and_not_the_selected_ones(out: Path) -> None:
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     for name in SYSTEMS:
@@ -157,15 +145,6 @@ def test_the_passages_are_those_of_the_retriever_and_not_the_selected_ones(out: 
         assert text["combined_precision"] == 2 / sum(count)
 
 
-def test_a_sample_is_of_decided_claims_and_a_half_is_named(data: Path, out: Path) -> None:
-    run = evaluate(data, out, "--recipe", "bm25", "--sample", "2", "--seed", "1")
-    assert run.returncode == 0, run.stderr
-    assert "program, by document" in run.stdout
-    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    assert results["data"]["claims"]["labels"]["NOT ENOUGH INFO"] == 0
-    assert results["data"]["claims"]["choice"].startswith("A sample of decided claims")
-
-
 def test_an_evaluation_without_new_claims_only_computes_the_figures_again(
     data: Path, out: Path
 ) -> None:
@@ -174,25 +153,6 @@ def test_an_evaluation_without_new_claims_only_computes_the_figures_again(
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith(f"{DEFAULT_RECIPE}: label accuracy")
     assert (out / DEFAULT_RECIPE / "predictions.jsonl").read_bytes() == before
-
-
-def test_a_run_of_one_system_leaves_the_others_in_the_report(data: Path, out: Path) -> None:
-    assert evaluate(data, out, "--recipe", "bm25").returncode == 0
-    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
-    assert list(results["recipes"]) == SYSTEMS
-    assert results["data"]["command"].endswith("--recipe bm25")
-    assert results["data"]["models"] == [version_of(read_config(f)) for f in READING]
-
-
-def test_undecided_claims_alone_have_no_row_in_the_table_of_the_report(
-    data: Path, tmp_path: Path
-) -> None:
-    claims = write_json_lines(tmp_path / "claims.jsonl", *CLAIMS[2:])
-    run = evaluate(data, tmp_path / "out", "--claims", str(claims))
-    assert run.returncode == 0, run.stderr
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "ESOTERIC report's table" not in report
-    assert "| evidence F1 | – |" in report  # noqa: RUF001
 
 
 def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_path: Path) -> None:

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from research.evaluation.pairs import Pair, read_pairs
+from research.evaluation.claims import Pair, read_pairs
 from research.evaluation.verifier_alone import (
-    WORST,
     pair_results,
     quantity_results,
-    report_of_pairs,
     with_arithmetic,
 )
 from retrieval.text.model_texts import evidence_text
@@ -62,6 +60,8 @@ PAIRS = [
     pair(NOT_ENOUGH_INFO, "land", None, 3),
     pair(SUPPORTS, None, "number", 4),
 ]
+
+
 SAID = np.array(
     [
         (0.75, 0.25, 0.0),  # right
@@ -111,40 +111,6 @@ def test_wrong_labels_are_listed_the_most_confident_first() -> None:
             "confidence": 0.5,
         },
     ]
-
-
-def test_of_many_wrong_labels_the_first_of_the_most_confident_are_listed() -> None:
-    many = [pair(REFUTES, n=n) for n in range(WORST + 5)]
-    said = np.array([(0.5, 0.0, 0.5)] * 4 + [(1.0, 0.0, 0.0)] * (WORST + 1), dtype=np.float32)
-    results = pair_results(many, said)
-    assert [item["claim"] for item in results["worst"]] == [
-        f"Claim {n}." for n in range(4, 4 + WORST)
-    ]
-
-
-def test_the_report_has_a_table_for_each_grouping_that_the_pairs_have() -> None:
-    counted = quantity_results(PAIRS, SAID[::-1], SAID, [0, 1])
-    about = {
-        "command": "esoteric evaluate",
-        "file": "mine.jsonl",
-        "model": "Fake 7",
-        "quantities": counted,
-    }
-    report = report_of_pairs({**about, **pair_results(PAIRS, SAID)})
-    assert "4 pairs of `mine.jsonl`, labelled by Fake 7: label accuracy\n50.0 %" in report
-    assert "expected calibration error 0.250." in report
-    for label, row in zip(LABELS, ("2 | 50.0", "1 | 0.0", "1 | 100.0"), strict=True):
-        assert f"\n| {label} | {row} |" in report
-    assert "| source | pairs | label accuracy, % |\n|---|---|---|\n| sea | 2 | 50.0 |" in report
-    assert "| kind | pairs | label accuracy, % |\n|---|---|---|\n| number | 2 | 50.0 |" in report
-    assert "the 2 most confident errors" in report
-    assert "Arithmetic decided 2 of them, 1 rightly." in report
-    assert "Without it the label accuracy is 25.0 %." in report
-
-    plain = report_of_pairs({**about, **pair_results([pair(SUPPORTS)], SAID[:1])})
-    assert "| label |" in plain
-    assert "| source |" not in plain
-    assert "| kind |" not in plain
 
 
 def supports_filled_halves(claim: str, _: str) -> Opinion:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim
-from research.training.claims import PageClaim
 from research.training.contrast import Contrast
-from research.training.data import TrainingData
+from research.training.data import PageClaim, TrainingData
 from research.training.loop import Example
 from research.training.sentence_pool import SentencePool
 from retrieval.corpora.wiki.fever import FeverCorpus

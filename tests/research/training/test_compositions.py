@@ -1,20 +1,14 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions import Composition, compositions
-from research.training.compositions.apart import PageWords, Piece, joined
-from research.training.compositions.bridges import BridgeFinder
-from research.training.compositions.composition import Fact, Phrase
-from research.training.compositions.definitions import DefinitionReader
-from research.training.compositions.exchanges import Exchanges
+from research.training.compositions.bridges import BridgeFinder, PageWords
 from research.training.compositions.statements import OpenStatement, statements
-from research.training.compositions.tidying import tidied, with_article, with_pronoun
 from research.training.sentence_pool import SentencePool
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
@@ -42,9 +36,13 @@ PAGES = {
         "She directed Garden of Tin in 1999 .",
     ],
 }
+
+
 QUIET_HARBOUR = AnnotatedClaim(
     "Quiet Harbour was made by Ingrid Solheim.", SUPPORTS, ((("Quiet_Harbour", 0),),)
 )
+
+
 CHEMISTRY = AnnotatedClaim(
     "Ingrid Solheim never studied chemistry.", REFUTES, ((("Ingrid_Solheim", 1),),)
 )
@@ -149,11 +147,6 @@ def test_half_of_each_kind_is_refuted(pool: SentencePool, limit: int) -> None:
         assert labels.count(SUPPORTS) == labels.count(REFUTES)
 
 
-def test_the_same_seed_makes_the_same_claims(pool: SentencePool) -> None:
-    assert made_from(pool, seed=3) == made_from(pool, seed=3)
-    assert made_from(pool, seed=3) != made_from(pool, seed=4)
-
-
 def said_of(
     text: str, about: str, pool: SentencePool, parser: EnglishParser
 ) -> list[OpenStatement]:
@@ -175,78 +168,3 @@ def test_a_sentence_makes_a_statement_if_it_plainly_says_it_of_its_page(
         assert told == case.get("statement", told)
         assert statement.single == case.get("single", statement.single)
         assert statement.role == case.get("role", statement.role)
-
-
-def test_a_definition_gives_trades_nation_and_year(
-    pool: SentencePool, parser: EnglishParser
-) -> None:
-    known = DefinitionReader(pool, parser).definition("Ingrid_Solheim")
-    assert known is not None
-    assert (known.verb, known.is_person, known.born) == ("is", True, "1941")
-    assert {phrase.text for phrase in known.phrases} == {
-        "a Norwegian photographer",
-        "a photographer",
-        "a screenwriter",
-        "a Norwegian screenwriter",
-        "a Norwegian person",
-    }
-    (phrase,) = [one for one in known.phrases if one.text == "a Norwegian photographer"]
-    assert phrase.facts == (Fact(2, 11, "nation"), Fact(12, 24, "trade"))
-
-
-def test_a_replacement_for_a_fact_is_on_neither_page_and_has_the_right_article(
-    pool: SentencePool, parser: EnglishParser
-) -> None:
-    reader = DefinitionReader(pool, parser)
-    known = [reader.definition(page) for page in ("Pavel_Drozd", "Sofia_Marchetti")]
-    exchanges = Exchanges(one for one in known if one is not None)
-    phrase = Phrase("a Czech novelist", (Fact(2, 7, "nation"),))
-    exchanged = exchanges.exchanged(phrase, "He is a Czech novelist.", random.Random(0))
-    assert exchanged == (Phrase("an Italian novelist", (Fact(3, 10, "nation"),)), "Czech")
-    both = "He is a Czech novelist of Italian birth."
-    assert exchanges.exchanged(phrase, both, random.Random(0)) is None
-
-
-def test_nations_that_do_not_exclude_each_other_are_not_exchanged() -> None:
-    phrase = Phrase("a Scottish poet", (Fact(2, 10, "nation"),))
-    assert Exchanges([]).exchanged(phrase, "", random.Random(0)) is None
-
-
-def test_words_that_are_also_on_the_other_page_belong_to_no_part(pool: SentencePool) -> None:
-    pieces = [Piece("Night Ferry was directed by ", 0), Piece("a Czech director of film", 1)]
-    claim = joined(pieces, ("Night_Ferry", "Pavel_Drozd"), PageWords(pool))
-    assert claim is not None
-    assert [claim.text[start:end] for start, end in claim.parts[1]] == ["Czech director"]
-    told = [Piece("Night Ferry was directed by ", 0), Piece("a thriller", 1)]
-    assert joined(told, ("Night_Ferry", "Pavel_Drozd"), PageWords(pool)) is None
-
-
-def test_ambiguous_and_longer_names_are_no_bridges(tmp_path: Path) -> None:
-    pages = {
-        "Mara": ["Mara is a village ."],
-        "Mara_-LRB-band-RRB-": ["Mara were a Swedish band ."],
-        "Tin_Road": ["Tin Road is a street ."],
-    }
-    finder = BridgeFinder(pool_of(pages, WordEncoder(), tmp_path))
-
-    def named(text: str) -> list[str]:
-        return [mention.page for mention in finder.named(text, "Other", "Other")]
-
-    assert named("It was painted near Mara.") == []
-    assert named("It was recorded by the Swedish band Mara.") == ["Mara_-LRB-band-RRB-"]
-    assert named("It runs along Tin Road.") == ["Tin_Road"]
-    assert named("It runs along Tin Road Lane.") == []
-    assert named("It runs along Old Tin Road.") == []
-
-
-def test_sentences_are_tidied_as_claims_are_written() -> None:
-    sentence = 'The " Red- Cap " ( 1951 ; lost [ in part ] ) , by Ann \'s low- cost studio .'
-    assert tidied(sentence) == "The Red-Cap, by Ann's low-cost studio."
-    assert with_pronoun("The Red Cap is old.", "Red Cap", "It") == "It is old."
-    assert with_pronoun("Red Caps are old.", "Red Cap", "It") == "Red Caps are old."
-    assert [with_article(noun) for noun in ("Irish poet", "European", "university", "hour")] == [
-        "an Irish poet",
-        "a European",
-        "a university",
-        "an hour",
-    ]

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.contrast import contrast_claims, exchanged, refuting, symmetric
+from research.training.contrast import contrast_claims, refuting, symmetric
 from research.training.figures import contrast_figures
 from research.training.sentence_pool import SentencePool
 from retrieval.models.encoders import MiniLMEncoder
@@ -15,6 +15,7 @@ from retrieval.types import REFUTES, SUPPORTS
 from tests.research.training.pages import pool_of
 
 pytestmark = pytest.mark.models
+
 
 PAGES = {
     "Cecilia_Bridge": [
@@ -73,17 +74,6 @@ def test_a_year_is_moved_by_thirty_years_at_most(pool: SentencePool) -> None:
 )
 def test_what_cannot_be_exchanged_safely_makes_no_contrast(text: str, pool: SentencePool) -> None:
     assert made_from(supported(text, "Cecilia_Bridge", 0), pool) == []
-
-
-def test_only_whole_words_are_exchanged() -> None:
-    assert exchanged("Iran and the Iranian coast of Iran.", "Iran", "Oman") == (
-        "Oman and the Iranian coast of Oman."
-    )
-
-
-def test_the_same_seed_makes_the_same_contrasts(pool: SentencePool) -> None:
-    claims = [supported("The Cecilia Bridge opened in 1931.", "Cecilia_Bridge", 1), *OTHERS]
-    assert contrast_claims(claims, pool, 3) == contrast_claims(claims, pool, 3)
 
 
 def test_a_contrast_and_its_original_are_each_true_once_and_false_once(pool: SentencePool) -> None:

@@ -1,20 +1,23 @@
-"""What is held out: nothing of a dev claim's pages is read in training."""
+"""What is read, and what is held out: nothing of a dev claim's pages is read in training."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from research.training.data import TrainingData, load_data
 from research.training.reading_examples import reading_examples
 from research.training.relevance_examples import relevance_examples
+from research.training.sentence_pool import PoolSentence, SentencePool, kept_array
+from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
-from tests.research.training.pages import fever_page
+from tests.research.training.pages import fever_page, pool_of
+from tests.retrieval.index.pages import ListCorpus
+from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
-
-pytestmark = pytest.mark.models
 
 PAGES = {
     "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
@@ -28,6 +31,8 @@ PAGES = {
         "Nobody lives on it .",
     ],
 }
+
+
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
 TRAIN = [
     ("Ash Lamp is a boat.", "REFUTES", "Ash_Lamp"),
@@ -35,6 +40,8 @@ TRAIN = [
     ("Elm Pier was painted by Ida Holm.", "NOT ENOUGH INFO", None),
     ("Fir Boat was painted by Ida Holm.", "NOT ENOUGH INFO", None),
 ]
+
+
 ONE_PAGE = ["Fir Boat", "Elm Pier"]
 
 
@@ -69,6 +76,7 @@ def of_one_page(title: str) -> dict[str, Any]:
     return text | {"gold_evidence": gold, "retrieved_evidence": gold}
 
 
+@pytest.mark.models
 def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(data: TrainingData) -> None:
     assert [claim.text for claim in data.train] == [
         "Ash Lamp is a boat.",
@@ -79,6 +87,7 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(data: Train
     assert data.left_out == 3
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_that_is_read_comes_from_such_a_page(data: TrainingData, seed: int) -> None:
     read = [
@@ -89,6 +98,59 @@ def test_nothing_that_is_read_comes_from_such_a_page(data: TrainingData, seed: i
     assert not [one for one in read if "Elm Pier :" in one.evidence or "storm" in one.evidence]
 
 
+@pytest.mark.models
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"contains no fever-dev/train\.jsonl"):
         load_data(tmp_path, tmp_path, seed=0)
+
+
+SPLIT = Page("Pier", "Pier", None, "Oak. Iron.", ("The pier is long.", "", "It is made of oak."))
+EMPTY = Page("Empty", "Empty", None, "")
+WHOLE = Page("Ida_Holm", "Ida Holm", None, "Ida Holm was an engineer. She kept bees.")
+LAST = Page("Boat", "Boat", None, "The boat is blue.")
+
+
+def test_pages_are_split_by_their_source_or_else_as_an_index_splits_them(tmp_path: Path) -> None:
+    corpus = ListCorpus((WHOLE, EMPTY, SPLIT, LAST))
+    pool = SentencePool(corpus, WordEncoder(), tmp_path)
+    assert pool.sentences == [
+        PoolSentence("Ida_Holm", 0, "Ida Holm", "Ida Holm was an engineer."),
+        PoolSentence("Ida_Holm", 1, "Ida Holm", "She kept bees."),
+        PoolSentence("Pier", 0, "Pier", "The pier is long."),
+        PoolSentence("Pier", 2, "Pier", "It is made of oak."),
+        PoolSentence("Boat", 0, "Boat", "The boat is blue."),
+    ]
+    assert pool.by_page == {"Ida_Holm": [0, 1], "Pier": [2, 3], "Boat": [4]}
+    assert pool.position["Pier", 2] == 3
+
+
+def test_a_pool_without_some_pages_finds_what_is_left(tmp_path: Path) -> None:
+    pages = {"Pier": ["The pier is long."], "Boat": ["The boat is blue."], "Lamp": ["A blue lamp."]}
+    pool = pool_of(pages, WordEncoder(), tmp_path)
+    (found,) = pool.nearest(["The blue boat."], 2)
+    assert [pool.sentences[i].page for i in found] == ["Boat", "Lamp"]
+    rest = pool.without({"Boat"})
+    (found,) = rest.nearest(["The blue boat."], 2)
+    assert [rest.sentences[i].page for i in found] == ["Lamp", "Pier"]
+
+
+def test_an_array_is_made_once(tmp_path: Path) -> None:
+    made = []
+
+    def make() -> np.ndarray:
+        made.append(1)
+        return np.array([1.5, 2.5])
+
+    first = kept_array(tmp_path / "below/array.npy", make)
+    assert kept_array(tmp_path / "below/array.npy", make).tolist() == first.tolist() == [1.5, 2.5]
+    assert made == [1]
+
+
+def test_an_array_that_was_not_finished_is_not_there(tmp_path: Path) -> None:
+    def stopped() -> np.ndarray:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept_array(tmp_path / "array.npy", stopped)
+    (tmp_path / "array.partial").write_bytes(b"half")
+    assert kept_array(tmp_path / "array.npy", lambda: np.array([1])).tolist() == [1]

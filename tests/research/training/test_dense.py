@@ -1,6 +1,10 @@
+"""The query encoder: its examples, its loss and its figures."""
+
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,25 +13,29 @@ import torch
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.claims import PageClaim
+from research.training.data import PageClaim
 from research.training.dense import (
-    JointNetwork,
+    Searches,
+    Step,
     contrastive_loss,
-    joint_loss,
     likely_evidence,
-    page_claim_vectors,
     pool_vectors,
+    search_figures,
 )
-from research.training.dense_examples import DenseExample
-from research.training.loop import Hyperparameters, train
-from research.training.networks.minilm import row_tokenizer
-from research.training.networks.query import packaged_query_network
-from retrieval.models.encoders import MiniLMEncoder
+from research.training.dense_examples import (
+    DenseExample,
+    claim_examples,
+    composed_examples,
+    page_claim_examples,
+    page_examples,
+)
+from research.training.sentence_pool import SentencePool
+from retrieval.models.encoders import MiniLMEncoder, Query
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import pool_of
 from tests.support.encoders import WordEncoder
 
-PAGES = {
+TWO_PAGES = {
     "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
     "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier ."],
 }
@@ -64,36 +72,14 @@ def test_an_ignored_sentence_moves_nothing() -> None:
     assert scores.grad[0].tolist() == pytest.approx([-3 / 7, 1 / 7, 0, 2 / 7])
 
 
-def test_where_nothing_is_wanted_nothing_is_lost() -> None:
-    scores = logs([4, 1], [1, 2])
-    loss = contrastive_loss(scores, [[], []], [[], [0]])
-    loss.backward()
-    assert loss.item() == 0
-    assert scores.grad is not None
-    assert scores.grad.tolist() == [[0, 0], [0, 0]]
-
-
 @pytest.mark.models
 def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(tmp_path: Path) -> None:
-    pool = pool_of(PAGES, WordEncoder(), tmp_path)
+    pool = pool_of(TWO_PAGES, WordEncoder(), tmp_path)
     vectors = pool_vectors(pool, tmp_path)
     burnt, lamp = (pool.position["Elm_Pier", 1], pool.position["Ash_Lamp", 0])
     assert vectors.shape == (3, 384)
     asked = MiniLMEncoder().encode(["Elm Pier burnt down.", "Ash Lamp is a lamp."])
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
-
-
-@pytest.mark.models
-def test_sentences_that_come_with_a_claim_follow_each_other_gold_ones_first(
-    tmp_path: Path,
-) -> None:
-    claims = [
-        PageClaim("A claim.", SUPPORTS, "Elm Pier", ("It burnt down.",), ("It is long.",)),
-        PageClaim("Another.", REFUTES, "Ash Lamp", ("It is red.",), ()),
-    ]
-    vectors = page_claim_vectors(claims, tmp_path)
-    asked = MiniLMEncoder().encode(["A pier burnt down.", "A pier is long.", "A lamp is red."])
-    assert (asked @ vectors.T).argmax(axis=1).tolist() == [0, 1, 2]
 
 
 class Relevance:
@@ -114,7 +100,7 @@ class Relevance:
 def test_sentences_near_a_claim_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
     tmp_path: Path,
 ) -> None:
-    pool = pool_of(PAGES, WordEncoder(), tmp_path)
+    pool = pool_of(TWO_PAGES, WordEncoder(), tmp_path)
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
     model = Relevance()
@@ -126,51 +112,154 @@ def test_sentences_near_a_claim_that_the_relevance_model_takes_for_relevant_are_
     assert model.read == 3
 
 
-@pytest.mark.models
-class TestJointNetwork:
-    examples = (
-        DenseExample("The pier burnt down.", (), (0,), verdict=(0, LABELS.index(SUPPORTS))),
-        DenseExample("The lamp is red.", (("Pier", "It is lit."),), (1,), (2,)),
-        DenseExample("The isle is wet.", (), (), verdict=(2, LABELS.index(REFUTES))),
+# Pages 0 to 9 have three sentences each: rows 0 to 29.
+TEN_PAGES = {f"Page_{n}": [f"Page {n} is {k} ." for k in ("long", "red", "old")] for n in range(10)}
+LONG = AnnotatedClaim("Page 0 is long.", SUPPORTS, ((("Page_0", 0),),))
+BOTH = AnnotatedClaim("Page 1 is red and old.", REFUTES, ((("Page_1", 1), ("Page_1", 2)),))
+EITHER = AnnotatedClaim("Page 2.", SUPPORTS, ((("Page_2", 0),), (("Page_3", 0),)))
+TWO = AnnotatedClaim("Pages 4 and 5.", SUPPORTS, ((("Page_4", 0), ("Page_5", 1)),))
+NOTHING = AnnotatedClaim("Page 6 is far.", NOT_ENOUGH_INFO, ())
+UNKNOWN = AnnotatedClaim("Page 77 is long.", SUPPORTS, ((("Page_77", 0),),))
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    return pool_of(TEN_PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+def test_claims_over_two_pages_are_steps_both_ways_and_others_are_looked_for_alone(
+    ten: SentencePool,
+) -> None:
+    searches = Searches.of([LONG, BOTH, TWO, NOTHING, UNKNOWN], ten)
+    assert searches.claims == [LONG, BOTH]
+    assert searches.steps == [
+        Step((TWO.text, (("Page 4", "Page 4 is long."),)), lead=12, wanted=16),
+        Step((TWO.text, (("Page 5", "Page 5 is red."),)), lead=16, wanted=12),
+    ]
+
+
+def test_figures_of_three_claims_and_two_steps(ten: SentencePool) -> None:
+    searches = Searches.of([LONG, BOTH, EITHER, TWO], ten)
+
+    def ranked(*first: int) -> NDArray[np.float32]:
+        """Scores that put these rows first, in this order, and the rest behind in theirs."""
+        order = [*first, *(row for row in range(30) if row not in first)]
+        scores = np.empty(30, dtype=np.float32)
+        scores[order] = np.arange(30, 0, -1)
+        return scores
+
+    answers = {
+        (LONG.text, 0): ranked(29, 28, 27, 26, 0),  # fifth; its page is third
+        (BOTH.text, 0): ranked(4),  # the first of both is second, the other sixth
+        (EITHER.text, 0): ranked(9),  # Page 3's sentence is first, Page 2's seventh
+        # Both of the page that is read are passed over, so that it is the fifth.
+        (TWO.text, 12): ranked(12, 13, 20, 21, 22, 23, 16),
+        (TWO.text, 16): ranked(20, 21, 22, 23, 24, 12),  # the sixth
+    }
+
+    def score(queries: Sequence[Query]) -> NDArray[np.float32]:
+        leads = {"Page 4": 12, "Page 5": 16}
+        return np.array([answers[claim, leads[p[0][0]] if p else 0] for claim, p in queries])
+
+    figures = search_figures(score, searches)
+    assert figures["sentences_5"] == pytest.approx(200 / 3)
+    assert figures["sentences_20"] == figures["sentences_100"] == 100
+    assert figures["pages_5"] == figures["pages_20"] == 100
+    assert figures["next_5"] == 50
+    assert figures["next_20"] == figures["next_100"] == 100
+
+
+PAGES = {
+    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
+    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier .", "Its light is green and weak today ."],
+    "Fir_Boat": ["Fir Boat is a boat of pine ."],
+}
+
+
+SUPPORTED, REFUTED = LABELS.index(SUPPORTS), LABELS.index(REFUTES)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+def made(
+    claim: AnnotatedClaim, pool: SentencePool, ignored: dict[str, list[int]] | None = None
+) -> list[DenseExample]:
+    return claim_examples([claim], ignored or {}, pool, random.Random(0))
+
+
+def test_a_claim_wants_its_gold_sentences_and_ignores_what_is_likely_evidence(
+    pool: SentencePool,
+) -> None:
+    claim = AnnotatedClaim("Elm Pier is old.", REFUTES, ((("Elm_Pier", 1),), (("Fir_Boat", 0),)))
+    examples = made(claim, pool, {claim.text: [4, 3, 1], "Another.": [0]})
+    (example,) = examples
+    assert example.query == ("Elm Pier is old.", ())
+    assert example.wanted == (1, 4)
+    assert example.ignored == (3,)
+    assert example.verdict in {(1, REFUTED), (4, REFUTED)}
+
+
+def test_evidence_on_two_pages_makes_a_step_from_each_to_the_other(pool: SentencePool) -> None:
+    claim = AnnotatedClaim(
+        "The lamp's pier burnt.", SUPPORTS, ((("Ash_Lamp", 0), ("Elm_Pier", 1)),)
     )
-    vectors = torch.nn.functional.normalize(torch.eye(384)[:5] + 0.01, dim=-1)
+    alone, *steps = made(claim, pool, {claim.text: [4]})
+    assert (alone.path, alone.wanted, alone.ignored) == ((), (1, 2), (4,))
+    by_lead = {step.path: step for step in steps}
+    from_lamp = by_lead[(("Ash Lamp", "Ash Lamp is a lamp on Elm Pier."),)]
+    # The page of the sentence that leads on is read already.
+    assert (from_lamp.wanted, from_lamp.ignored) == ((1,), (2, 3, 4))
+    assert from_lamp.verdict == (1, SUPPORTED)
+    from_pier = by_lead[(("Elm Pier", "It burnt down in a storm."),)]
+    assert (from_pier.wanted, from_pier.ignored) == ((2,), (0, 1, 4))
+    assert len(steps) == 2
 
-    @staticmethod
-    def network() -> JointNetwork:
-        network = JointNetwork(packaged_query_network()).train(False)
-        network.query.distilbert.embeddings.requires_grad_(False)
-        return network
 
-    def test_both_objectives_are_weighed_thirty_to_one(self) -> None:
-        network, tokenizer = self.network(), row_tokenizer(64)
-        with torch.no_grad():
-            network.classifier.weight.zero_()
-            network.classifier.bias.copy_(torch.tensor([2.0, 3.0, 5.0]).log())
-        loss_of = joint_loss(network, tokenizer, self.vectors, 64)
-        told = loss_of(self.examples)
-        untold = loss_of(
-            [DenseExample(e.claim, e.path, e.wanted, e.ignored) for e in self.examples]
-        )
-        # One is told to support (2 of 10), one to refute (3 of 10).
-        surprise = -(math.log(0.2) + math.log(0.3)) / 2
-        assert (told - untold).item() == pytest.approx(surprise / 30, abs=1e-5)
+def test_an_undecided_claim_is_classified_with_the_most_similar_sentence_and_has_no_gold_one(
+    pool: SentencePool,
+) -> None:
+    claim = AnnotatedClaim("Fir Boat is a boat of oak.", NOT_ENOUGH_INFO, ())
+    assert made(claim, pool) == [
+        DenseExample(claim.text, (), (), (), (4, LABELS.index(NOT_ENOUGH_INFO)))
+    ]
 
-    def test_the_same_seed_ends_with_the_same_weights_and_learns(self, tmp_path: Path) -> None:
-        recipe = Hyperparameters(
-            epochs=2,
-            batch_size=2,
-            learning_rate=1e-4,
-            weight_decay=0.01,
-            warmup=0.1,
-            max_tokens=64,
-            seed=1,
-        )
-        ends = []
-        for folder in ("one", "other"):
-            network = self.network()
-            loss_of = joint_loss(network, row_tokenizer(64), self.vectors, 64)
-            before = loss_of(self.examples).item()
-            train(network, self.examples, loss_of, recipe, tmp_path / folder, lambda _: {})
-            assert loss_of(self.examples).item() < before
-            ends.append(network.query.distilbert.transformer.layer[0].ffn.lin1.weight.detach())
-        assert torch.equal(*ends)
+
+def test_a_composed_claim_leads_to_its_first_sentence_and_from_there_to_its_second(
+    pool: SentencePool,
+) -> None:
+    claim = AnnotatedClaim("A lamp's pier burnt.", SUPPORTS, ((("Ash_Lamp", 0), ("Elm_Pier", 1)),))
+    assert composed_examples([claim], pool) == [
+        DenseExample(claim.text, (), (2,), (1,)),
+        DenseExample(claim.text, (("Ash Lamp", "Ash Lamp is a lamp on Elm Pier."),), (1,), (2, 3)),
+    ]
+
+
+def test_claims_with_a_page_of_their_own_want_its_gold_rows() -> None:
+    claims = [
+        PageClaim("One.", SUPPORTS, "Well", ("a", "b"), ("c", "d", "e")),
+        PageClaim("Two.", REFUTES, "Hill", ("f",), ("g",)),
+        PageClaim("Three.", REFUTES, "Dale", ("h",), ()),
+    ]
+    assert page_claim_examples(claims, 100) == [
+        DenseExample("One.", (), (100, 101)),
+        DenseExample("Two.", (), (105,)),
+        DenseExample("Three.", (), (107,)),
+    ]
+
+
+def test_pages_give_pieces_of_sentences_and_mentions_of_titles(pool: SentencePool) -> None:
+    examples = page_examples(pool, 100, random.Random(0))
+    mentions = [example for example in examples if example.ignored]
+    # Only one sentence names another page; its page's first sentence is wanted.
+    assert mentions == [DenseExample("Ash Lamp is a lamp on Elm Pier.", (), (0,), (2,))]
+    pieces = {example.wanted: example.claim for example in examples if not example.ignored}
+    assert len(pieces) == len(examples) - 1
+    for (row,), text in pieces.items():
+        sentence = pool.sentences[row]
+        assert text.startswith(sentence.title)
+        piece = text.removeprefix(sentence.title).strip()
+        assert piece in sentence.text
+        assert len(piece.split()) == len(sentence.text.split()) // 2

@@ -1,3 +1,5 @@
+"""The training loop: it goes on where it stopped, and ends with the same weights."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,10 +8,19 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
-from research.training.loop import Example, Hyperparameters, classification_loss, labelled, train
-from research.training.networks.minilm import pair_tokenizer
+from research.training.loop import (
+    Example,
+    Hyperparameters,
+    classification_loss,
+    labelled,
+    load_mean,
+    train,
+    weights_digest,
+)
+from research.training.networks.minilm import padded, pair_tokenizer, width_for
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 
 RECIPE = Hyperparameters(
@@ -21,6 +32,8 @@ RECIPE = Hyperparameters(
     max_tokens=32,
     seed=7,
 )
+
+
 EXAMPLES = [
     labelled("The pier is long.", "Pier : The pier is long.", SUPPORTS),
     labelled("The pier is short.", "Pier : The pier is long.", REFUTES),
@@ -80,14 +93,6 @@ def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None
     assert steps == 4
 
 
-def test_the_learning_rate_falls_from_the_peak_to_the_last_rate(tmp_path: Path) -> None:
-    recipe = replace(RECIPE, learning_rate=4e-4, last_rate=2e-4, warmup=0.0)
-    run(tmp_path, recipe)
-    kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    # After four of four steps; the next phase begins here.
-    assert kept["schedule"]["_last_lr"] == pytest.approx([2e-4] * 4)
-
-
 def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
     recipe = replace(RECIPE, learning_rate=4e-4, last_rate=1e-4, warmup=0.0, steps=3)
     _, steps = run(tmp_path, recipe)
@@ -108,17 +113,43 @@ def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_
     assert torch.equal(again, averaged)
 
 
-def test_the_last_layer_may_learn_faster_than_the_body(tmp_path: Path) -> None:
-    # The first step of Adam moves each weight by the learning rate, whatever its gradient is.
-    recipe = replace(RECIPE, steps=1, warmup=0.0, weight_decay=0.0, last_layer=20.0)
-    model = untrained_classifier()
-    before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    loss_of = classification_loss(model, pair_tokenizer(), recipe.max_tokens)
-    train(model, EXAMPLES, loss_of, recipe, tmp_path, lambda model: {})
-    moved = {
-        name: (weight - before[name]).abs().max().item()
-        for name, weight in model.named_parameters()
-    }
-    assert moved["classifier.weight"] == pytest.approx(20 * 1e-4, rel=0.01)
-    assert moved["pre_classifier.weight"] == pytest.approx(1e-4, rel=0.01)
-    assert moved["distilbert.transformer.layer.0.ffn.lin1.weight"] == pytest.approx(1e-4, rel=0.01)
+def layer() -> nn.Linear:
+    """A layer whose bias is frozen."""
+    made = nn.Linear(2, 1)
+    with torch.no_grad():
+        made.weight.copy_(torch.tensor([[1.0, 3.0]]))
+        made.bias.fill_(7.0)
+    made.bias.requires_grad_(False)
+    return made
+
+
+def test_a_model_takes_the_mean_of_weights_and_keeps_what_is_frozen() -> None:
+    model = layer()
+    load_mean(
+        model, [{"weight": torch.tensor([[1.0, 3.0]])}, {"weight": torch.tensor([[3.0, 5.0]])}]
+    )
+    assert model.weight.tolist() == [[2.0, 4.0]]
+    assert model.bias.tolist() == [7.0]
+
+
+def test_the_digest_of_weights_depends_only_on_what_is_trained() -> None:
+    one, other = layer(), layer()
+    assert weights_digest(one) == weights_digest(other)
+    with torch.no_grad():
+        other.bias.fill_(9.0)  # frozen
+    assert weights_digest(one) == weights_digest(other)
+    with torch.no_grad():
+        other.weight[0, 0] = 1.5
+    assert weights_digest(one) != weights_digest(other)
+
+
+@pytest.mark.parametrize(("tokens", "width"), [(0, 0), (1, 8), (8, 8), (9, 16), (256, 256)])
+def test_widths_are_multiples_of_eight(tokens: int, width: int) -> None:
+    assert width_for(tokens) == width
+
+
+def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:
+    ids, mask = padded([torch.tensor([5, 6, 7]), torch.arange(1, 10)], 99)
+    assert ids.tolist() == [[5, 6, 7] + [99] * 13, [*range(1, 10)] + [99] * 7]
+    assert mask.tolist() == [[1] * 3 + [0] * 13, [1] * 9 + [0] * 7]
+    assert mask.dtype == torch.long

@@ -1,28 +1,29 @@
+"""The proofs that the prover is trained on, and the lexicon that they are made with."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
-from research.training.claims import PageClaim
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
-from research.training.data import TrainingData
+from research.training.data import PageClaim, TrainingData
 from research.training.evidence_sets import (
     EvidenceSet,
     Exchange,
     claim_sets,
     composition_sets,
     contrast_sets,
-    page_sets,
 )
-from research.training.lexicon import Lexicon
+from research.training.lexicon import Lexicon, Word, number_of
 from research.training.proofs import ProofExample, proof_examples, proofs
+from research.training.read_texts import MiniLMTokens
 from research.training.sentence_pool import SentencePool
-from research.training.token_vectors import MiniLMTokens
+from retrieval.errors import BadSource
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.proof import label_of
 from retrieval.types import (
@@ -40,8 +41,6 @@ from tests.research.cases import cases
 from tests.research.training.pages import data_of, pool_of
 from tests.research.training.wordnet_files import write_wordnet
 
-pytestmark = pytest.mark.models
-
 PAGES = {
     "Elm_Pier": [
         "Elm Pier is a pier of oak in Norway .",
@@ -52,7 +51,11 @@ PAGES = {
     "Ash_Lamp": ["Ash Lamp is a green lamp ."],
     "Fir_Boat": ["Fir Boat carried wool ."],
 }
+
+
 PIER, OPENED, DESIGNED = (("Elm_Pier", number) for number in range(3))
+
+
 PAINTER = ("Ida_Holm", 0)
 
 
@@ -88,6 +91,8 @@ def known(
 
 
 Step: TypeAlias = tuple[str, Operator, str | None]
+
+
 Prove: TypeAlias = Callable[..., list[list[Step]]]
 
 
@@ -113,6 +118,7 @@ def prove(lexicon: Lexicon, encoder: MiniLMTokens) -> Prove:
     return proved
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("case", cases("proofs"))
 def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
     case: dict[str, Any], pool: SentencePool, prove: Prove
@@ -129,29 +135,7 @@ def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
     assert [list(step)[: len(e)] for step, e in zip(proof, expected, strict=True)] == expected
 
 
-def test_if_all_parts_seem_to_be_found_the_least_similar_one_is_open_but_no_title(
-    pool: SentencePool, prove: Prove
-) -> None:
-    claim = "Elm Pier was opened in 1931."
-    (proof,) = prove(known(pool, claim, NOT_ENOUGH_INFO, OPENED, gold=0))
-    assert [step[1] for step in proof].count(INDEPENDENCE) == 1
-    assert proof[0][:2] == ("Elm Pier", EQUIVALENCE)
-
-
-def test_a_set_that_may_be_unannotated_evidence_has_no_proof(
-    pool: SentencePool, prove: Prove
-) -> None:
-    unsure = replace(
-        known(pool, "Elm Pier was opened in 1931.", NOT_ENOUGH_INFO, OPENED, gold=0),
-        missing=(pair(pool, PIER),),
-        known_open=False,
-    )
-    assert prove(unsure) == []
-    other = replace(unsure, claim="Elm Pier is in Norway.")
-    (proof,) = prove(other)
-    assert proof[-1] == ("in Norway", INDEPENDENCE, None)
-
-
+@pytest.mark.models
 def test_parts_that_only_the_missing_sentence_states_are_open(
     pool: SentencePool, prove: Prove
 ) -> None:
@@ -178,6 +162,7 @@ CONTRAST = Contrast(
 )
 
 
+@pytest.mark.models
 def test_an_exchanged_fact_is_alternated_with_what_it_was_exchanged_for(
     pool: SentencePool, prove: Prove
 ) -> None:
@@ -208,6 +193,7 @@ COMPOSED = Composition(
 )
 
 
+@pytest.mark.models
 def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
     pool: SentencePool, prove: Prove
 ) -> None:
@@ -229,16 +215,6 @@ def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
     ]
 
 
-def test_a_claim_of_one_page_is_read_with_its_gold_sentences_and_with_others() -> None:
-    claim = PageClaim("Elm Pier is old.", SUPPORTS, "Elm Pier", ("It is old.",), ("It is long.",))
-    enough, less = page_sets([claim], seed=0)
-    assert enough.label == SUPPORTS
-    assert ("Elm Pier", "It is old.") in enough.sentences
-    assert less.label == NOT_ENOUGH_INFO
-    assert less.sentences == (("Elm Pier", "It is long."),)
-    assert less.missing == (("Elm Pier", "It is old."),)
-
-
 def training_data(pool: SentencePool) -> TrainingData:
     train = [
         fever("Elm Pier is a Norwegian pier.", SUPPORTS, (PIER,)),
@@ -251,6 +227,7 @@ def training_data(pool: SentencePool) -> TrainingData:
     return data_of(pool, *train, contrasts=[CONTRAST], page_claims=[page_claim])
 
 
+@pytest.mark.models
 def test_every_proof_has_the_label_of_its_evidence(
     pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
 ) -> None:
@@ -265,14 +242,25 @@ def test_every_proof_has_the_label_of_its_evidence(
             assert example.evidence[slice(*place)].strip() == example.evidence[slice(*place)] != ""
 
 
-def test_a_few_of_the_proofs_are_drawn_and_the_same_ones_again(
-    pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
+@pytest.mark.parametrize("case", cases("lexicon"))
+def test_two_words_are_related_as_wordnet_and_numbers_say(
+    case: dict[str, Any], lexicon: Lexicon
 ) -> None:
-    def drawn(seed: int, limit: int) -> list[ProofExample]:
-        return proof_examples(training_data(pool), [COMPOSED], lexicon, encoder, seed, limit)
+    kind, parts = case.get("kind", ""), case.get("parts") or ("", "")
+    claim, evidence = (
+        Word(text, text.lower(), part, kind)
+        for text, part in zip((case["claim"], case["evidence"]), parts, strict=True)
+    )
+    assert lexicon.relation(claim, evidence) == case["relation"]
+    if "back" in case:
+        assert lexicon.relation(evidence, claim) == case["back"]
 
-    every, few = drawn(0, 100), drawn(0, 4)
-    assert len(few) <= 4 < len(every)
-    assert set(few) <= set(every)
-    assert few == drawn(0, 4)
-    assert every != drawn(1, 100)
+
+@pytest.mark.parametrize("case", cases("numbers"))
+def test_numbers_in_digits_and_in_words(case: dict[str, Any]) -> None:
+    assert number_of(case["text"]) == case["value"]
+
+
+def test_a_folder_without_wordnet_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"index\.noun cannot be read"):
+        Lexicon(tmp_path)

@@ -1,23 +1,31 @@
+"""The prover: its network, what it learns, and its figures."""
+
 from __future__ import annotations
 
-from dataclasses import replace
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from transformers import DistilBertConfig, DistilBertModel
 
 from research.training.evidence_sets import EvidenceSet
 from research.training.loop import Hyperparameters, train
 from research.training.networks.minilm import row_tokenizer
-from research.training.networks.proof import packaged_proof_network
+from research.training.networks.proof import (
+    ProofInputs,
+    ProofNetwork,
+    proof_inputs,
+)
 from research.training.proofs import ProofExample
-from research.training.prover import network_from_relevance_model, network_opinions, proof_loss
-from research.training.prover_figures import (
+from research.training.prover import (
     DevSets,
     Opinion,
     fitted_cutoff,
     fitted_temperature,
+    network_from_relevance_model,
+    proof_loss,
     scaled,
     sufficiency_figures,
 )
@@ -34,8 +42,6 @@ from retrieval.types import (
 )
 from settings import CHECKOUT
 
-pytestmark = pytest.mark.models
-
 RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
 RECIPE = Hyperparameters(
     epochs=4,
@@ -46,6 +52,8 @@ RECIPE = Hyperparameters(
     max_tokens=48,
     seed=0,
 )
+
+
 CLAIM = "The pier was opened in 1941."
 SPANS = ((0, 8), (9, 19), (20, 27))
 TOLD = "Pier : The pier was opened in 1931."
@@ -57,6 +65,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.models
 def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
@@ -66,39 +75,6 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     with torch.inference_mode():
         after = float(loss_of(EXAMPLES))
     assert after < before - 0.3
-
-
-def test_it_starts_with_what_the_relevance_model_learnt_and_leaves_words_as_they_are() -> None:
-    network, packaged = network_from_relevance_model(RELEVANCE_MODEL), packaged_proof_network()
-    started, base = dict(network.named_parameters()), dict(packaged.named_parameters())
-    layer = "distilbert.transformer.layer.5.ffn.lin1.weight"
-    words = "distilbert.embeddings.word_embeddings.weight"
-    assert not torch.equal(started[layer], base[layer])
-    assert torch.equal(started[words], base[words])
-    assert not started[words].requires_grad
-    assert started[layer].requires_grad
-
-
-def test_what_is_cut_off_at_the_end_of_the_evidence_is_not_pointed_at() -> None:
-    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
-    last = replace(EXAMPLES[0], aligned=(None, None, (30, 34)))
-    unknown = replace(EXAMPLES[0], aligned=(None, None, None))
-    # Claim and marks take 11 tokens, and 5 are left for "pier : the pier was".
-    loss_of = proof_loss(network, tokenizer, 16)
-    with torch.inference_mode():
-        assert loss_of([last]) == loss_of([unknown])
-        assert loss_of([EXAMPLES[0]]) > loss_of([unknown])
-
-
-def test_opinions_come_in_the_order_of_the_sets() -> None:
-    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
-    sentence = ("Pier", "The pier was opened in 1931.")
-    long = EvidenceSet(CLAIM, REFUTES, (sentence, sentence), (0,))
-    short = EvidenceSet("The pier is old.", SUPPORTS, (sentence,), (0,))
-    both = DevSets([long, short], [SPANS, ((0, 8), (9, 15))])
-    opinions = network_opinions(network, tokenizer, both, 64)
-    assert [opinion.shape for opinion in opinions] == [(3, 4), (2, 4)]
-    assert np.allclose(np.concatenate(opinions).sum(axis=1), 1, atol=1e-5)
 
 
 def opinion(*spans: tuple[Operator, float]) -> Opinion:
@@ -126,6 +102,8 @@ DEV = DevSets(
     ],
     [((0, 8), (9, 19))] * 5,
 )
+
+
 OPINIONS = [
     opinion((EQUIVALENCE, 0.9), (EQUIVALENCE, 0.8)),
     opinion((EQUIVALENCE, 0.9), (ALTERNATION, 0.7)),
@@ -135,6 +113,7 @@ OPINIONS = [
 ]
 
 
+@pytest.mark.models
 def test_figures_of_five_sets() -> None:
     assert sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(
         {
@@ -147,12 +126,14 @@ def test_figures_of_five_sets() -> None:
     )
 
 
+@pytest.mark.models
 def test_the_cutoff_parts_sets_that_suffice_from_those_that_do_not() -> None:
     dev = DevSets(DEV.sets[2:4], DEV.spans[2:4])
     # 0.6 suffices, 0.9 does not: the least cutoff between them.
     assert fitted_cutoff(OPINIONS[2:4], dev) == 0.65
 
 
+@pytest.mark.models
 def test_opinions_that_are_surer_than_they_are_right_are_cooled_down() -> None:
     assert fitted_temperature(OPINIONS, DEV) > 1
     right = DevSets(DEV.sets[:2], DEV.spans[:2])
@@ -160,3 +141,54 @@ def test_opinions_that_are_surer_than_they_are_right_are_cooled_down() -> None:
     hot = scaled(OPINIONS[0], 0.5)
     # 0.9 and three times 1/30, squared: 0.81 of 0.81 + 3 / 900.
     assert hot[0, 0] == pytest.approx(0.81 / (0.81 + 3 / 900))
+
+
+SAILED, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
+
+
+def small_network() -> ProofNetwork:
+    torch.manual_seed(0)
+    config = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=1, n_heads=2)
+    return ProofNetwork(DistilBertModel(config)).eval()
+
+
+def inputs(evidence: list[bool]) -> ProofInputs:
+    """Two spans of one token each, the second one padding, over six tokens."""
+    spans = torch.zeros(1, 2, 6)
+    spans[0, 0, 1] = 1.0
+    return ProofInputs(
+        input_ids=torch.tensor([[1, 5, 2, 7, 8, 2]]),
+        attention_mask=torch.ones(1, 6, dtype=torch.long),
+        spans=spans,
+        span_mask=torch.tensor([[True, False]]),
+        evidence=torch.tensor([evidence]),
+        offsets=torch.zeros(1, 6, 2, dtype=torch.long),
+    )
+
+
+def test_each_span_gets_four_operators_and_two_pointers_into_the_evidence() -> None:
+    with torch.inference_mode():
+        logits = small_network()(inputs([False, False, False, True, True, False]))
+    assert logits.operators.shape == (1, 2, 4)
+    assert logits.starts.shape == logits.ends.shape == (1, 2, 6)
+    for pointers in (logits.starts, logits.ends):
+        assert torch.isfinite(pointers[0, :, 3:5]).all()
+        assert (pointers[0, :, [0, 1, 2, 5]] == -math.inf).all()
+
+
+@pytest.mark.models
+def test_shorter_claims_are_padded_with_nothing_to_see() -> None:
+    made = proof_inputs(
+        row_tokenizer(192), [SAILED, "Holm"], [[(0, 8), (9, 14)], [(0, 4)]], [EVIDENCE, ""], 192
+    )
+    # [CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP] holm : it rains [SEP]
+    assert made.input_ids.shape == (2, 24)
+    assert made.spans[0, :, :5].tolist() == [[0, 0.5, 0.5, 0, 0], [0, 0, 0, 1, 0]]
+    assert made.spans[1, :, :3].tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert not made.spans[:, :, 5:].any()
+    assert made.span_mask.tolist() == [[True, True], [True, False]]
+    # The marks between the sentences are none of the evidence's.
+    assert made.evidence[0].nonzero()[:, 0].tolist() == [5, 6, 7, 8, 9, 10, 12, 13, 14, 15]
+    assert not made.evidence[1].any()
+    assert made.offsets[0, 9].tolist() == [11, 17]  # "sailed" in the evidence text
+    assert not made.offsets[0, 17:].any()

@@ -1,8 +1,9 @@
+"""The selector: its examples, its losses and its networks."""
+
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,14 @@ import torch
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
+from research.training.figures import probabilities
+from research.training.networks.joint import JointReader, joint_inputs, usefulness
+from research.training.networks.masked import MaskedVerifier, masked_inputs
+from research.training.networks.minilm import pair_tokenizer, row_tokenizer, trained_classifier
 from research.training.selection_examples import SelectionExample, selection_examples
 from research.training.utility_feedback import evidence_classification, utility_divergence
+from retrieval.models.shipped import RELEVANCE_MODEL
+from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
@@ -22,6 +29,8 @@ TELLING, MISLEADING, IDLE = (
     ("Mole", "No oak."),
     ("Sea", "It is wet."),
 )
+
+
 OAK = SelectionExample(
     claim="The pier is made of oak.",
     label=SUPPORTS,
@@ -30,6 +39,8 @@ OAK = SelectionExample(
     gold=(True, False, False),
     attained=0.9,
 )
+
+
 PRESENT = torch.ones(1, 3, dtype=torch.bool)
 
 
@@ -83,12 +94,6 @@ def test_feedback_raises_what_helps_the_verifier_and_lowers_what_misleads_it(see
     assert idle == pytest.approx(0.0)
 
 
-def test_a_slope_above_one_counts_as_one() -> None:
-    # 20 times 0.5 and 0.2 are 10 and 4: both are cut to 1, which is twice 0.5 and five times 0.2.
-    telling, misleading, _ = gradient(0)
-    assert gradient(0, times=20)[:2] == pytest.approx([2 * telling, 5 * misleading])
-
-
 def test_the_classification_is_the_cross_entropy_of_all_candidates() -> None:
     logits = torch.zeros(1, 3, 2, requires_grad=True)
     loss = evidence_classification(logits, PRESENT, [OAK])
@@ -96,16 +101,6 @@ def test_the_classification_is_the_cross_entropy_of_all_candidates() -> None:
     assert loss.item() == pytest.approx(3 * math.log(2))
     assert logits.grad is not None
     assert logits.grad[0, :, 1].tolist() == pytest.approx([-0.5, 0.5, 0.5])
-
-
-def test_a_sentence_that_is_not_there_has_no_part_in_the_classification() -> None:
-    logits = torch.zeros(2, 3, 2, requires_grad=True)
-    present = torch.tensor([[True, True, True], [True, False, False]])
-    short = replace(OAK, candidates=(TELLING,), relevance=(0.9,), gold=(True,))
-    evidence_classification(logits, present, [OAK, short]).backward()
-    assert logits.grad is not None
-    assert logits.grad[1, 1:].abs().max() == 0
-    assert logits.grad[1, 0].abs().min() > 0
 
 
 PAGES = {
@@ -138,3 +133,76 @@ def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_
     assert example.relevance == pytest.approx((0.8, 0.5, 0.1))
     assert example.gold == (True, False, False)
     assert example.attained == pytest.approx(0.8)
+
+
+CLAIM = "The Skerrow Light was designed by Ann Lee."
+TALL = ("Skerrow Light", "It is tall.")
+CITY = ("Dundee", "It is a city in Scotland.")
+
+
+@pytest.mark.models
+def test_a_sentence_is_the_mean_of_its_tokens_from_its_cls_to_the_next() -> None:
+    tokenizer = row_tokenizer(512)
+    inputs = joint_inputs(tokenizer, [CLAIM], [[TALL, CITY]], [[0.5, 0.9]], 512)
+    begins = (inputs.input_ids[0] == tokenizer.begin).nonzero()[:, 0].tolist()
+    _, tall, city = begins  # the first one begins the claim
+    end = int(inputs.attention_mask[0].sum())
+    for sentence, (start, stop) in enumerate([(tall, city), (city, end)]):
+        read = inputs.means[0, sentence].nonzero()[:, 0].tolist()
+        assert read == list(range(start, stop))
+        assert inputs.means[0, sentence].sum().item() == pytest.approx(1.0)
+
+
+@pytest.mark.models
+def test_the_result_for_a_claim_does_not_depend_on_a_longer_one_in_its_batch() -> None:
+    network = JointReader(trained_classifier(RELEVANCE_MODEL)).train(False)
+    with torch.no_grad():
+        network.classifier.weight[1] = torch.linspace(-1, 1, 384)
+    alone = usefulness(network, row_tokenizer(512), CLAIM, [CITY], [0.3], 512)
+    inputs = joint_inputs(
+        row_tokenizer(512), [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.3]], 512
+    )
+    with torch.inference_mode():
+        together = torch.softmax(network(inputs), dim=-1)[1, 0, 1]
+    assert alone == pytest.approx([float(together)], abs=1e-4)
+
+
+DESIGNED_BY = "The Skerrow Light was designed by Ann Lee."
+DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
+OTHER = ("Skerrow Light", "It was designed by Tom Orr and not by Ann Lee.")
+THREE = [CITY, DESIGNED, OTHER]
+
+
+def masked_verifier() -> MaskedVerifier:
+    return MaskedVerifier(trained_classifier(RELEVANCE_MODEL), temperature=1.0)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("selected", [[1], [2], [0, 1], [1, 2], [0, 1, 2]])
+def test_it_reads_the_same_as_if_it_were_given_the_selected_sentences_alone(
+    selected: list[int],
+) -> None:
+    gates = torch.zeros(1, 3)
+    gates[0, selected] = 1
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        masked = masked_verifier()(masked_inputs(row_tokenizer(512), [DESIGNED_BY], [THREE]), gates)
+    text = evidence_set_text([THREE[i] for i in selected])
+    alone = probabilities(
+        trained_classifier(RELEVANCE_MODEL), pair_tokenizer(), [(DESIGNED_BY, text)], 512
+    )
+    assert masked[0].tolist() == pytest.approx(alone[0].tolist(), abs=0.02)  # bfloat16
+
+
+@pytest.mark.models
+def test_the_gradient_is_the_effect_of_a_little_less_attention_and_stops_at_the_weights() -> None:
+    read, inputs = masked_verifier(), masked_inputs(row_tokenizer(512), [DESIGNED_BY], [THREE])
+    gates = torch.tensor([[0.0, 1.0, 1.0]], requires_grad=True)
+    supports = read(inputs, gates)[0, 0]
+    supports.backward()
+    assert gates.grad is not None
+    for sentence in (1, 2):
+        less = gates.detach().clone()
+        less[0, sentence] -= 0.01
+        effect = (supports - read(inputs, less)[0, 0]).item() / 0.01
+        assert gates.grad[0, sentence].item() == pytest.approx(effect, rel=0.05, abs=1e-3)
+    assert all(weight.grad is None for weight in read.parameters())

@@ -1,0 +1,282 @@
+"""Answers that are kept, what they were given with, and the figures that are published."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from research.evaluation.claims import FeverClaim
+from research.evaluation.expected import Deviation, arguments_of, deviations
+from research.evaluation.measures.scores import FIGURES
+from research.evaluation.provenance import Provenance, claim_folder, provenance_of
+from research.evaluation.run import (
+    Answer,
+    Crash,
+    SystemOutcome,
+    read_predictions,
+    run_system,
+)
+from research.evaluation.systems import VARIANTS, checked_names, recipe_of, system_names
+from research.evaluation.tables import latex_of
+from retrieval.errors import BadSource, EsotericError, UnknownRecipe
+from retrieval.models.folders import ModelFolders
+from retrieval.recipes.recipes import RECIPES
+from retrieval.types import Report
+from tests.research.evaluation.answers import ANSWERS, CLAIMS
+
+
+class FromAList:
+    """Gives the answers of ``answers.py``; fails or is interrupted at the given claims."""
+
+    def __init__(self, failing: dict[str, BaseException] | None = None) -> None:
+        self._failing = failing or {}
+        self.asked: list[str] = []
+
+    def warm_up(self) -> None:
+        pass
+
+    def answer(self, claim: str) -> Answer:
+        self.asked.append(claim)
+        if claim in self._failing:
+            raise self._failing[claim]
+        return ANSWERS[[c.text for c in CLAIMS].index(claim)]
+
+    def report(self, claim: str) -> Report:
+        raise NotImplementedError
+
+
+def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> SystemOutcome:
+    return run_system(lambda: system, "listed", claims, folder, 1, lambda done: None)
+
+
+def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FromAList({"Claim 3.": KeyboardInterrupt()}), tmp_path)
+    with (tmp_path / "predictions.jsonl").open("a") as stream:
+        stream.write('{"id": 3, "predicted_la')  # as after a kill
+    again = FromAList()
+    outcome = run(again, tmp_path)
+    assert again.asked == ["Claim 3.", "Claim 4."]
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+
+
+@pytest.mark.server
+def test_several_processes_answer_in_the_order_of_the_claims(tmp_path: Path) -> None:
+    outcome = run_system(FromAList, "listed", CLAIMS, tmp_path, 2, lambda done: None)
+    assert [prediction.answer for prediction in outcome.predictions] == ANSWERS
+    assert read_predictions(tmp_path / "predictions.jsonl") == outcome.predictions
+
+
+def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> None:
+    failing = {
+        "Claim 1.": EsotericError("x", "The index is damaged.", "Fix it."),
+        "Claim 3.": ZeroDivisionError("division by zero"),
+    }
+    outcome = run(FromAList(failing), tmp_path)
+    assert [prediction.claim_id for prediction in outcome.predictions] == [2, 4]
+    assert outcome.crashes == [
+        Crash(1, "The index is damaged."),
+        Crash(3, "ZeroDivisionError: division by zero"),
+    ]
+    crashes = (tmp_path / "crashes.jsonl").read_text().splitlines()
+    assert [json.loads(line)["claim_id"] for line in crashes] == [1, 3]
+    again = FromAList()
+    assert run(again, tmp_path) == SystemOutcome(run(again, tmp_path).predictions, [])
+    assert again.asked == ["Claim 1.", "Claim 3."]
+
+
+@pytest.mark.parametrize("line", ["[]", "7", '"text"', "{", "{}"])
+def test_a_line_that_is_no_prediction_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "predictions.jsonl").write_text(line + "\n")
+    with pytest.raises(BadSource, match="line 1"):
+        run(FromAList(), tmp_path)
+
+
+def test_files_for_the_shared_task_and_for_trec_are_written(tmp_path: Path) -> None:
+    run(FromAList(), tmp_path)
+    submission = (tmp_path / "submission.jsonl").read_text().splitlines()
+    assert json.loads(submission[1]) == {
+        "id": 2,
+        "predicted_label": "REFUTES",
+        "predicted_evidence": [["C", 2], ["C", 0]],
+    }
+    pages = (tmp_path / "pages.run").read_text().splitlines()
+    assert pages[:3] == [
+        "1 Q0 X 1 3.000000 listed",
+        "1 Q0 A 2 2.000000 listed",
+        "1 Q0 B 3 1.000000 listed",
+    ]
+    assert (tmp_path / "sentences.run").read_text().splitlines()[1] == (
+        "1 Q0 A#0 2 2.000000 listed"
+    )
+
+
+HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
+SOURCE = "def answer():\n    return 42\n"
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    """A checkout in which everything that decides an answer is one line."""
+    for place in ("retrieval/stages", "research/evaluation"):
+        (tmp_path / place).mkdir(parents=True)
+    for name in ("baselines.py", "systems.py", "changed_recipes.yaml"):
+        (tmp_path / "research" / "evaluation" / name).write_text(SOURCE)
+    (tmp_path / "retrieval" / "stages" / "judge.py").write_text(SOURCE)
+    return tmp_path
+
+
+def here(root: Path) -> Provenance:
+    return provenance_of("pages", "claims", ModelFolders(root), "words", root=root)
+
+
+def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(
+    code: Path,
+) -> None:
+    before = here(code)
+    judge = code / "retrieval" / "stages" / "judge.py"
+    judge.write_text("# The answer.\n\n\ndef answer():\n    return (42)\n")
+    assert here(code) == before
+    judge.write_text("def answer():\n    return 41\n")
+    assert here(code).code != before.code
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (replace(HERE, claims="more"), "results of other claims"),
+        (replace(HERE, models="more", code="more"), "results of other models and code"),
+        (replace(HERE, vectors="none"), "results of other vectors"),
+        (replace(HERE, verifier="mine", models="more"), "results of other verifiers and models"),
+    ],
+)
+def test_results_of_something_else_are_named(tmp_path: Path, other: Provenance, said: str) -> None:
+    claim_folder(tmp_path, HERE)
+    with pytest.raises(BadSource) as caught:
+        claim_folder(tmp_path, other)
+    assert said in str(caught.value)
+
+
+RUN: dict[str, Any] = {
+    "data": {"data.claims.sha256": "bb"},
+    "rows": [
+        {
+            "row": "esoteric",
+            "at": "recipes.esoteric",
+            "figures": {
+                "figures.label_accuracy": {"value": 0.7, "tolerance": 0.01},
+                "subsets.multi_page.figures.evidence_recall": {"value": 0.5, "tolerance": 0.01},
+            },
+        },
+        {
+            "row": "all claims",
+            "at": ".",
+            "figures": {"calibration_error": {"value": 0.02, "tolerance": 0.01}},
+        },
+    ],
+}
+
+
+RESULTS: dict[str, Any] = {
+    "data": {"claims": {"sha256": "bb"}},
+    "recipes": {
+        "esoteric": {
+            "figures": {"label_accuracy": 0.705},
+            "subsets": {"multi_page": {"figures": {"evidence_recall": 0.495}}},
+        }
+    },
+    "calibration_error": 0.029,
+}
+
+
+def test_figures_within_their_tolerance_are_as_published() -> None:
+    assert list(deviations(RUN, RESULTS)) == []
+
+
+def test_different_figures_are_named_with_both_values() -> None:
+    results = copy.deepcopy(RESULTS)
+    results["data"]["claims"]["sha256"] = "cc"
+    results["recipes"]["esoteric"]["figures"]["label_accuracy"] = 0.72
+    results["recipes"]["esoteric"]["subsets"]["multi_page"]["figures"] = {}
+    results["calibration_error"] = 0.04
+    assert list(deviations(RUN, results)) == [
+        Deviation("data.claims.sha256", "bb", "cc"),
+        Deviation("esoteric, figures.label_accuracy", 0.7, 0.72),
+        Deviation("esoteric, subsets.multi_page.figures.evidence_recall", 0.5, None),
+        Deviation("all claims, calibration_error", 0.02, 0.04),
+    ]
+
+
+def test_a_folder_with_a_space_in_its_name_stays_one_argument() -> None:
+    command = "ESOTERIC_THREADS=2 esoteric evaluate --wiki-pages {data}/pages --out {out}"
+    assert arguments_of(command, Path("my data"), Path("out")) == [
+        *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
+    ]
+
+
+def recipe(label_accuracy: float, seconds: float) -> dict[str, Any]:
+    figures: dict[str, float | None] = dict.fromkeys(FIGURES, 0.5)
+    figures |= {"label_accuracy": label_accuracy, "ofever": None}
+    return {"figures": figures, "seconds": {"total": {"median": seconds}}}
+
+
+def results(chance: float) -> dict[str, Any]:
+    return {
+        "data": {
+            "command": "esoteric evaluate\n--recipe combined,my_own",
+            "claims": {"count": 1234, "file": "dev.jsonl"},
+            "wiki_pages": {"documents": 10944},
+        },
+        "recipes": {"combined": recipe(0.75, 0.5), "my_own": recipe(0.8125, 0.25), "none": {}},
+        "comparisons": [
+            {
+                "first": "combined",
+                "second": "my_own",
+                "p_values": {**dict.fromkeys(FIGURES, 0.5), "label_accuracy": chance},
+            },
+            {"first": "combined", "second": "none", "claims": 0},
+        ],
+    }
+
+
+def test_each_recipe_is_a_line_with_a_star_where_it_differs_from_the_first() -> None:
+    assert (
+        latex_of(results(chance=0.049))
+        == r"""% esoteric evaluate --recipe combined,my_own
+% 1,234 claims of dev.jsonl over 10,944 pages; * differs from combined, p < 0.05; needs booktabs
+\begin{tabular}{lrrrrrrr}
+\toprule
+ & Label acc. & FEVER score & Ev. prec. & Ev. recall & Ev. F1 & OFEVER & s per claim \\
+\midrule
+combined & 75.0 & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.50 \\
+my\_own & 81.2$^{*}$ & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.25 \\
+\bottomrule
+\end{tabular}
+"""
+    )
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for(name: str) -> None:
+    variant, recipe = recipe_of(name), RECIPES[name.partition("-")[0]]
+    assert variant.name == name
+    assert variant.summary not in ("", recipe.summary)
+    assert replace(variant, name=recipe.name, summary=recipe.summary) != recipe
+
+
+def test_variants_are_named_one_by_one_or_all_together() -> None:
+    assert checked_names("fer, fer-25") == ["fer", "fer-25"]
+    assert checked_names("variants") == list(VARIANTS)
+    assert set(VARIANTS) <= set(system_names())
+
+
+def test_an_unknown_name_lists_those_of_variants() -> None:
+    with pytest.raises(UnknownRecipe) as caught:
+        checked_names("fer-26")
+    assert "fer-25" in caught.value.hint
+    assert caught.value.hint.endswith("or all, ablations or variants.")

@@ -1,0 +1,249 @@
+"""The calibrations of verifiers, for given evidence and for searches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from research.evaluation.claims import AnnotatedClaim, Pair
+from research.evaluation.measures.calibration import calibration_error
+from research.training.verifier.calibration import (
+    Claims,
+    Search,
+    calibrate,
+    calibrate_to_pairs,
+    claims_to_fit,
+    crossed_figures,
+    fitted,
+    pairs_to_fit,
+    recalibrated,
+)
+from retrieval.errors import BadSource
+from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import (
+    CALIBRATION,
+    SequenceClassifier,
+    read_calibration,
+    read_classifier,
+    write_calibration,
+)
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Opinion,
+    VerdictReadings,
+)
+from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.support.json_lines import write_json_lines
+
+WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")
+
+
+def ignore(done: int, of: int) -> None:
+    pass
+
+
+def pair(number: int, label: Label = SUPPORTS) -> Pair:
+    first, second = WORDS[number % 8], WORDS[number // 8 % 8]
+    return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
+
+
+def written(path: Path, count: int) -> Path:
+    lines = [
+        {"claim": f"claim {n} of {path.stem}", "label": "SUPPORTS", "evidence": "It is."}
+        for n in range(count)
+    ]
+    return write_json_lines(path, *lines)
+
+
+def test_of_a_file_all_pairs_are_fitted_to_and_of_a_large_one_some_at_equal_distances(
+    tmp_path: Path,
+) -> None:
+    assert len(pairs_to_fit(written(tmp_path / "small.jsonl", 30))) == 30
+    some = pairs_to_fit(written(tmp_path / "large.jsonl", 5_000))
+    claims = [f"claim {n} of large" for n in range(0, 5_000, 3)]
+    assert [pair.claim for pair in some] == claims
+
+
+def test_of_the_training_data_the_pairs_are_those_of_the_shipped_verifiers_fit(
+    tmp_path: Path,
+) -> None:
+    for source in ("vitaminc", "feverous", "infotabs", "wiki-nli"):
+        folder = tmp_path / "pairs"
+        trained = {"claim": "c", "label": "SUPPORTS", "evidence": "other"}
+        dev = (trained | {"claim": f"c {n}", "evidence": f"{source} {n}"} for n in range(100))
+        write_json_lines(folder / "train" / f"{source}.jsonl", trained)
+        write_json_lines(folder / "dev" / f"{source}.jsonl", *dev)
+    found = pairs_to_fit(tmp_path)
+    assert 60 < len(found) < 200  # shares of 1 / 3, 1 / 2, 1 / 7 and 1 / 3 of a hundred each
+
+
+def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    plain = SequenceClassifier(files)
+    asked = [pair(n) for n in range(64)]
+    said = plain.probabilities([(one.claim, one.evidence) for one in asked])
+    # Of every four pairs one has the label that the model gives, the others have the next one.
+    labels = [LABELS[(int(row.argmax()) + (n % 8 > 1)) % 3] for n, row in enumerate(said)]
+    pairs = [pair(n, label) for n, label in enumerate(labels)]
+    figures = calibrate_to_pairs(files, pairs, ignore)
+    calibration = read_calibration(files)
+    assert calibration["temperature"] == figures["temperature"] > 1
+    assert calibration["bias"][:2] == [0.0, 0.0]
+    assert calibration["fitted_to"] == files.digest
+    assert figures["label accuracy before"] == 25.0
+    right = np.array([n % 8 < 2 for n in range(64)])
+    before = calibration_error(said.max(axis=1).astype(np.float64), right)
+    assert figures["calibration error before"] == pytest.approx(before)
+    assert figures["calibration error after"] < before
+    again = calibrate_to_pairs(files, pairs, ignore)  # of what the model says, not of the last fit
+    assert again == figures
+
+
+def test_data_without_enough_pairs_of_a_label_are_refused_and_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    labels = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
+    with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
+        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(labels)], ignore)
+    assert no.value.hint.startswith("Give at least 5 for each of ")
+    assert not files.calibration_file.exists()
+
+
+def test_a_fit_to_pairs_keeps_the_fit_to_searches_that_was_there(tmp_path: Path) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
+    write_calibration(files, {"temperature": 9.0, "in_search": in_search})
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    assert read_calibration(files)["in_search"] == in_search
+    assert read_calibration(files)["temperature"] != 9.0
+    files.calibration_file.write_text("{")
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    assert "in_search" not in read_calibration(files)
+
+
+def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:
+    folder = write_tiny_classifier(tmp_path, labels=("entailment", "not_entailment"))
+    files = read_classifier(folder)
+    asked = [pair(n) for n in range(64)]
+    said = SequenceClassifier(files).probabilities([(one.claim, one.evidence) for one in asked])
+    labels = [
+        SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2]
+        for n, row in enumerate(said)
+    ]
+    figures = calibrate_to_pairs(files, [pair(n, one) for n, one in enumerate(labels)], ignore)
+    assert figures["label accuracy before"] == 100.0
+    assert figures["temperature"] == 0.5  # always right: as sure as the fit can make it
+
+
+@pytest.mark.models
+def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evidence(
+    index: Path, unpacked: Path, tmp_path: Path
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "nli")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    files = read_classifier(folder)
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    given: dict[str, Any] = dict(read_calibration(files))
+    claims = [
+        claim("Skerrow Light was designed by Ann Lee.", SUPPORTS),
+        claim("Ann Lee died in Dundee.", REFUTES),
+        claim("Lee is a song about a river.", NOT_ENOUGH_INFO),
+    ]
+    folders = ModelFolders(unpacked, verifier=folder)
+    figures = calibrate({"islands": Claims(claims, index)}, tmp_path, 1, folders)
+    calibration = dict(read_calibration(files))
+    found = calibration.pop("in_search")
+    assert calibration == given
+    assert found["temperature"] == given["temperature"]
+    assert found["bias"] == given["bias"]
+    assert found["verdict"]["alone"] == round(figures["alone"], 3)
+    assert found["verdict"]["undecided"] == round(figures["undecided"], 3)
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert after.pop(CALIBRATION)
+    assert after == before
+
+
+def claim(text: str, label: Label) -> Any:
+    return AnnotatedClaim(text, label, ())
+
+
+def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
+    """A search whose selected evidence says the same alone and together."""
+    return Search(VerdictReadings(opinion, opinion, path=path), label)
+
+
+def verdict(fit: VerdictFit, one: Search) -> Opinion:
+    """The probabilities that a fit gives a search."""
+    assert one.readings is not None
+    supports, refutes, undecided = fit.probabilities([one.readings])[0].tolist()
+    return supports, refutes, undecided
+
+
+def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
+    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
+        lines = (
+            {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+            for n in (1, 2, 3, 5)
+        )
+        write_json_lines(tmp_path / name, *lines)
+    everyday, fever = claims_to_fit(tmp_path)
+    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
+    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
+
+
+def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
+    config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
+    changed = recalibrated(config, VerdictFit(0.3, 0.9, -0.4444))
+    assert {**changed, **config} == changed  # what it says of given evidence stays
+    assert changed["in_search"] == {
+        "temperature": 1.6,
+        "bias": [0.1, 0.0, -0.3],
+        "verdict": {
+            "together": 0.3,
+            "alone": 0.9,
+            "undecided": -0.444,
+            "undecided_of_several": 0.0,
+            "undecided_of_path": 0.0,
+            "undecided_of_value": 0.0,
+        },
+    }
+
+
+def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
+    opinions: list[Opinion] = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
+    searches = [
+        search(label, opinion)
+        for opinion in opinions
+        for label, times in zip(LABELS, opinion, strict=True)
+        for _ in range(round(10 * times))
+    ]
+    found = fitted([searches])
+    for opinion in opinions:
+        assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
+
+
+def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Half of the one collection are undecided and none of the other, so a quarter of what counts.
+    half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
+    decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
+    assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
+
+
+def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
+    # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
+    # half is given the label that is right for the other.
+    opinion = (0.5, 0.0, 0.5)
+    decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
+    halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
+    figures = crossed_figures({"claims": [item for pair in halves for item in pair]})
+    assert figures["claims: label accuracy"] == pytest.approx(100 * 1 / 20)
