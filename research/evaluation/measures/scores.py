@@ -1,9 +1,15 @@
 """FEVER's measures, claim by claim, and their means (Thorne et al. 2018, sections 4 and 5).
 
-A claim's scores are one row of a matrix; a figure is computed from rows. So the
-same code computes the figures, their confidence intervals and the comparison of
-two systems (``significance.py``). NaN means that a claim does not count for a
-measure: undecided claims have no evidence to find.
+A claim's scores are one row of a matrix; a figure is computed from rows. So the same code computes
+the figures, their confidence intervals and the comparison of two systems. NaN means that a claim
+does not count for a measure: undecided claims have no evidence to find.
+
+Claims about the same page tend to be right or wrong together, so intervals and comparisons draw
+groups of claims: with single claims the results would be too optimistic.
+
+The last part measures whether a system knows that its evidence is not enough yet (AdMIRaL, section
+5.3), after the first hop of claims that need several pages: does the system continue exactly if the
+best sentences contain no whole evidence set?
 """
 
 from __future__ import annotations
