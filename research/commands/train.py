@@ -65,11 +65,11 @@ def _trains(name: str, *options: _Option, example: str = "--data ../data") -> _O
             require_research("Training")
             function(*arguments, **given)
 
-        checked = reports_errors(checked)
+        whole: Callable[..., None] = reports_errors(checked)
         for option in reversed(options):
-            checked = option(checked)
+            whole = option(whole)
         epilog = f"Example: esoteric train {name} {example}".rstrip()
-        return command.command(name, epilog=epilog)(checked)
+        return command.command(name, epilog=epilog)(whole)
 
     return made
 

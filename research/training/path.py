@@ -150,7 +150,8 @@ def _steps(claims: Sequence[FeverClaim], pool: SentencePool) -> list[Step]:
     near = CandidateFinder(pool).find([claim.text for claim in several])
     steps = []
     for claim, found in zip(several, near, strict=True):
-        group = pool.rows(min(claim.evidence, key=len))
+        smallest = min(claim.evidence, key=len)
+        group = pool.rows(smallest)
         gold = pool.rows(claim.gold)
         if len(group) != 2:
             continue

@@ -131,7 +131,8 @@ def _with_wrong_sentences(
             wrong = [i for i in near[number][:NEAREST] if (number, i) not in settling]
             same = [i for i in pool.beside(claim) if i not in near[number][:NEAREST]]
             wrong += chance.sample(same, min(1, len(same)))
-            evidence = pool.rows(min(claim.evidence, key=len))
+            smallest = min(claim.evidence, key=len)
+            evidence = pool.rows(smallest)
         rest = [i for i in near[number] if (number, i) not in settling]
         result.append(_Claim(claim.text, claim.label, evidence, wrong, rest[:NEAR]))
     return result
