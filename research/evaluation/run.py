@@ -20,7 +20,7 @@ from research.evaluation.predictions import (
 )
 from research.evaluation.systems import System
 from retrieval.errors import BadSource, EsotericError
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 logger = logging.getLogger(__name__)
 

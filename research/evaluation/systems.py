@@ -30,7 +30,7 @@ from retrieval.models.papers.report_models import present_models
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.recipes.stage_records import reads_report_models
-from retrieval.system.optional import require_research
+from retrieval.system.packages import require_research
 from retrieval.types import Progress, Report
 
 

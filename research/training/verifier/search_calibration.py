@@ -38,7 +38,7 @@ from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.system.on_all_cores import in_order, processes_for
+from retrieval.system.processes import in_order, processes_for
 from retrieval.types import LABELS, Label, VerdictReadings
 
 FEVER_CLAIMS = 300  # of the fitted half of FEVER's development claims the first ones are searched

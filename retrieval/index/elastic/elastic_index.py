@@ -62,7 +62,7 @@ from retrieval.index.interface import (
 )
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.fixes import esoteric_command
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 _RECORDS_AN_ITEM = 256
 
