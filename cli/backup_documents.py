@@ -14,7 +14,7 @@ from pydantic import BaseModel, field_validator
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.layout import make_current, parts_of
-from retrieval.system.private_files import make_private_file, make_private_folder
+from retrieval.system.files import make_private_file, make_private_folder
 from worker import sqlite
 from worker.corpora.corpus_folders import CORPUS, FILES, INDEX, INDEXING, NAME
 from worker.corpora.corpus_store import CorpusStore

@@ -20,8 +20,7 @@ from pydantic import BaseModel
 
 from cli.backup_documents import PackedCorpus, pack_documents, unpack_documents
 from retrieval.errors import EsotericError
-from retrieval.system.files import flush
-from retrieval.system.private_files import make_private_file
+from retrieval.system.files import flush, make_private_file
 from retrieval.words import counted
 from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore

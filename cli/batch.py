@@ -84,7 +84,7 @@ def command(
     to_file = lines != _STANDARD_OUTPUT and (lines.is_file() or not lines.exists())
     _refuse_other_files(file, output, lines)
     from retrieval.models.shipped import judge_name
-    from retrieval.system.on_all_cores import in_order, processes_for
+    from retrieval.system.processes import in_order, processes_for
 
     folders = settings.model_folders
     chosen = chosen or _usual(settings)

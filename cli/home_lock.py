@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from retrieval.errors import EsotericError
+from retrieval.system.files import make_private_folder
 from retrieval.system.fixes import esoteric_command
-from retrieval.system.private_files import make_private_folder
 
 _LOCK = "up.lock"
 # ``address_of_running`` takes the lock for a moment, so ``running`` tries more than once.

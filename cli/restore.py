@@ -25,7 +25,7 @@ from cli.home_lock import without_service
 from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
 from retrieval.index.open import description_of
-from retrieval.system.private_files import make_private_folder
+from retrieval.system.files import make_private_folder
 from retrieval.words import counted
 from settings import Settings
 from worker import sqlite

@@ -8,7 +8,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-from retrieval.system.parent_watch import end_this_process_when_closed
+from retrieval.system.processes import end_this_process_when_closed
 
 
 def main() -> None:

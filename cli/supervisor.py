@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
-from retrieval.system.private_files import make_private_file
+from retrieval.system.files import make_private_file
 from settings import CHECKOUT
 
 LOG_BYTES = 5_000_000

@@ -61,7 +61,7 @@ APP_IMPORTS = {
     "retrieval.normal_form",
     "retrieval.pipeline.runnable",
     "retrieval.safe_cell",
-    "retrieval.system.home_key",
+    "retrieval.system.files",
     "retrieval.text.notices",
     "retrieval.text.plain_questions",
     "retrieval.types",

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError, Problem
-from retrieval.system.private_files import make_private_file, make_private_folder
+from retrieval.system.files import make_private_file, make_private_folder
 from worker import postgresql, sqlite
 from worker.schema import REVISION, WorkerRow
 

@@ -30,7 +30,7 @@ from typing import Any
 
 from kombu.transport import filesystem
 
-from retrieval.system.private_files import make_private_folder
+from retrieval.system.files import make_private_folder
 
 # Celery checks between two waits whether it should stop.
 LONGEST_WAIT_SECONDS = 0.25

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from retrieval.system.parent_watch import end_this_process_when_closed
+from retrieval.system.processes import end_this_process_when_closed
 from worker.database import Database, StoreUnavailable, is_locked
 from worker.failures import CheckStalled
 from worker.logs import about

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, event
 from sqlalchemy.exc import DBAPIError
 
-from retrieval.system.private_files import make_private_file
+from retrieval.system.files import make_private_file
 
 # How long a writer waits for another one; transactions here take milliseconds.
 BUSY_SECONDS = 10

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from flask import g, request
 
 from app.services import services
-from retrieval.system.home_key import home_key
+from retrieval.system.files import home_key
 from worker.user_store import Role, owner_of
 
 # Used as long as the home cannot be written.

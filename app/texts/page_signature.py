@@ -11,7 +11,7 @@ import json
 from hashlib import sha256
 
 from app.services import services
-from retrieval.system.home_key import home_key
+from retrieval.system.files import home_key
 from worker.lists import SourcePage
 
 

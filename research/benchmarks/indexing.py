@@ -19,7 +19,7 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.corpora.sources import open_corpus
 from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.elastic.meta import all_versions
+from retrieval.index.elastic.versions import versions
 from retrieval.text.sentence_splitter import SentenceSplitter, boundaries, bounds_of, load_senter
 from settings import CHECKOUT, Settings
 
@@ -138,8 +138,8 @@ def _newer(pages: Iterable[Page]) -> Iterator[Page]:
 def _remove(location: ElasticLocation) -> None:
     """Remove an index, so that the next build neither continues an earlier one nor updates it."""
     cluster = Cluster(location)
-    for version in all_versions(cluster):
-        cluster.patient.indices.delete(index=version)
+    for version in versions(cluster):
+        cluster.patient.indices.delete(index=version.name)
 
 
 def _write(dump: Path, pages: Iterable[Page]) -> None:

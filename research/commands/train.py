@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from cli.errors import reports_errors
-from retrieval.system.optional import require_models, require_research
+from retrieval.system.packages import require_models, require_research
 from settings import CHECKOUT, Settings
 
 if TYPE_CHECKING:

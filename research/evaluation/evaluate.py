@@ -43,7 +43,7 @@ from retrieval.models.shipped import RELEVANCE_MODEL, VERIFIER, judge_name, read
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.recipes.recipes import Recipe
 from retrieval.system.files import digest_of
-from retrieval.system.on_all_cores import processes_for
+from retrieval.system.processes import processes_for
 from retrieval.types import LABELS, Document
 
 

@@ -43,7 +43,7 @@ from retrieval.models.shipped import judge_name
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.system.files import digest_of
-from retrieval.system.on_all_cores import in_order, processes_for
+from retrieval.system.processes import in_order, processes_for
 from retrieval.types import Document, Retrieved
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from research.evaluation.claims import FeverClaim, page_key
 from research.evaluation.claims import SentenceKey as Key
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 from retrieval.types import Label, Report, Retrieved, SentenceKey
 
 MOST_EVIDENCE = 5  # FEVER counts the first five pieces of evidence (Thorne et al. 2018, section 5)

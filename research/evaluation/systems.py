@@ -34,7 +34,7 @@ from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import is_recipe_file, keep_recipe, read_recipe
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.recipes.stage_records import reads_report_models
-from retrieval.system.optional import require_research
+from retrieval.system.packages import require_research
 from retrieval.types import Progress, Report
 
 

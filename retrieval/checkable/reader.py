@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.checkable.given_text import TextSentence
 from retrieval.errors import EsotericError
-from retrieval.system.leave_out_torch import leave_out_torch
+from retrieval.system.packages import leave_out_torch
 
 if TYPE_CHECKING:
     from retrieval.checkable.text_reader import TextReader

@@ -22,7 +22,7 @@ from retrieval.corpora.json_lines import files_in, fingerprint_of, opened
 from retrieval.corpora.passages import Block, sections
 from retrieval.corpora.records import USUAL, Fields, pages_of
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_corpora_command
+from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
@@ -53,7 +53,7 @@ class ParquetCorpus:
             raise BadSource(
                 "library_missing",
                 f"Parquet files are read with {_LIBRARY}, which is not installed.",
-                f"Run: {install_corpora_command()}",
+                f"Run: {install_extra_command('corpora')}",
             )
         self._files = files_in(place, _SUFFIXES)
         if not self._files:

@@ -15,7 +15,7 @@ from retrieval.index.formats.description import Description
 from retrieval.index.interface import BuildProgress, ProgressListener
 from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 Made = TypeVar("Made")
 

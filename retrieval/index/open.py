@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.embedded import layout
+
+# Of an index in a folder, without loading what opens it.
+from retrieval.index.embedded.layout import description_of, needs_build
 
 if TYPE_CHECKING:
-    from retrieval.index.formats.description import Description
     from retrieval.index.interface import Index
+
+__all__ = ["IndexLocation", "description_of", "needs_build", "open_index"]
 
 IndexLocation: TypeAlias = Path | ElasticLocation
 
@@ -29,19 +32,3 @@ def open_index(location: IndexLocation, snapshots: Path, processes: int = 1) -> 
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
 
     return EmbeddedIndex(location, processes)
-
-
-def description_of(folder: Path) -> Description:
-    """Return the description of the index in a folder, without loading what opens it.
-
-    Whether its files are whole is not looked at, nor whether this version of ESOTERIC reads them.
-
-    Raises:
-        IndexUnavailable: there is no index, or its description is damaged.
-    """
-    return layout.read_description(folder)
-
-
-def needs_build(folder: Path, source: str) -> Literal["missing", "outdated"] | None:
-    """See ``Index.needs_build``; of an index in a folder, without loading what opens it."""
-    return layout.needs_build(folder, source)

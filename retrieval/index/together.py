@@ -55,13 +55,7 @@ class TogetherInfo(IndexInfo):
 
     def as_corpus(self) -> CorpusInfo:
         """Return what a result says of the corpora."""
-        return CorpusInfo(
-            name=self.name,
-            documents=self.documents,
-            built_at=self.built_at,
-            text_date=self.date or None,
-            parts=self.parts,
-        )
+        return IndexInfo.as_corpus(self).model_copy(update={"parts": self.parts})
 
 
 class TogetherStore(DocumentStore):
@@ -78,23 +72,20 @@ class TogetherStore(DocumentStore):
     def info(self) -> TogetherInfo:
         infos = [part.store.info() for part in self._parts]
         encoders = {info.encoder for info in infos}
+        counts = ("documents", "passages", "sentences", "bytes", "bad_pages", "superseded")
+        totals = {count: sum(getattr(info, count) for info in infos) for count in counts}
         return TogetherInfo(
             name=", ".join(part.name for part in self._parts),
             source=", ".join(info.source for info in infos),
             date=max(info.date for info in infos),
-            documents=sum(info.documents for info in infos),
-            passages=sum(info.passages for info in infos),
-            sentences=sum(info.sentences for info in infos),
-            bytes=sum(info.bytes for info in infos),
             built_at=max(info.built_at for info in infos),
             encoder=infos[0].encoder if "" not in encoders else "",
             checksum=" ".join(info.checksum for info in infos),
-            bad_pages=sum(info.bad_pages for info in infos),
-            superseded=sum(info.superseded for info in infos),
             parts=tuple(
                 CorpusPart(part.name, part.title, info.documents, info.built_at, info.date or None)
                 for part, info in zip(self._parts, infos, strict=True)
             ),
+            **totals,
         )
 
     def documents(self, ids: Sequence[str]) -> list[Document]:

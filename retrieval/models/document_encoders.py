@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.models.folders import ModelFolders
 from retrieval.system.fixes import esoteric_command
-from retrieval.system.optional import require_models
+from retrieval.system.packages import require_models
 
 if TYPE_CHECKING:
     from retrieval.models.encoders import DocumentEncoder, TextEncoder

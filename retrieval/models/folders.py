@@ -11,7 +11,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.models import runtime
 from retrieval.models.weights import is_out_of_memory, named_on_hub, too_little_memory
 from retrieval.system.files import digest_of
-from retrieval.system.optional import require_models
+from retrieval.system.packages import require_models
 
 # Weights are safetensors and the rest is data: no file contains code.
 _FILES = ("*.json", "*.safetensors", "*.txt", "*.model")

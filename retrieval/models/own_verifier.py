@@ -27,7 +27,7 @@ from retrieval.models.networks import by_length
 from retrieval.models.weights import is_out_of_memory, too_little_memory
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import convert_weights_command, esoteric_command
-from retrieval.system.optional import require_models
+from retrieval.system.packages import require_models
 from retrieval.text.model_texts import SEPARATOR, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 

@@ -19,7 +19,7 @@ from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import MPNetEncoder
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
-from retrieval.system.leave_out_torch import leave_out_torch
+from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
     DEFAULT_CORPUS,
     CorpusInfo,

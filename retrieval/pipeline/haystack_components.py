@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from retrieval.system.fixes import install_haystack_command
+from retrieval.system.fixes import install_extra_command
 
 try:
     from haystack import Document, Pipeline, component
     from haystack.components.joiners import BranchJoiner
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"{error}: Haystack is not installed. Run: {install_haystack_command()}"
+        f"{error}: Haystack is not installed. Run: {install_extra_command('haystack')}"
     ) from error
 
 from retrieval.claim import read_claim

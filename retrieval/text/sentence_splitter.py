@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from retrieval.system.leave_out_torch import leave_out_torch
+from retrieval.system.packages import leave_out_torch
 from retrieval.text.english import english_folder
 
 _CLOSING = "\"'”’)]"  # noqa: RUF001 - curly quotes are meant

@@ -97,7 +97,10 @@ class Fetcher:
         url = self._checked(address)
         network = _Network(self._reach, self._resolve, time.monotonic() + self._seconds)
         try:
-            with _pool(network, self._tls) as pool:
+            # Each connection is for one request, so that each is checked.
+            with httpcore2.ConnectionPool(
+                ssl_context=self._tls, network_backend=network, max_keepalive_connections=0
+            ) as pool:
                 for _ in range(1 + MOST_REDIRECTS):
                     found = self._asked(pool, url)
                     if isinstance(found, FetchedPage):
@@ -257,13 +260,6 @@ def _user_agent() -> str:
     number = esoteric_version()
     named = f"ESOTERIC/{number}" if number else "ESOTERIC"
     return f"{named} (fact checking; a user asked for this page)"
-
-
-def _pool(network: _Network, tls: SSLContext) -> httpcore2.ConnectionPool:
-    # Each connection is for one request, so that each is checked.
-    return httpcore2.ConnectionPool(
-        ssl_context=tls, network_backend=network, max_keepalive_connections=0
-    )
 
 
 class _Network(httpcore2.NetworkBackend):

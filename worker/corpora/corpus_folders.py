@@ -22,8 +22,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from retrieval.system.files import write_whole
-from retrieval.system.private_files import make_private_folder
+from retrieval.system.files import make_private_folder, write_whole
 from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
 from worker.corpora.records import Corpus, FileReport, Indexing
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.index.open import description_of
 from retrieval.normal_form import nfkd
-from retrieval.system.private_files import make_private_folder
+from retrieval.system.files import make_private_folder
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.corpus_folders import (
     CORPUS,

@@ -24,7 +24,7 @@ from retrieval.index.open import open_index
 from retrieval.models import runtime
 from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice, encoder_of
 from retrieval.models.encoders import DocumentEncoder
-from retrieval.system.parent_watch import end_this_process_when_closed
+from retrieval.system.processes import end_this_process_when_closed
 from settings import Settings
 from worker.corpora.errors import UnknownCorpus
 from worker.corpora.indexing_store import IndexingStore

@@ -55,7 +55,7 @@ from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.system.on_all_cores import in_order, processes_for
+from retrieval.system.processes import in_order, processes_for
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label, VerdictReadings
 
 TEMPERATURES = tuple(0.5 + 0.05 * step for step in range(91))

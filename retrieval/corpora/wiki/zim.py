@@ -25,7 +25,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_zim_command
+from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
@@ -254,7 +254,7 @@ class ZimCorpus:
                 raise BadSource(
                     "library_missing",
                     f"ZIM files are read with {library}, which is not installed.",
-                    f"Run: {install_zim_command()}",
+                    f"Run: {install_extra_command('zim')}",
                 )
         self._file = ZimFile(place)
         reader = ZimReader(self._file.path)

@@ -1,12 +1,13 @@
 """Builds an index in Elasticsearch and changes it: resumable after a kill, swapped in by an alias.
 
-``meta.py`` describes the parts of such an index.
+``versions.py`` describes the parts of such an index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -27,12 +28,12 @@ from retrieval.index.elastic.elastic_version import (
     bad_pages_file,
     checksum_of,
     drop,
-    settle,
 )
 from retrieval.index.elastic.entries import (
     FORMAT,
-    OldVersion,
-    SplitDocuments,
+    EntryMaker,
+    MadeEntries,
+    UnchangedEntries,
     code_in,
     digest_of,
     id_in,
@@ -41,17 +42,17 @@ from retrieval.index.elastic.entries import (
     value_in,
 )
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.elastic.meta import (
+from retrieval.index.elastic.versions import (
     ElasticMeta,
-    all_versions,
-    read_meta,
     refuse_other_things,
-    serving_version,
-    serving_version_or_none,
+    serving,
+    serving_meta,
     vectors_of,
+    versions,
 )
 from retrieval.index.errors import damaged, other_encoder, source_empty, unknown_document
 from retrieval.index.formats.description import Description
+from retrieval.index.formats.records import Record
 from retrieval.index.interface import (
     BadPages,
     BuildProgress,
@@ -60,9 +61,10 @@ from retrieval.index.interface import (
     ProgressListener,
     ignore_progress,
 )
+from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.fixes import esoteric_command
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 _RECORDS_AN_ITEM = 256
 
@@ -88,7 +90,8 @@ class ElasticIndex(Index):
 
     def open(self, query_encoder: str | None) -> ElasticStore:
         self._cluster.check_version()
-        meta = read_meta(self._cluster, self.version())
+        self.version()
+        meta = serving_meta(self._cluster)
         meta.check_query_encoder(query_encoder)
         if not meta.turns_alike():
             raise IndexUnavailable(
@@ -103,19 +106,19 @@ class ElasticIndex(Index):
         # By a search, so that an index with missing parts fails.
         body = {"size": 1, "_source": False, "track_total_hits": False}
         (hits,) = self._cluster.searches(self._location.index, [body])
-        return str(hits[0]["_index"]) if hits else serving_version(self._cluster)
+        return str(hits[0]["_index"]) if hits else serving_meta(self._cluster).version
 
     def needs_build(self, source: str) -> Literal["missing", "outdated"] | None:
-        serving = serving_version_or_none(self._cluster)
-        if serving is None:
+        now = serving(self._cluster)
+        if now is None:
             return "missing"
-        meta = all_versions(self._cluster).get(serving)
+        meta = now.meta
         if meta is None or meta.format == FORMAT or meta.changed or meta.source != source:
             return None
         return "outdated"
 
     def verify(self) -> None:
-        meta = read_meta(self._cluster, self.version())
+        meta = serving_meta(self._cluster)
         if checksum_of(self._checked_digests(meta)) != meta.checksum:
             raise damaged(meta.fix())
 
@@ -127,7 +130,7 @@ class ElasticIndex(Index):
             raise read_only(self._location)
 
     def bad_pages(self) -> BadPages:
-        meta = read_meta(self._cluster, serving_version(self._cluster))
+        meta = serving_meta(self._cluster)
         listed = bad_pages_file(self._snapshots, self._cluster, meta.version)
         return BadPages(meta.first_bad, str(listed) if listed.exists() else "")
 
@@ -135,19 +138,17 @@ class ElasticIndex(Index):
         name = self._location.index
         if self._cluster.ask(lambda client, _: being_changed(client, name)):
             return []
-        serving = serving_version_or_none(self._cluster)
         return [
-            f"Unfinished: {meta.work}, {meta.pages} pages so far. The same command continues it"
-            " unless the source has changed; if it is not wanted, run:"
+            f"Unfinished: {one.meta.work}, {one.meta.pages} pages so far. The same command"
+            " continues it unless the source has changed; if it is not wanted, run:"
             f" {esoteric_command('index prune')}"
-            for version, meta in all_versions(self._cluster).items()
-            if meta is not None and meta.state == "building" and version != serving
+            for one in versions(self._cluster)
+            if one.is_written and one.meta is not None
         ]
 
     def prune(self) -> list[str]:
         with self._changing() as lock:
-            serving = serving_version_or_none(self._cluster)
-            others = [version for version in all_versions(self._cluster) if version != serving]
+            others = [one.name for one in versions(self._cluster) if not one.serves]
             for version in others:
                 drop(self._cluster, lock, self._snapshots, version)
         return others
@@ -172,7 +173,7 @@ class ElasticIndex(Index):
         on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
         with self._changing() as lock:
-            before = read_meta(self._cluster, serving_version(self._cluster))
+            before = serving_meta(self._cluster)
             if before.encoder != name_of(encoder):
                 raise other_encoder(before.encoder, name_of(encoder))
             meta = ElasticMeta.begun(
@@ -193,23 +194,21 @@ class ElasticIndex(Index):
         self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
         with self._changing() as lock:
-            before = read_meta(self._cluster, serving_version(self._cluster))
+            before = serving_meta(self._cluster)
             meta = ElasticMeta.begun(
                 Plan.vectors(encoder), before, before.version, **vectors_of(encoder)
             )
             new = self._version_of(lock, meta)
             new.keep_bad_pages_of(before.version)
             hits = scan(self._cluster, before.version, ["id"], record=True)
-            items = (
-                SplitDocuments([hit["_source"]["record"] for hit in some])
-                for some in batched(hits, _RECORDS_AN_ITEM)
-            )
+            items = batched((hit["_source"]["record"] for hit in hits), _RECORDS_AN_ITEM)
 
             def progress(done: int) -> None:
                 on_progress(BuildProgress("encoding", done, before.documents, done))
 
             progress(new.meta.pages)
-            make, rest = new.maker(encoder, self._processes), islice(items, new.meta.items, None)
+            make = partial(_of_records, self._maker(new, encoder))
+            rest = islice(items, new.meta.items, None)
             for made in in_order(make, rest, self._processes):
                 new.add(made)
                 progress(new.meta.pages)
@@ -217,7 +216,7 @@ class ElasticIndex(Index):
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         with self._changing() as lock:
-            before = read_meta(self._cluster, serving_version(self._cluster))
+            before = serving_meta(self._cluster)
             wanted = list(dict.fromkeys(ids))
             entries = self._entries_of(before.version, wanted)
             meta = ElasticMeta.begun(Plan.removal(wanted), before, before.version, changed=True)
@@ -229,7 +228,7 @@ class ElasticIndex(Index):
     def _version_of(
         self, lock: ChangeLock, meta: ElasticMeta, copy_of: str | None = None
     ) -> ElasticVersion:
-        """Continue or begin the version that ``meta.py`` describes; see ``resume_or_start``."""
+        """Continue or begin the version that ``meta`` describes; see ``resume_or_start``."""
         return ElasticVersion.resume_or_start(self._cluster, lock, self._snapshots, meta, copy_of)
 
     def _checked_digests(self, meta: ElasticMeta) -> Iterator[str]:
@@ -256,25 +255,36 @@ class ElasticIndex(Index):
         refuse_other_things(self._cluster)
         try:
             with ChangeLock(self._cluster.patient, self._location.index) as lock:
-                settle(self._cluster)
                 yield lock
         except BulkIndexError as error:
             raise document_refused(error, self._location) from error
         except (ApiError, TransportError) as error:
             raise problem(error, self._location) from error
 
-    def _updated_by(self, corpus: Corpus, encoder: DocumentEncoder | None) -> OldVersion | None:
-        """Return the current version if a build may take unchanged documents from it.
+    def _maker(
+        self,
+        new: ElasticVersion,
+        encoder: DocumentEncoder | None,
+        before: UnchangedEntries | None = None,
+    ) -> Callable[[], EntryMaker]:
+        """Return what makes, in each process, the entries of a version."""
+        networks = runtime.kept_folder()
+        return partial(EntryMaker, encoder, new.meta.plan, self._processes, networks, before)
+
+    def _updated_by(
+        self, corpus: Corpus, encoder: DocumentEncoder | None
+    ) -> UnchangedEntries | None:
+        """Return the entries of the current version if a build may take those of unchanged pages.
 
         Nothing removes it meanwhile: whoever removes versions holds the lock of the index.
         """
-        serving = serving_version_or_none(self._cluster)
-        meta = all_versions(self._cluster).get(serving) if serving is not None else None
+        now = serving(self._cluster)
+        meta = now.meta if now is not None else None
         if meta is None or meta.format != FORMAT or not meta.turns_alike():
             return None
         if not updates(meta, corpus, encoder):
             return None
-        return OldVersion(self._location, meta.version, meta.dimension)
+        return UnchangedEntries(self._location, meta.version, meta.dimension)
 
     def _entries_of(self, version: str, ids: Sequence[str]) -> list[str]:
         """Return the ids of documents, of long ones those of all passages.
@@ -299,16 +309,16 @@ class ElasticIndex(Index):
         corpus: Corpus,
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener,
-        before: OldVersion | None,
+        before: UnchangedEntries | None,
     ) -> None:
         """Write the corpus's pages, without those that an earlier try has written.
 
-        ``before``: the version that unchanged documents are taken from.
+        ``before``: has the entries of unchanged documents.
 
         Raises:
             BadSource: there is none that can be read.
         """
-        make = new.maker(encoder, self._processes, before)
+        make = self._maker(new, encoder, before)
         for made in read(
             corpus, new.meta.items, make, self._processes, on_progress, lambda: new.meta.pages
         ):
@@ -317,3 +327,8 @@ class ElasticIndex(Index):
             new.discard()
             first = new.meta.first_bad
             raise source_empty(corpus.source, [BadPage(first, "")] if first else [])
+
+
+def _of_records(make: Callable[[], EntryMaker]) -> Callable[[list[Record]], MadeEntries]:
+    """Return what makes entries of documents that are split already."""
+    return make().of_records

@@ -31,7 +31,7 @@ from retrieval.index.elastic.entries import (
     sentence_codes_in,
     titles_in,
 )
-from retrieval.index.elastic.meta import ElasticMeta
+from retrieval.index.elastic.versions import ElasticMeta
 from retrieval.index.errors import damaged
 from retrieval.index.formats.codes import from_bytes, products, rotation
 from retrieval.index.formats.records import document_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +23,21 @@ from retrieval.index.elastic.cluster import Cluster, read_only, scan
 from retrieval.index.elastic.elastic_store import ElasticStore
 from retrieval.index.elastic.entries import (
     SETTINGS,
-    EntryMaker,
     MadeEntries,
-    OldVersion,
     id_in,
     key_of,
     mapping,
     value_in,
 )
-from retrieval.index.elastic.meta import (
+from retrieval.index.elastic.versions import (
     ElasticMeta,
-    all_versions,
+    Version,
     new_version,
-    serving_version_or_none,
+    serving,
+    versions,
+    written,
 )
 from retrieval.index.interface import IndexInfo
-from retrieval.models import runtime
-from retrieval.models.encoders import DocumentEncoder
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +60,7 @@ class ElasticVersion:
         lock: ChangeLock,
         snapshots: Path,
         meta: ElasticMeta,
-        replaces: str | None,
+        replaces: Version | None,
     ) -> None:
         """Continue the version that ``meta`` names; to create one, call ``resume_or_start``.
 
@@ -93,31 +91,27 @@ class ElasticVersion:
             IndexUnavailable: no node has space for it.
         """
         client = cluster.patient
-        serving = serving_version_or_none(cluster)
-        for version, found in all_versions(cluster).items():
-            unfinished = found is not None and found.state == "building" and version != serving
-            if unfinished and found is not None and found.plan == meta.plan:
-                client.indices.put_settings(index=version, settings={"index.blocks.write": False})
-                return cls(cluster, lock, snapshots, found, serving)
+        replaces = serving(cluster)
+        for one in versions(cluster):
+            if one.is_written and one.meta is not None and one.meta.plan == meta.plan:
+                client.indices.put_settings(index=one.name, settings={"index.blocks.write": False})
+                return cls(cluster, lock, snapshots, one.meta, replaces)
         version = new_version(cluster.location.index)
-        new = cls(cluster, lock, snapshots, replace(meta, version=version), serving)
+        new = cls(cluster, lock, snapshots, replace(meta, version=version), replaces)
+        placed: dict[str, Any] = {
+            "aliases": {written(version): {}},
+            "wait_for_active_shards": 1,
+            "timeout": _PLACED_WITHIN,
+        }
         if copy_of is None:
+            mappings = {**mapping(meta.dimension), "_meta": new.meta.to_mapping()}
             answer = client.indices.create(
-                index=version,
-                settings=SETTINGS,
-                mappings={**mapping(meta.dimension), "_meta": new.meta.to_mapping()},
-                aliases={_written(version): {}},
-                wait_for_active_shards=1,
-                timeout=_PLACED_WITHIN,
+                index=version, settings=SETTINGS, mappings=mappings, **placed
             )
         else:
+            settings = {"index.blocks.write": None}
             answer = client.indices.clone(
-                index=copy_of,
-                target=version,
-                settings={"index.blocks.write": None},
-                aliases={_written(version): {}},
-                wait_for_active_shards=1,
-                timeout=_PLACED_WITHIN,
+                index=copy_of, target=version, settings=settings, **placed
             )
         if not answer["shards_acknowledged"]:
             client.indices.delete(index=version)
@@ -129,16 +123,6 @@ class ElasticVersion:
         """Write the description and progress of the version into the index."""
         self._client.indices.put_mapping(index=self.meta.version, meta=self.meta.to_mapping())
         self._saved_at = datetime.now(UTC)
-
-    def maker(
-        self, encoder: DocumentEncoder | None, processes: int, before: OldVersion | None = None
-    ) -> Callable[[], EntryMaker]:
-        """Return what makes the function, in each process, that makes entries of this version.
-
-        ``before``: the version that unchanged documents are taken from.
-        """
-        networks = runtime.kept_folder()
-        return partial(EntryMaker, encoder, self.meta.plan, processes, networks, before)
 
     def add(self, made: MadeEntries) -> None:
         """Write the entries of the next item."""
@@ -198,7 +182,7 @@ class ElasticVersion:
             checksum=checksum_of(
                 value_in(hit, "digest") for hit in scan(self._cluster, version, ["digest"])
             ),
-            built_at=_now(),
+            built_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self.save()
         client.indices.put_settings(index=version, settings={"index.blocks.write": True})
@@ -222,7 +206,7 @@ class ElasticVersion:
         self._lock.held()
         answers = streaming_bulk(
             self._client,
-            ({"_index": _written(self.meta.version), **action} for action in actions),
+            ({"_index": written(self.meta.version), **action} for action in actions),
             chunk_size=_DOCUMENTS_A_REQUEST,
             max_chunk_bytes=_BYTES_A_REQUEST,
             max_retries=_RETRIES,
@@ -262,59 +246,43 @@ class ElasticVersion:
             IndexNotBuilt: the index was changed meanwhile.
         """
         self._lock.held()
-        alias, version, before = self._cluster.location.index, self.meta.version, self._replaces
+        alias, version = self._cluster.location.index, self.meta.version
         actions: list[dict[str, Any]] = [
             {"add": {"index": version, "alias": alias}},
-            {"remove": {"index": version, "alias": _written(version), "must_exist": True}},
+            {"remove": {"index": version, "alias": written(version), "must_exist": True}},
         ]
-        if before is not None:
+        if self._replaces is not None:
             # All or nothing: if another version serves by now, nothing is done.
-            actions.append({"remove": {"index": before, "alias": alias, "must_exist": True}})
+            before = {"index": self._replaces.name, "alias": alias, "must_exist": True}
+            actions.append({"remove": before})
         try:
             self._client.indices.update_aliases(actions=actions)
         except ApiError as error:
             # A request whose answer was lost is sent again; the second answer says that it is done.
-            if serving_version_or_none(self._cluster) != version:
+            now = serving(self._cluster)
+            if now is None or now.name != version:
                 if error.meta.status == 404:
                     raise self._lock.taken_over() from error
                 raise
-        self.meta = replace(self.meta, state="ready")
-        self.save()
 
     def _drop_oldest(self) -> None:
         """Remove versions that were replaced long ago: workers have opened another since."""
-        settle(self._cluster)
-        replaced = sorted(
-            (meta.replaced_at, version)
-            for version, meta in all_versions(self._cluster).items()
-            if meta is not None and meta.replaced_at
+        done = sorted(
+            (one.meta.built_at, one.name)
+            for one in versions(self._cluster)
+            if one.meta is not None and not one.is_written
         )
         oldest = (datetime.now(UTC) - _KEPT_FOR).isoformat(timespec="seconds")
-        for place, (replaced_at, version) in enumerate(replaced):
-            if replaced_at < oldest or place < len(replaced) - _KEPT_VERSIONS:
+        for place, ((_, version), (replaced_at, _)) in enumerate(pairwise(done)):
+            if replaced_at < oldest or place < len(done) - 1 - _KEPT_VERSIONS:
                 drop(self._cluster, self._lock, self._snapshots, version)
-
-
-def settle(cluster: Cluster) -> None:
-    """Record the serving and the replaced versions if a change ended before it did."""
-    serving = serving_version_or_none(cluster)
-    for version, meta in all_versions(cluster).items():
-        if meta is None:
-            continue
-        if version == serving:
-            true = replace(meta, state="ready", replaced_at="")
-        elif meta.state == "ready":
-            true = replace(meta, replaced_at=meta.replaced_at or _now())
-        else:
-            continue
-        if true != meta:
-            cluster.patient.indices.put_mapping(index=version, meta=true.to_mapping())
 
 
 def drop(cluster: Cluster, lock: ChangeLock, snapshots: Path, version: str) -> None:
     """Remove a version that does not serve, and its list of bad pages."""
     lock.held()
-    if version != serving_version_or_none(cluster):
+    now = serving(cluster)
+    if now is None or now.name != version:
         cluster.patient.options(ignore_status=404).indices.delete(index=version)
         bad_pages_file(snapshots, cluster, version).unlink(missing_ok=True)
 
@@ -330,12 +298,3 @@ def checksum_of(digests: Iterable[str]) -> str:
     for digest in digests:
         whole.update(digest.encode("ascii"))
     return whole.hexdigest()[:16]
-
-
-def _written(version: str) -> str:
-    """Return the alias that a version has while it is written."""
-    return f"{version}-written"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -30,9 +30,9 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,24 +203,19 @@ def _analyzer() -> Any:
     return words_analyzer()
 
 
-@dataclass(frozen=True, slots=True)
-class OldVersion:
-    """The version that a build updates, and the length of its vectors, 0 without vectors."""
-
-    location: ElasticLocation
-    version: str
-    dimension: int
-
-
 class UnchangedEntries:
-    """Reads the entries of a version, with connections of its own; each process has its own."""
+    """Reads the entries of the version that a build updates; each process has connections."""
 
-    def __init__(self, before: OldVersion) -> None:
-        """Store the version; no request is sent yet."""
-        self._cluster = Cluster(before.location)
-        self._version = before.version
-        self._vectors = _VECTORS if before.dimension else {}
+    def __init__(self, location: ElasticLocation, version: str, dimension: int) -> None:
+        """Store the version, and the length of its vectors, 0 without; it is not read yet."""
+        self._location = location
+        self._version = version
+        self._vectors = _VECTORS if dimension else {}
         self._readable = True
+
+    @cached_property
+    def _cluster(self) -> Cluster:
+        return Cluster(self._location)
 
     def of(self, pages: Sequence[Page]) -> list[dict[str, Any] | None]:
         """Return the entry of each page without its plan; None if the page must be made again.
@@ -267,18 +262,8 @@ class UnchangedEntries:
 
 
 @dataclass(frozen=True, slots=True)
-class SplitDocuments:
-    """Documents that are split already."""
-
-    records: list[Record]
-
-
-Item: TypeAlias = Chunk | SplitDocuments
-
-
-@dataclass(frozen=True, slots=True)
 class MadeEntries:
-    """The entries of an item.
+    """The entries of an item: a chunk of pages, or some records.
 
     Attributes:
         entries: the documents to send to Elasticsearch.
@@ -300,26 +285,23 @@ class EntryMaker:
         plan: str,
         threads: int,
         networks: Path | None,
-        before: OldVersion | None = None,
+        before: UnchangedEntries | None = None,
     ) -> None:
         """Make entries with vectors of ``encoder``, if there is one, that belong to ``plan``.
 
         ``threads``: how many the encoder may use if there is only one process. ``networks``: the
-        folder of converted networks. ``before``: the version that unchanged documents are taken
-        from.
+        folder of converted networks. ``before``: has the entries of unchanged documents.
         """
         prepare_networks(threads, networks)
         self._encoder = encoder
         self._plan = plan
         self._splitter = shared_splitter()
         self._turn = rotation(encoder.dimension) if encoder is not None else None
-        self._unchanged = UnchangedEntries(before) if before is not None else None
+        self._unchanged = before
 
-    def __call__(self, item: Item) -> MadeEntries:
-        """Return the entries of an item."""
-        if isinstance(item, SplitDocuments):
-            return MadeEntries(self._entries(item.records), len(item.records), [])
-        read, unread = pages_in(item)
+    def __call__(self, chunk: Chunk) -> MadeEntries:
+        """Return the entries of the pages of a chunk."""
+        read, unread = pages_in(chunk)
         pages = [page for page in read if not _too_long(page)]
         bad = [f"{page.message} {page.hint}" for page in unread]
         bad += [reason for page in read if (reason := _too_long(page))]
@@ -329,6 +311,10 @@ class EntryMaker:
         # In the order of the pages: of two with one id, the later one is used.
         entries = [next(new) if entry is None else self._planned(entry) for entry in unchanged]
         return MadeEntries(entries, len(pages), bad)
+
+    def of_records(self, records: Sequence[Record]) -> MadeEntries:
+        """Return the entries of documents that are split already."""
+        return MadeEntries(self._entries(records), len(records), [])
 
     def _entries(self, records: Sequence[Record]) -> list[dict[str, Any]]:
         if self._encoder is None or self._turn is None:

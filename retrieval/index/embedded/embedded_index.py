@@ -86,38 +86,8 @@ def changing(folder: Path) -> Iterator[Callable[[Plan], Work]]:
         raise _not_built(error, folder) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """Unfinished work: its folder, its description, and its size in bytes."""
-
-    folder: Path
-    what: str
-    bytes: int
-
-
-def unfinished(folder: Path) -> list[Unfinished]:
-    """Return the unfinished work on an index; nothing while a change is being made."""
-    try:
-        with _locked(folder):
-            pass
-    except (IndexNotBuilt, OSError):
-        return []
-    found = []
-    for building in sorted(folder.glob(f"{BUILDING}*")):
-        size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
-        what = str(_plan_in(building).get(_WORK, "an unknown change"))
-        found.append(Unfinished(building, what, size))
-    return found
-
-
-def remove_unfinished(folder: Path) -> list[str]:
-    """Remove the unfinished work on an index; return the names of its folders.
-
-    Call it only while the index is locked (``changing``).
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+def _remove_unfinished(folder: Path) -> list[str]:
+    """Remove the unfinished work on a locked index; return the names of its folders."""
     _remove_gone(folder)
     found = sorted(folder.glob(f"{BUILDING}*"))
     for building in found:
@@ -220,7 +190,8 @@ class EmbeddedIndex(Index):
         return needs_build(self._folder, source)
 
     def verify(self) -> None:
-        self.open(None).verify()
+        version = current_version(self._folder)
+        verify(self._folder, version, read_meta(self._folder, version))
 
     def diagnose(self) -> None:
         self.verify()
@@ -233,12 +204,20 @@ class EmbeddedIndex(Index):
             return BadPages(stream.readline().strip(), str(listed))
 
     def unfinished(self) -> list[str]:
-        return [
-            f"Unfinished: {work.what}, {work.bytes / 1e6:.1f} MB. The same command continues it"
-            " unless the source has changed; if it is not wanted, remove"
-            f" {work.folder}"
-            for work in unfinished(self._folder)
-        ]
+        try:
+            with _locked(self._folder):
+                pass
+        except (IndexNotBuilt, OSError):
+            return []
+        found = []
+        for building in sorted(self._folder.glob(f"{BUILDING}*")):
+            size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
+            what = _plan_in(building).get(_WORK, "an unknown change")
+            found.append(
+                f"Unfinished: {what}, {size / 1e6:.1f} MB. The same command continues it unless"
+                f" the source has changed; if it is not wanted, remove {building}"
+            )
+        return found
 
     def has_removed(self) -> bool:
         """Return whether its files have texts of documents that were removed or replaced.
@@ -257,7 +236,7 @@ class EmbeddedIndex(Index):
         with changing(self._folder):
             current = current_version(self._folder)
             needed = read_meta(self._folder, current).needed() if current.is_dir() else None
-            removed = remove_unfinished(self._folder)
+            removed = _remove_unfinished(self._folder)
             return removed if needed is None else removed + sweep(self._folder, needed)
 
     def build(
@@ -268,11 +247,7 @@ class EmbeddedIndex(Index):
     ) -> IndexInfo:
         def begun(folder: Path) -> FolderVersion:
             before = self._updated_by(corpus, encoder)
-            new = FolderVersion.saved(folder, before.name if before else "")
-            if new is None:
-                new = FolderVersion.begun(folder, before, corpus)
-                new.read(self._chunks(corpus, on_progress, before), corpus.date, all_of=True)
-            return new
+            return self._read(folder, before, corpus, on_progress, all_of=True)
 
         return self._changed(Plan.build(corpus, encoder), begun, encoder, on_progress)
 
@@ -288,11 +263,7 @@ class EmbeddedIndex(Index):
 
         def begun(folder: Path) -> FolderVersion:
             before = current_version(self._folder)
-            new = FolderVersion.saved(folder, before.name)
-            if new is None:
-                new = FolderVersion.begun(folder, before)
-                new.read(self._chunks(corpus, on_progress), corpus.date, all_of=False)
-            return new
+            return self._read(folder, before, corpus, on_progress, all_of=False)
 
         return self._changed(Plan.addition(corpus, encoder), begun, encoder, on_progress)
 
@@ -303,7 +274,7 @@ class EmbeddedIndex(Index):
 
         def begun(folder: Path) -> FolderVersion:
             before = current_version(self._folder)
-            return FolderVersion.saved(folder, before.name) or FolderVersion.begun(folder, before)
+            return FolderVersion.saved(folder, before) or FolderVersion.begun(folder, before)
 
         return self._changed(Plan.vectors(encoder), begun, encoder, on_progress)
 
@@ -374,27 +345,32 @@ class EmbeddedIndex(Index):
             return None
         return version
 
-    def _chunks(
-        self, corpus: Corpus, on_progress: ProgressListener, before: Path | None = None
-    ) -> Callable[[NewDocuments], Iterator[Prepared]]:
-        """Return what yields the chunks that a database of new documents does not have yet.
+    def _read(
+        self,
+        folder: Path,
+        before: Path | None,
+        corpus: Corpus,
+        on_progress: ProgressListener,
+        all_of: bool,
+    ) -> FolderVersion:
+        """Return a version with the pages of a corpus; ``all_of``: with no others.
 
-        ``before``: the version whose documents are not made again where they did not change.
+        ``before``: the version that it begins with.
         """
-        prepare = partial(_preparation, self._folder, before)
 
         def chunks(new: NewDocuments) -> Iterator[Prepared]:
+            prepare = partial(_preparation, self._folder, before if all_of else None)
             first = new.pages
+            processes = self._processes
             return read(
-                corpus,
-                new.chunks,
-                prepare,
-                self._processes,
-                on_progress,
-                lambda: new.pages - first,
+                corpus, new.chunks, prepare, processes, on_progress, lambda: new.pages - first
             )
 
-        return chunks
+        new = FolderVersion.saved(folder, before)
+        if new is None:
+            new = FolderVersion.begun(folder, before, corpus if all_of else None)
+            new.read(chunks, corpus.date, all_of)
+        return new
 
 
 def _preparation(folder: Path, before: Path | None) -> Preparation:

@@ -93,7 +93,6 @@ class EmbeddedStore(DocumentStore):
     def __init__(self, folder: Path, version: Path, meta: EmbeddedMeta) -> None:
         """Open the files of one version; use ``open``."""
         self._meta = meta
-        self._folder, self._version = folder, version
         self._removed: NDArray[np.bool_] = np.load(version / REMOVED)
         self._gone = np.flatnonzero(self._removed)
         databases = {kind: folder / DATABASES / one.name for kind, one in meta.stored.items()}
@@ -139,14 +138,6 @@ class EmbeddedStore(DocumentStore):
 
     def info(self) -> IndexInfo:
         return self._meta.info(self._meta.size())
-
-    def verify(self) -> None:
-        """Read everything and compare it with its digests.
-
-        Raises:
-            IndexUnavailable: something is not what was built.
-        """
-        verify(self._folder, self._version, self._meta)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         with self._reading():

@@ -95,14 +95,15 @@ class FolderVersion:
         return cls(building, before.name if before else "", meta, removed)
 
     @classmethod
-    def saved(cls, building: Path, before: str) -> FolderVersion | None:
-        """Return what an earlier try saved, if it began with this version."""
+    def saved(cls, building: Path, before: Path | None) -> FolderVersion | None:
+        """Return what an earlier try saved, if it began with this version, or none."""
+        name = before.name if before is not None else ""
         try:
             content = json.loads((building / "version" / SAVED).read_text(encoding="utf-8"))
-            if content["before"] != before:
+            if content["before"] != name:
                 return None
             removed = np.load(building / "version" / REMOVED)
-            return cls(building, before, EmbeddedMeta.from_json(content["meta"]), removed)
+            return cls(building, name, EmbeddedMeta.from_json(content["meta"]), removed)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
@@ -134,8 +135,9 @@ class FolderVersion:
             if new.end > first:
                 self._add_titles(new.titles())
         if kept:
-            replaced = np.flatnonzero(~self._removed & ~kept.mask).tolist()
-            superseded += kept.earlier
+            mask, earlier = kept
+            replaced = np.flatnonzero(~self._removed & ~mask).tolist()
+            superseded += earlier
         added = np.zeros(new.end - first, dtype=np.bool_)
         self._removed = np.concatenate([self._removed, added])
         self._meta = replace(

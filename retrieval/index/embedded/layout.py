@@ -190,7 +190,7 @@ def read_meta(index: Path, version: Path) -> EmbeddedMeta:
     return meta
 
 
-def read_description(index: Path) -> Description:
+def description_of(index: Path) -> Description:
     """Return the description of the current version, of whatever format; its files are not read.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,20 +72,6 @@ class Prepared:
     texts: list[str]
     kept: list[tuple[int, int]]
     bad: list[BadPage]
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Which documents of the version before a source has unchanged.
-
-    Attributes:
-        mask: for each of them whether the source has it.
-        earlier: new documents that they supersede: a source may have several pages with one id, of
-            which the last is used.
-    """
-
-    mask: NDArray[np.bool_]
-    earlier: list[int]
 
 
 class Preparation:
@@ -224,28 +211,34 @@ class NewDocuments:
 
         They have the same id, or are passages of the same long document.
         """
-        self._connection.execute("ATTACH ? AS older", [str(older)])
-        try:
+        with self._attached(older):
             return [n for (n,) in self._connection.execute(_SAME_DOCUMENTS) if n < count]
-        finally:
-            self._connection.execute("DETACH older")
 
-    def kept(self, older: Path, count: int) -> Kept:
-        """Return which of another database's first ``count`` documents the source still has."""
+    def kept(self, older: Path, count: int) -> tuple[NDArray[np.bool_], list[int]]:
+        """Return which of another database's first ``count`` documents the source still has.
+
+        And the new documents that they supersede: a source may have several pages with one id, of
+        which the last is used.
+        """
         kept = np.zeros(count, dtype=np.bool_)
         numbers = (number for (number,) in self._connection.execute("SELECT number FROM kept"))
         kept[np.fromiter(numbers, np.int64)] = True
         earlier = []
-        self._connection.execute("ATTACH ? AS older", [str(older)])
-        try:
+        with self._attached(older):
             for number, before, new in self._connection.execute(_READ_TWICE):
                 if before > new:
                     earlier.append(new)
                 else:
                     kept[number] = False
+        return kept, earlier
+
+    @contextmanager
+    def _attached(self, older: Path) -> Iterator[None]:
+        self._connection.execute("ATTACH ? AS older", [str(older)])
+        try:
+            yield
         finally:
             self._connection.execute("DETACH older")
-        return Kept(kept, earlier)
 
     def close(self) -> None:
         """Close the database, which is a single file then."""

@@ -43,7 +43,7 @@ from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.packaged import MINILM_SHA256
 from retrieval.system.files import digest_of
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 TABLES = ("vectors",)
 

@@ -21,7 +21,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.models import runtime
 from retrieval.models.papers.decoding import Markup
 from retrieval.models.title_trie import TitleTrie, build_run
-from retrieval.system.optional import require_models
+from retrieval.system.packages import require_models
 
 if TYPE_CHECKING:
     import torch

@@ -24,7 +24,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.models.weights import fetch_from_hub, hub_commit
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import esoteric_command
-from retrieval.system.optional import require_models
+from retrieval.system.packages import require_models
 
 RECIPE = "report"
 LOCK = "models.lock.json"

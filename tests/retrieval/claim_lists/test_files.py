@@ -116,38 +116,13 @@ def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path:
     assert claims(path) == ["It holds 10⁶ litres."]
 
 
-def test_blank_rows_and_blank_cells_at_the_end_are_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path, "claims.csv", "id,claim\n1,Tea is a drink.,,\n,\n\n , \n2,\n")
-    assert [(row.where, row.claim) for row in read_claims(list_file(path))] == [
-        ("Line 2", "Tea is a drink."),
-        ("Line 6", ""),
-    ]
-
-
-def test_a_bad_row_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    quoted = '1,"Tea is "hot", or cold."\n2,"Ice is cold.\n'
-    table = f"id,claim\n{quoted}3,Milk, too, is white.\n4,Ink is blue.\n"
-    rows = read_claims(list_file(written(tmp_path, "claims.csv", table)))
-    assert [(row.where, row.problem is None) for row in rows] == [
-        ("Line 2", False),
-        ("Line 3", False),
-        ("Line 4", False),
-        ("Line 5", True),
-    ]
-    assert rows[2].problem is not None
-    assert rows[2].problem.message == "The row has more cells than the first one."
-    assert rows[3].claim == "Ink is blue."
-
-
-def test_a_bad_line_of_json_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    lines = '{"claim": 7}\nnonsense\n[]\n{"claim": null, "n": NaN}\n{"text": "x"}\n'
-    rows = read_claims(
-        list_file(written(tmp_path, "claims.jsonl", lines + '{"claim": "Tea is a drink."}'))
-    )
-    assert [row.problem.code if row.problem else row.claim for row in rows] == [
-        *("claim_not_text", "bad_row", "bad_row", "", "", "Tea is a drink."),
-    ]
-    assert rows[3].others == {"n": "NaN"}
+@cases("claim_lists", "name", "content", "read")
+def test_a_bad_row_is_named_and_the_rest_is_read(
+    tmp_path: Path, name: str, content: str, read: list[list[str]]
+) -> None:
+    rows = read_claims(list_file(written(tmp_path, name, content)))
+    found = [[r.where, r.problem.code if r.problem else r.claim] for r in rows]
+    assert found == read
 
 
 def workbook(tmp_path: Path, rows: list[list[Any]]) -> Path:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page, Passage
 from retrieval.errors import IndexUnavailable
-from retrieval.index.formats.titles import split_disambiguation, title_key
-from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo
+from retrieval.index.formats.titles import NamedTitles
+from retrieval.index.interface import DocumentStore, IndexInfo
 from retrieval.models.encoders import DocumentEncoder, EncodableDocument
 from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.text.sentence_splitter import shared_splitter
@@ -86,20 +86,8 @@ class InMemoryStore(DocumentStore):
         """Count what there is; nothing of it lies on a disk."""
         documents, passages = len({one for one, _ in self._titled}), len(self._documents)
         sentences = sum(len(document.sentences) for document in self._documents.values())
-        return IndexInfo(
-            name="memory",
-            source="memory",
-            date="",
-            documents=documents,
-            passages=passages,
-            sentences=sentences,
-            bytes=0,
-            built_at="",
-            encoder=self._encoder,
-            checksum="",
-            bad_pages=0,
-            superseded=0,
-        )
+        numbers = (documents, passages, sentences, 0)
+        return IndexInfo("memory", "memory", "", *numbers, "", self._encoder, "", 0, 0)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         try:
@@ -108,21 +96,7 @@ class InMemoryStore(DocumentStore):
             raise IndexUnavailable("index_damaged", f"No document is {error}.", "") from error
 
     def title_matches(self, names: Sequence[str]) -> list[TitleMatch]:
-        matches = []
-        for name in dict.fromkeys(names):
-            found: dict[str, TitleMatch] = {}
-            for one, title in self._titled:
-                if title_key(title) == title_key(name):
-                    found.setdefault(one, TitleMatch(one, title, name, None))
-            for one, title in self._titled:
-                plain, words = split_disambiguation(title)
-                if words is not None and title_key(plain) == title_key(name):
-                    found.setdefault(one, TitleMatch(one, title, name, words))
-            ordered = sorted(
-                found.values(), key=lambda m: (m.disambiguation is not None, m.document_id)
-            )
-            matches += ordered[:MOST_OF_A_NAME]
-        return matches
+        return NamedTitles(self._titled).matches(names)
 
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         return [self._holding(search) for search in searches]

@@ -18,7 +18,7 @@ import spacy  # noqa: F401 - once for all children, each of which would need a s
 import torch
 
 from retrieval.corpora.corpus import Page
-from retrieval.index.embedded.embedded_index import EmbeddedIndex, unfinished
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.support.encoders import WordEncoder
 
@@ -67,16 +67,15 @@ def _check(
 ) -> None:
     """Verify an index whose change was killed, and that the change again ends as undisturbed."""
     expected = EmbeddedIndex(undisturbed).open(None).info()
-    left = EmbeddedIndex(place).open("words")
-    left.verify()
-    at_its_end = left.info().checksum == expected.checksum
-    if change is not None and not (at_its_end and unfinished(place) == []):
-        change(EmbeddedIndex(place))
-    store = EmbeddedIndex(place).open("words")
-    store.verify()
-    found = store.info()
+    index = EmbeddedIndex(place)
+    index.verify()
+    at_its_end = index.open("words").info().checksum == expected.checksum
+    if change is not None and not (at_its_end and index.unfinished() == []):
+        change(index)
+    index.verify()
+    found = index.open("words").info()
     assert (found.documents, found.checksum) == (expected.documents, expected.checksum)
-    assert unfinished(place) == []
+    assert index.unfinished() == []
     for kind in ("versions", "databases"):
         assert len(_names(place / kind)) == len(_names(undisturbed / kind))
 

@@ -1,11 +1,11 @@
-"""Building: interrupted, refused, and swapped in whole."""
+"""The embedded index: its files, and builds that are interrupted or refused."""
 
 from __future__ import annotations
 
 import json
 import os
 import resource
-import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,12 +19,9 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.corpora.records import USUAL, JsonlCorpus
 from retrieval.errors import IndexUnavailable
-from retrieval.index.building import Plan
 from retrieval.index.embedded import documents, embedded_store
-from retrieval.index.embedded.embedded_index import EmbeddedIndex, changing, unfinished
-from retrieval.index.embedded.embedded_store import EmbeddedStore
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.layout import needs_build
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
@@ -33,30 +30,10 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT
+from tests.retrieval.index.build_many import start_build
 from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
-
-# A build in a process of its own.
-BUILD = """
-import sys, resource
-from pathlib import Path
-from retrieval.corpora.corpus import Page
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from tests.support.encoders import WordEncoder
-from tests.retrieval.index.pages import many
-limit = int(sys.argv[2])
-if limit:
-    import signal
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-def on_progress(progress):
-    print(progress.step, progress.done, flush=True)
-try:
-    EmbeddedIndex(Path(sys.argv[1]), 2).build(many(), WordEncoder(), on_progress)
-except Exception as error:
-    print(type(error).__name__, error)
-"""
 
 FILES = [
     "databases/*.documents",
@@ -87,34 +64,27 @@ def build(folder: Path, corpus: ListCorpus | None = None) -> IndexInfo:
     return EmbeddedIndex(folder).build(corpus or ListCorpus(), WordEncoder())
 
 
-def start_build(folder: Path, limit: int = 0) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", BUILD, str(folder), str(limit)],
-        cwd=CHECKOUT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "index"
+    build(folder)
+    return folder
 
 
-@pytest.mark.server
-def test_a_build_that_is_killed_again_and_again_goes_on_and_ends_the_same(
-    tmp_path: Path,
+@pytest.mark.parametrize("name", [*FILES, "versions/*/meta.json"])
+def test_a_file_that_changed_or_was_cut_off_is_noticed_whichever_it_is(
+    tmp_path: Path, whole: Path, name: str
 ) -> None:
-    undisturbed = build(tmp_path / "undisturbed", many())
-    killed = tmp_path / "killed"
-    said: list[str] = []
-    for moment in ("reading 256", "encoding 0", "encoding 1024"):
-        with start_build(killed) as process:
-            assert process.stdout is not None
-            said = [process.stdout.readline()]
-            while said[-1] != moment + "\n":
-                said.append(process.stdout.readline())
-            process.kill()
-    # What was read once is not read again.
-    assert said == ["encoding 0\n", "encoding 512\n", "encoding 1024\n"]
-    resumed = build(killed, many())
-    assert (resumed.documents, resumed.checksum) == (undisturbed.documents, undisturbed.checksum)
-    EmbeddedStore.open(killed, "words").verify()
+    shutil.copytree(whole, tmp_path / "index", symlinks=True)
+    path = file_of(tmp_path / "index", name)
+    content = path.read_bytes()
+    if name in FILES:
+        damage(path)
+        with pytest.raises(IndexUnavailable, match="damaged"):
+            EmbeddedIndex(tmp_path / "index").verify()
+    path.write_bytes(content[:-7])
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        EmbeddedIndex(tmp_path / "index").open("words")
 
 
 @pytest.mark.server
@@ -132,19 +102,20 @@ def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(tmp_path:
 
 @pytest.mark.server
 def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -> None:
-    with start_build(tmp_path) as process:
+    with start_build(tmp_path, tmp_path) as process:
         assert process.stdout is not None
         for _ in range(4):
             process.stdout.readline()
         process.kill()
     kept = sorted(tmp_path.glob("building-*/documents-0-new"))
-    (begun,) = unfinished(tmp_path)
-    assert (begun.what, begun.folder) == ("a build of many", kept[0].parent)
+    (begun,) = EmbeddedIndex(tmp_path).unfinished()
+    assert begun.startswith("Unfinished: a build of many, ")
+    assert begun.endswith(str(kept[0].parent))
     other = build(tmp_path, ListCorpus(PAGES[:3], content="2"))
     assert other.documents == 3
     assert sorted(tmp_path.glob("building-*/documents-0-new")) == kept != []
     assert build(tmp_path, many()).documents == 1400
-    assert unfinished(tmp_path) == []
+    assert EmbeddedIndex(tmp_path).unfinished() == []
 
 
 class InterruptedEncoder(WordEncoder):
@@ -161,48 +132,28 @@ def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path
     damage(file_of(tmp_path, "databases/*.documents"))
     with pytest.raises(KeyboardInterrupt):
         EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
-    (begun,) = unfinished(tmp_path)
+    (begun,) = tmp_path.glob("building-*")
     build(tmp_path)
-    EmbeddedStore.open(tmp_path, "words").verify()
-    assert not begun.folder.exists()
+    EmbeddedIndex(tmp_path).verify()
+    assert not begun.exists()
 
 
 def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
     EmbeddedIndex(tmp_path).build(ListCorpus(), None)
     with pytest.raises(KeyboardInterrupt):
         EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
-    (begun,) = unfinished(tmp_path)
+    (begun,) = tmp_path.glob("building-*")
     (line,) = EmbeddedIndex(tmp_path).unfinished()
     assert line.startswith("Unfinished: vectors of words, ")
     assert " MB. The same command continues it" in line
-    assert line.endswith(str(begun.folder))
+    assert line.endswith(str(begun))
     (tmp_path / "versions" / "20200101").mkdir()
     (tmp_path / "databases" / "old.documents").touch()
     removed = EmbeddedIndex(tmp_path).prune()
-    assert sorted(removed) == [begun.folder.name, "databases/old.documents", "versions/20200101"]
+    assert sorted(removed) == [begun.name, "databases/old.documents", "versions/20200101"]
     assert EmbeddedIndex(tmp_path).unfinished() == []
     EmbeddedIndex(tmp_path).verify()
     assert EmbeddedIndex(tmp_path).encode(WordEncoder()).encoder == "words"
-
-
-def test_nothing_is_removed_while_a_change_is_made(tmp_path: Path) -> None:
-    build(tmp_path)
-    with changing(tmp_path) as begin:
-        begun = begin(Plan("a build of another", {}))
-        with pytest.raises(IndexNotBuilt, match="is running"):
-            EmbeddedIndex(tmp_path).prune()
-        assert begun.folder.exists()
-
-
-def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(tmp_path: Path) -> None:
-    (tmp_path / "pages.jsonl").write_text(
-        '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
-    )
-    index = EmbeddedIndex(tmp_path / "index")
-    index.build(JsonlCorpus(tmp_path / "pages.jsonl", USUAL), None)
-    bad = index.bad_pages()
-    assert "line 2: not JSON" in bad.first
-    assert len(Path(bad.listed_in).read_text().splitlines()) == 2
 
 
 def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
@@ -212,7 +163,7 @@ def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Pat
     build(link)
     EmbeddedIndex(link).remove(["Zoe"])
     with pytest.raises(IndexUnavailable):
-        EmbeddedStore.open(link, "words").documents(["Zoe"])
+        EmbeddedIndex(link).open("words").documents(["Zoe"])
     assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
 
 
@@ -223,7 +174,7 @@ def test_an_index_that_is_swapped_out_while_it_is_opened_is_opened_anew(
     now = embedded_store.current_version(tmp_path)
     told = iter([tmp_path / "versions" / "gone", now, now])
     monkeypatch.setattr(embedded_store, "current_version", lambda folder: next(told))
-    assert EmbeddedStore.open(tmp_path, "words").info().documents == len(PAGES)
+    assert EmbeddedIndex(tmp_path).open("words").info().documents == len(PAGES)
 
 
 def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
@@ -236,7 +187,7 @@ def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
         try:
             os.seteuid(user or 65534)  # who may do everything tries it as one who may not
             with pytest.raises(IndexUnavailable, match=r"cannot be opened \(Permission denied\)"):
-                EmbeddedStore.open(index, "words")
+                EmbeddedIndex(index).open("words")
         finally:
             os.seteuid(user)
             for path in [Path(name), index, *index.rglob("*")]:
@@ -253,7 +204,7 @@ def test_an_index_that_needs_more_files_than_may_be_open_is_not_called_damaged(
     resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
     try:
         with pytest.raises(IndexUnavailable, match="more files open than the system allows"):
-            EmbeddedStore.open(tmp_path, "words")
+            EmbeddedIndex(tmp_path).open("words")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -267,47 +218,16 @@ def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [theirs]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_changed_is_noticed_whichever_it_is(tmp_path: Path, name: str) -> None:
-    build(tmp_path)
-    damage(file_of(tmp_path, name))
-    with pytest.raises(IndexUnavailable, match="damaged"):
-        EmbeddedStore.open(tmp_path, "words").verify()
-
-
 @pytest.mark.server
 def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
     before = build(tmp_path)
-    with start_build(tmp_path, limit=60_000) as process:
+    with start_build(tmp_path, tmp_path, limit=60_000) as process:
         assert process.stdout is not None
         said = process.stdout.read()
     assert "IndexNotBuilt The disk that holds" in said
     assert "continues where it stopped" in said
-    assert EmbeddedStore.open(tmp_path, "words").info() == before
+    assert EmbeddedIndex(tmp_path).open("words").info() == before
     assert build(tmp_path, many()).documents == 1400
-
-
-@pytest.mark.server
-def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
-    with start_build(tmp_path) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        os.kill(process.pid, signal.SIGSTOP)
-        try:
-            with pytest.raises(IndexNotBuilt, match="Another build"):
-                build(tmp_path)
-        finally:
-            os.kill(process.pid, signal.SIGCONT)
-        process.stdout.read()
-
-
-@pytest.mark.parametrize("name", [*FILES, "versions/*/meta.json"])
-def test_a_file_that_was_cut_off_is_noticed(tmp_path: Path, name: str) -> None:
-    build(tmp_path)
-    path = file_of(tmp_path, name)
-    path.write_bytes(path.read_bytes()[:-7])
-    with pytest.raises(IndexUnavailable, match="damaged"):
-        EmbeddedStore.open(tmp_path, "words")
 
 
 @pytest.mark.parametrize(
@@ -329,7 +249,7 @@ def test_an_index_of_another_format_is_refused_and_nothing_of_it_is_removed(
     path = tmp_path / "current" / "meta.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 0}))
     before = sorted(tmp_path.rglob("*"))
-    for use in (EmbeddedIndex(tmp_path).prune, lambda: EmbeddedStore.open(tmp_path, "words")):
+    for use in (EmbeddedIndex(tmp_path).prune, lambda: EmbeddedIndex(tmp_path).open("words")):
         with pytest.raises(IndexUnavailable, match="another version of ESOTERIC") as refused:
             use()
     assert hint in refused.value.hint
@@ -340,9 +260,12 @@ def test_an_index_of_another_format_is_refused_and_nothing_of_it_is_removed(
     assert needs_build(tmp_path, "list") is None
 
 
-def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
+def test_a_build_of_several_batches_joins_them_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_MOST_KEPT", 3)  # ids that were told long ago are found too
     build(tmp_path, many())
-    store = EmbeddedStore.open(tmp_path, "words")
+    store = EmbeddedIndex(tmp_path).open("words")
     # Page 1000 is in the second batch of 512 documents.
     vectors = store.similarities(["p1000", "p3"], np.eye(WordEncoder.dimension, dtype=np.float32))
     expected = WordEncoder().encode(
@@ -351,29 +274,28 @@ def test_the_vectors_of_all_batches_are_joined_in_order(tmp_path: Path) -> None:
     assert vectors == pytest.approx(expected, abs=1 / 127)
     (matches,) = store.nearest_sentences(WordEncoder().encode(["It is number 1000 of many."]), 1)
     assert [match.key for match in matches] == [SentenceKey("p1000", 1)]
-
-
-def test_documents_are_found_by_ids_that_were_told_long_ago(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(documents, "_MOST_KEPT", 3)
-    build(tmp_path, many())
-    store = EmbeddedStore.open(tmp_path, "words")
     told = [match.document_id for match in holding(store, "many", limit=20)]
     more = [match.document_id for match in holding(store, "number 7")]
-    assert len(told) == 20
-    assert more == ["p7"]
+    assert (len(told), more) == (20, ["p7"])
     assert [document.id for document in store.documents(told + more)] == told + more
 
 
-def test_the_sentences_of_a_source_keep_their_numbers_where_some_are_empty(
+def test_sentences_of_a_source_keep_their_numbers_and_links_where_some_are_empty(
     tmp_path: Path,
 ) -> None:
-    page = Page("p", "Pear", None, "", sentences=("", "Pears are green.", "", "They are sweet."))
-    build(tmp_path, ListCorpus((Page("e", "Empty", None, ""), page)))
-    store = EmbeddedStore.open(tmp_path, "words")
+    texts = ("", "Pears are green.", "", "They are sweet.")
+    pages = (
+        Page("e", "Empty", None, ""),
+        Page("p", "Pear", None, "", texts, links=((), (), (), ("Fruit", "Taste"))),
+        Page("q", "Quince", None, "Quinces are yellow."),
+    )
+    build(tmp_path, ListCorpus(pages))
+    store = EmbeddedIndex(tmp_path).open("words")
     (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
     assert [match.key for match in matches] == [SentenceKey("p", 3)]
+    pear, quince = store.documents(["p", "q"])
+    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
+    assert [sentence.links for sentence in quince.sentences] == [()]
 
 
 @pytest.mark.slow
@@ -388,7 +310,7 @@ def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept
         Page("t", endless, None, "It is long."),
     )
     assert build(tmp_path, ListCorpus(pages)).sentences == 30_001
-    store = EmbeddedStore.open(tmp_path, "words")
+    store = EmbeddedIndex(tmp_path).open("words")
     empty, buoys, long = store.documents(["e", "b", "t"])
     assert (empty.text, empty.sentences) == ("", ())
     assert buoys.sentences[29_999].text == "Buoy 29999 is red."
@@ -401,18 +323,6 @@ def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept
         "Buoy 5 is red.", [RankedDocument(d, 1.0, ("title",), 1) for d in (empty, buoys)], 40
     )
     assert len(chosen) == 40
-
-
-def test_a_sentence_keeps_its_links(tmp_path: Path) -> None:
-    texts = ("Pears are green.", "", "They are sweet.")
-    pages = (
-        Page("p", "Pear", None, "", texts, links=((), (), ("Fruit", "Taste"))),
-        Page("q", "Quince", None, "Quinces are yellow."),
-    )
-    build(tmp_path, ListCorpus(pages))
-    pear, quince = EmbeddedStore.open(tmp_path, "words").documents(["p", "q"])
-    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
-    assert [sentence.links for sentence in quince.sentences] == [()]
 
 
 def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all_sources(

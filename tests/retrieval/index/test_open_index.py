@@ -1,25 +1,23 @@
-"""Which kind of index a location opens, and that nothing else decides it."""
+"""Which kind of index a location opens, and what needs no opening."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from retrieval.errors import IndexUnavailable
 from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.open import open_index
-from settings import CHECKOUT
+from retrieval.index.embedded.layout import write_meta
+from retrieval.index.formats.description import Description
+from retrieval.index.open import description_of, open_index
+from tests.app.index import description_file
 from tests.support.command import printed
 
-# The product opens an index by ``open_index`` alone. The research also builds indexes that are not
-# the user's own, and names their kind.
-NAME_A_KIND = {
-    "retrieval/index/embedded/embedded_index.py",
-    "retrieval/index/open.py",
-    "worker/corpora/indexing.py",  # uploaded documents always have an index in a folder
-}
+NOTES = Description(name="notes", source="folder:/notes", encoder="words", documents=3)
 
 
 def test_a_location_opens_its_kind(tmp_path: Path) -> None:
@@ -41,11 +39,12 @@ def test_nothing_is_imported_before_an_index_is_opened() -> None:
     assert printed(_IMPORT) == ["set()"]
 
 
-def test_which_kind_there_is_one_place_decides() -> None:
-    found = {
-        str(path.relative_to(CHECKOUT))
-        for package in ("app", "cli", "retrieval", "worker")
-        for path in (CHECKOUT / package).rglob("*.py")
-        if "import EmbeddedIndex" in path.read_text(encoding="utf-8")
-    }
-    assert found <= NAME_A_KIND
+def test_a_description_is_read_from_an_index_of_any_format(tmp_path: Path) -> None:
+    path = description_file(tmp_path)
+    with pytest.raises(IndexUnavailable, match="There is no index yet"):
+        description_of(tmp_path / "index")
+    path.parent.mkdir(parents=True)
+    write_meta(path.parent, NOTES)
+    assert description_of(tmp_path / "index") == NOTES
+    path.write_text(json.dumps({"format": 0, "name": "notes", "source": "list", "pages": 3}))
+    assert description_of(tmp_path / "index") == Description(name="notes", source="list")

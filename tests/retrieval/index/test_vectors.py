@@ -1,4 +1,4 @@
-"""A search in more documents than it reads: their signs decide which it reads."""
+"""Codes tell inner products nearly; in many documents, signs decide which a search reads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from retrieval.index.embedded import vectors as searched
 from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, Vectors
-from retrieval.index.formats.codes import as_bytes, codes, rotation, signs
-from tests.retrieval.index.test_codes import units
+from retrieval.index.formats.codes import as_bytes, codes, products, rotation, signs
 
 COUNT = 10_000
 NONE = np.zeros(0, dtype=np.int64)
+
+
+def units(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
+    vectors = np.random.default_rng(seed).standard_normal((count, dimension))
+    unit: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit.astype(np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +38,6 @@ def vectors(whole: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory
         new.add(EncodedDocuments(as_bytes(some), signs(turned), codes(turned), [1] * len(some)))
         new.close()
     return Vectors(path, turn, signs(whole @ turn))
-
-
-def test_new_vectors_are_numbered_from_their_first_and_keep_their_signs(
-    whole: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    bits = signs(whole[:3])
-    new = NewVectors(tmp_path_factory.mktemp("vectors") / "vectors", 7)
-    new.add(EncodedDocuments(as_bytes(whole[:3]), bits, codes(whole[:4]), [1, 0, 3]))
-    assert new.end == 10
-    assert new.signs().tolist() == bits.tolist()
 
 
 def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
@@ -82,15 +77,6 @@ def test_a_search_leaves_the_models_their_threads(
         torch.set_num_threads(threads)
 
 
-def test_what_is_left_out_is_not_found_and_the_rest_is(
-    vectors: Vectors, whole: NDArray[np.float32]
-) -> None:
-    query = near(whole, 42)
-    (found,) = vectors.nearest(query, 3, np.array([42]))
-    assert 42 not in found.documents
-    assert len(found.documents) == 3
-
-
 def test_a_search_looks_further_where_most_of_the_nearest_are_gone(
     vectors: Vectors, whole: NDArray[np.float32], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,3 +99,24 @@ def test_the_last_few_of_many_that_are_gone_are_found(
     gone = np.arange(COUNT - 10)
     (found,) = vectors.nearest(near(whole, 42), 30, gone)
     assert sorted(found.documents.tolist()) == list(range(COUNT - 10, COUNT))
+
+
+def test_estimates_lie_near_the_inner_products_and_to_neither_side_of_them() -> None:
+    turn = rotation(384)
+    (query,) = units(1, 384, seed=1)
+    vectors = units(2000, 384, seed=2)
+    # From nearly the query to nearly its opposite, as words of one kind or another would lie.
+    shares = np.linspace(-1, 1, 2000, dtype=np.float32)[:, None]
+    mixed = shares * query + (1 - np.abs(shares)) * vectors
+    mixed /= np.linalg.norm(mixed, axis=1, keepdims=True)
+    errors = products(query @ turn, codes(mixed @ turn)) - mixed @ query
+    assert np.abs(errors).max() < 0.2
+    assert np.sqrt((errors**2).mean()) < 0.05
+    assert abs(errors.mean()) < 0.01
+
+
+def test_equal_codes_are_equally_near_and_a_vector_of_zeros_is_near_to_nothing() -> None:
+    vectors = np.repeat(units(1, 384, seed=3), 50, axis=0)
+    (query,) = units(1, 384, seed=4)
+    assert len(set(products(query, codes(vectors)).tolist())) == 1
+    assert products(query, codes(np.zeros((2, 384), dtype=np.float32))).tolist() == [0, 0]

@@ -1,4 +1,4 @@
-"""Fetching pages from a real server, and all that must not be fetched."""
+"""Fetching pages from a real server, and all addresses that must not be asked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from ipaddress import ip_address
 import pytest
 
 from retrieval.errors import InvalidText
-from retrieval.web.addresses import Address
+from retrieval.web import fetching
+from retrieval.web.addresses import Address, is_near, is_public, share_a_network
 from retrieval.web.fetching import Fetcher, Reach
+from tests.support.cases import cases
 from tests.support.web_server import (
     PAGE,
     WebServer,
@@ -74,14 +76,7 @@ def test_what_is_compressed_is_unpacked(server: WebServer) -> None:
         assert Fetcher(server.reach).fetch(f"{server.address}/members").content.decode() == PAGE
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        *("127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1", "017700000001"),
-        *("localhost", "localhost.", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"),
-        *("0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "①②⑦.⓪.⓪.①"),
-    ],
-)
+@cases("addresses", "host")
 def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, host: str) -> None:
     only_public = Fetcher(Reach(frozenset((server.port,))))
     code = refused(only_public, f"http://{host}:{server.port}/mill")
@@ -89,29 +84,11 @@ def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, hos
     assert server.asked == []
 
 
-@pytest.mark.parametrize(
-    ("address", "code"),
-    [
-        ("http://127.0.0.2:PORT/mill", "page_not_public"),
-        ("http://[::1]:PORT/mill", "page_not_public"),
-        ("http://169.254.169.254:PORT/latest/meta-data/", "page_not_public"),
-        ("//0x7f.2:PORT/mill", "page_not_public"),
-        ("http://127.0.0.1:22/", "page_port"),
-        ("http://127.0.0.1/", "page_port"),
-        ("https://127.0.0.1/", "page_port"),
-        ("http://root:toor@127.0.0.1:PORT/mill", "page_password"),
-        ("file:///etc/passwd", "page_address"),
-        ("gopher://127.0.0.1:PORT/_x", "page_address"),
-        ("http://[::1", "page_address"),
-        ("http://127.0.0.1:PORT/mill?" + "a" * 4000, "page_address"),
-        ("/missing", "page_status"),
-        ("/again", "page_redirects"),
-    ],
-)
+@cases("addresses", "redirect", "code")
 def test_a_redirect_is_checked_like_the_first_address(
-    server: WebServer, address: str, code: str
+    server: WebServer, redirect: str, code: str
 ) -> None:
-    address = address.replace("PORT", str(server.port))
+    address = redirect.replace("PORT", str(server.port))
     server.pages["/again"] = leads_to(address)
     server.pages["/missing"] = page("gone", status=404)
     fetcher = Fetcher(server.reach)
@@ -120,6 +97,7 @@ def test_a_redirect_is_checked_like_the_first_address(
         assert refused(fetcher, address) == code
     assert {asked["At"] for asked in server.asked} == {"127.0.0.1"}
     assert len(server.asked) <= 6
+    assert refused(fetcher, f"{server.address}/mill?{'a' * 4000}") == "page_address"
 
 
 def test_a_name_is_resolved_once_and_only_what_was_checked_is_asked(server: WebServer) -> None:
@@ -207,4 +185,27 @@ def test_a_certificate_is_asked_for(server: WebServer) -> None:
     fetcher = Fetcher(server.reach)
     secure = server.address.replace("http:", "https:")
     assert refused(fetcher, f"{secure}/mill") == "page_unreachable"
+    assert server.asked == []
+
+
+@cases("addresses", "address", "public")
+def test_only_what_is_on_the_public_internet_may_be_asked(address: str, public: bool) -> None:
+    assert is_public(ip_address(address)) is public
+
+
+@cases("addresses", "address", "own", "near")
+def test_a_network_of_ipv6_has_one_beginning(address: str, own: str, near: bool) -> None:
+    assert share_a_network(ip_address(address), ip_address(own)) is near
+
+
+def test_a_public_address_of_this_computer_is_near_and_not_asked(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_near(ip_address("127.0.0.1"))
+    assert is_near(ip_address("::ffff:127.0.0.1"))
+    assert not is_near(ip_address("127.0.0.2"))  # asked from 127.0.0.1
+    # As if the loopback had a public address.
+    monkeypatch.setattr(fetching, "is_public", lambda address: True)
+    fetcher = Fetcher(Reach(frozenset((server.port,))), lambda *_: [ip_address("127.0.0.1")])
+    assert refused(fetcher, f"http://mill.example:{server.port}/mill") == "page_not_public"
     assert server.asked == []

@@ -1,4 +1,4 @@
-"""The errors for a server of another version or with a password, by small stand-ins."""
+"""The URL of a store, and the errors of servers, by small stand-ins."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
 from tests.retrieval.index.elastic.node import free_port
+from tests.support.cases import cases
 
 USER = base64.b64encode(b"elastic:s3cret").decode()
 
@@ -111,3 +112,36 @@ def test_encrypted_calls_to_a_server_that_does_not_encrypt_fail(tmp_path: Path) 
     with stand_in("9.5.3") as host:
         error = refusal(f"elasticsearch+https://{host}/i", tmp_path)
     assert error.code == "store_unreachable"
+
+
+def test_a_url_names_nodes_and_an_index() -> None:
+    location = ElasticLocation.read("elasticsearch://es1,es2:9300,[::1]:9400/wiki-en_2026.1")
+    assert location.nodes == ("http://es1:9200", "http://es2:9300", "http://[::1]:9400")
+    assert location.index == "wiki-en_2026.1"
+    assert str(location) == "elasticsearch://es1:9200,es2:9300,[::1]:9400/wiki-en_2026.1"
+
+
+def test_credentials_are_read_and_not_shown() -> None:
+    location = ElasticLocation.read("elasticsearch+https://me:p%40ss%2Fw@es:443/i", ca_file="ca")
+    assert location.basic_auth == ("me", "p@ss/w")
+    assert (location.nodes, location.ca_file) == (("https://es:443",), "ca")
+    assert str(location) == "elasticsearch+https://es:443/i"
+    key = ElasticLocation.read("elasticsearch://es/i", api_key="s3cret")
+    assert key.api_key == "s3cret"
+    assert "p@ss" not in repr(location)
+    assert "s3cret" not in repr(key)
+
+
+@cases("stores", "url", "error")
+def test_a_url_that_cannot_be_used_is_refused_with_the_reason(url: str, error: str) -> None:
+    with pytest.raises(ValueError, match=error) as refused:
+        ElasticLocation.read(url)
+    assert "s3cret" not in str(refused.value)
+
+
+@cases("stores", "url", "api_key", "ca_file", "error")
+def test_settings_that_do_not_go_with_a_url_are_refused(
+    url: str, api_key: str, ca_file: str, error: str
+) -> None:
+    with pytest.raises(ValueError, match=error):
+        ElasticLocation.read(url, api_key, ca_file)

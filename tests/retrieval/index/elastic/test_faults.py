@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Timer
+from typing import TypeVar
 
 import pytest
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.elastic.elastic_index import ElasticIndex
-from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.interface import DocumentStore
-from tests.retrieval.index.elastic.building import MANY
 from tests.retrieval.index.elastic.conftest import index_at
 from tests.retrieval.index.elastic.node import Node, store_url
-from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
 pytestmark = pytest.mark.elasticsearch
 
 WAIT = 240.0  # seconds; a loaded machine takes many times as long as an idle one
-_PASSING = {"store_unreachable", "store_red", "store_busy"}
+MANY = many().pages
+_PASSING = {"store_unreachable", "store_red", "store_busy", "store_read_only"}
+Answer = TypeVar("Answer")
 
 
 def call(url: str, method: str, body: object = None) -> None:
@@ -53,29 +52,28 @@ def answers(store: DocumentStore) -> list[object]:
     ]
 
 
-def until_answered(store: DocumentStore) -> list[object]:
+def answered(ask: Callable[[], Answer]) -> Answer:
+    """Ask until the servers are ready again."""
     end = time.monotonic() + WAIT
     while True:
         try:
-            return answers(store)
-        except IndexUnavailable as error:
+            return ask()
+        except EsotericError as error:
             if error.code not in _PASSING or time.monotonic() > end:
                 raise
             time.sleep(0.5)
 
 
-def add_until_refused(index: ElasticIndex, pages: tuple[Page, ...]) -> None:
-    """Add pages again and again: a server looks at its disk every ten seconds."""
+def refused(ask: Callable[[], object]) -> IndexUnavailable:
+    """Ask until it is an error, and return that: a server looks at its disk every ten seconds."""
     end = time.monotonic() + WAIT
     while time.monotonic() < end:
-        index.add(ListCorpus(pages, content=str(time.monotonic())), WordEncoder())
-
-
-def diagnose_until_refused(index: ElasticIndex) -> None:
-    end = time.monotonic() + WAIT
-    while time.monotonic() < end:
-        index.diagnose()
+        try:
+            ask()
+        except IndexUnavailable as error:
+            return error
         time.sleep(0.5)
+    raise AssertionError("It was never refused.")
 
 
 def test_a_store_answers_again_after_its_server_was_killed_and_started(
@@ -94,7 +92,7 @@ def test_a_store_answers_again_after_its_server_was_killed_and_started(
         store.documents(["Savage"])
     assert time.monotonic() - begun < 0.5
     node.start()
-    assert until_answered(store) == before
+    assert answered(lambda: answers(store)) == before
 
 
 def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succeeds(
@@ -103,14 +101,14 @@ def test_a_call_to_a_paused_server_fails_after_some_seconds_and_a_later_one_succ
     index = index_at(node.host, tmp_path, "still")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
-    before = until_answered(store)
+    before = answered(lambda: answers(store))
     node.send(signal.SIGSTOP)
     try:
         with pytest.raises(IndexUnavailable, match="did not answer in time"):
             store.documents(["Savage"])
     finally:
         node.send(signal.SIGCONT)
-    assert until_answered(store) == before
+    assert answered(lambda: answers(store)) == before
 
 
 def test_a_build_continues_after_its_server_was_killed(node: Node, tmp_path: Path) -> None:
@@ -137,6 +135,11 @@ def test_a_build_continues_after_its_server_was_killed(node: Node, tmp_path: Pat
     index.verify()
 
 
+def add(index: ElasticIndex) -> None:
+    more = (Page("Buoy", "Buoy", None, "A buoy floats."),)
+    index.add(ListCorpus(more, content=str(time.monotonic())), WordEncoder())
+
+
 def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
     node: Node, tmp_path: Path
 ) -> None:
@@ -146,47 +149,15 @@ def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
     full = dict.fromkeys(("low", "high", "flood_stage"), "1000000gb")
     watermarks = "cluster.routing.allocation.disk.watermark"
     settings = f"{node.url}/_cluster/settings"
-    more = (Page("Buoy", "Buoy", None, "A buoy floats."),)
     call(settings, "PUT", {"persistent": {f"{watermarks}.{n}": v for n, v in full.items()}})
     try:
-        with pytest.raises(IndexUnavailable) as caught:
-            add_until_refused(index, more)
-        assert caught.value.code == "store_read_only"
+        assert refused(lambda: add(index)).code == "store_read_only"
         assert answers(store)  # the served version is still served
-        with pytest.raises(IndexUnavailable, match="nearly full"):
-            diagnose_until_refused(index)
+        assert "nearly full" in refused(index.diagnose).message
     finally:
         call(settings, "PUT", {"persistent": {f"{watermarks}.{n}": None for n in full}})
-    end = time.monotonic() + WAIT
-    while True:
-        try:
-            index.add(ListCorpus(more, content="room"), WordEncoder())
-            break
-        except EsotericError:
-            assert time.monotonic() < end
-            time.sleep(1)
+    answered(lambda: add(index))
     assert [d.title for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
-
-
-@pytest.mark.parametrize("end", ["chunk", "swap"])
-def test_a_killed_build_leaves_the_served_version_and_can_be_continued(
-    index: ElasticIndex, tmp_path: Path, end: str
-) -> None:
-    name = f"killed-{end}-{time.time_ns()}"
-    url = store_url(name)
-    built = ElasticIndex(ElasticLocation.read(url), tmp_path)
-    before = built.build(ListCorpus(PAGES), WordEncoder())
-    command = [sys.executable, "-m", "tests.retrieval.index.elastic.building", url, str(tmp_path)]
-    assert subprocess.run([*command, end], check=False).returncode == 9
-    assert built.open("words").info() == before
-    (begun,) = built.unfinished()
-    assert "a build of list" in begun
-    subprocess.run(command, check=True)
-    after = built.open("words").info()
-    assert (after.documents, after.superseded) == (len(MANY), 0)
-    assert after.checksum == index.build(ListCorpus(MANY), WordEncoder()).checksum
-    assert built.unfinished() == []
-    built.verify()
 
 
 def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(

@@ -1,30 +1,30 @@
-"""Versions of an index, one beside another, and what must not happen to those of others."""
+"""An index in Elasticsearch: its versions, what is not one of its own, and damage to it."""
 
 from __future__ import annotations
 
-import multiprocessing
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from multiprocessing.queues import Queue
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from elasticsearch import Elasticsearch
+from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
-from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.errors import IndexUnavailable
 from retrieval.index.elastic import change_lock, elastic_store, elastic_version, entries
 from retrieval.index.elastic.change_lock import ChangeLock
-from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.elastic_version import ElasticVersion
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.elastic.meta import all_versions
 from retrieval.index.errors import IndexNotBuilt
+from retrieval.models.encoders import EncodableDocument
 from tests.retrieval.index.elastic.node import shared_url, store_url
-from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.pages import PAGES, ListCorpus, many
+from tests.retrieval.index.test_store_contract import encoded
 from tests.support.encoders import WordEncoder
 
 pytestmark = pytest.mark.elasticsearch
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.elasticsearch
 MORE = (Page("Buoy", "Buoy", None, "A buoy floats."),)
 
 
-def index_of(name: str, folder: Path) -> ElasticIndex:
-    return ElasticIndex(ElasticLocation.read(store_url(name)), folder)
+def index_of(name: str, folder: Path, processes: int = 1) -> ElasticIndex:
+    return ElasticIndex(ElasticLocation.read(store_url(name)), folder, processes)
 
 
 @pytest.fixture
@@ -46,16 +46,16 @@ def name() -> str:
     return f"v-{uuid.uuid4().hex}"
 
 
-def begin(index: ElasticIndex, corpus: ListCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write all of a build, and end before it is published."""
+def end(change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write all of a change, and end before it is published."""
 
-    def end(*_: object, **__: object) -> None:
+    def publish(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ElasticVersion, "publish", end)
+        patch.setattr(ElasticVersion, "publish", publish)
         with pytest.raises(KeyboardInterrupt):
-            index.build(corpus, WordEncoder())
+            change()
 
 
 def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
@@ -63,7 +63,8 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
 ) -> None:
     one, other = index_of(name, tmp_path), index_of(f"{name}-2", tmp_path)
     other.build(ListCorpus(PAGES), WordEncoder())
-    begin(other, ListCorpus(MORE, content="2"), monkeypatch)
+    more = ListCorpus(MORE, content="2")
+    end(lambda: other.build(more, WordEncoder()), monkeypatch)
     with ChangeLock(client, f"{name}-2"):
         assert other.unfinished() == []  # somebody may be going on with it
     assert one.unfinished() == []
@@ -79,40 +80,10 @@ def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(elastic_version, "_KEPT_FOR", timedelta(0))
-    begin(index, ListCorpus(PAGES), monkeypatch)
+    end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
     index.build(ListCorpus(MORE, content="2"), WordEncoder())
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
     assert index.open("words").info().documents == len(PAGES)
-
-
-def _add(url: str, folder: Path, number: int, ended: Queue[str]) -> None:
-    page = Page(f"p{number}", f"Page {number}", None, "It is one of many.")
-    index = ElasticIndex(ElasticLocation.read(url), folder)
-    try:
-        index.add(ListCorpus((page,), content=str(number)), WordEncoder())
-        ended.put("")
-    except EsotericError as error:
-        ended.put(error.code)
-
-
-def test_of_changes_at_once_one_is_made_and_the_others_are_refused(
-    name: str, tmp_path: Path
-) -> None:
-    index = index_of(name, tmp_path)
-    index.build(ListCorpus(PAGES), WordEncoder())
-    context = multiprocessing.get_context("spawn")
-    ended = context.Queue()
-    adding = [
-        context.Process(target=_add, args=(store_url(name), tmp_path, number, ended))
-        for number in range(3)
-    ]
-    for process in adding:
-        process.start()
-    codes = [ended.get(timeout=60) for _ in adding]
-    for process in adding:
-        process.join()
-    assert set(codes) <= {"", "index_locked"}
-    assert index.open("words").info().documents == len(PAGES) + codes.count("")
 
 
 def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_noticed(
@@ -172,36 +143,6 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_a_change_whose_builder_ended_after_the_swap_is_settled_by_the_next(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
-    first = index.version()
-    save, saved = ElasticVersion.save, list[str]()
-
-    def end(self: ElasticVersion) -> None:
-        if self.meta.state == "ready":
-            raise KeyboardInterrupt
-        saved.append(self.meta.version)
-        save(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ElasticVersion, "save", end)
-        with pytest.raises(KeyboardInterrupt):
-            index.add(ListCorpus(MORE, content="2"), WordEncoder())
-    assert index.version() == saved[-1]
-    index.remove(["Zoe"])
-    found = all_versions(Cluster(ElasticLocation.read(store_url(first.rsplit("-", 2)[0]))))
-    states = {
-        version: meta and (meta.state, bool(meta.replaced_at)) for version, meta in found.items()
-    }
-    assert states == {
-        first: ("ready", True),
-        saved[-1]: ("ready", True),
-        index.version(): ("ready", False),
-    }
-
-
 def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
     index: ElasticIndex, client: Elasticsearch
 ) -> None:
@@ -245,14 +186,7 @@ def test_an_interrupted_removal_is_continued(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
-
-    def end(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ElasticVersion, "publish", end)
-        with pytest.raises(KeyboardInterrupt):
-            index.remove(["Zoe", "Savage"])
+    end(lambda: index.remove(["Zoe", "Savage"]), monkeypatch)
     assert index.open("words").info().documents == len(PAGES)
     assert index.remove(["Zoe", "Savage"]).documents == len(PAGES) - 2
 
@@ -331,3 +265,69 @@ def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
     nothing, some = index.open("words").nearest_sentences(queries, 3)
     assert nothing == []
     assert len(some) == 3
+
+
+def test_a_damaged_document_is_made_again(index: ElasticIndex) -> None:
+    encoded(index, PAGES)
+    client, version = Elasticsearch(shared_url()), index.version()
+    client.indices.put_settings(index=version, settings={"index.blocks.write": False})
+    stored: Any = client.get(index=version, id="Zoe")["_source"]
+    stored["record"]["sentences"] = [[0, 0, 4], ["nonsense"]]
+    client.index(index=version, id="Zoe", document={**stored, "id": "Zoe", "digest": "0" * 64})
+    client.delete(index=version, id="Savage", refresh=True)
+    assert encoded(index, PAGES) == ["A savage is a word. It is old.", PAGES[5].text]
+    index.verify()
+
+
+def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
+    index: ElasticIndex, caplog: pytest.LogCaptureFixture
+) -> None:
+    encoded(index, PAGES)
+    client, version = Elasticsearch(shared_url()), index.version()
+    client.indices.put_settings(index=version, settings={"index.blocks.read": True})
+    assert len(encoded(index, PAGES)) == len(PAGES)
+    assert "Unchanged documents may be made again" in caplog.text
+    index.verify()
+
+
+def test_nothing_is_taken_over_from_vectors_that_were_turned_differently_or_another_format(
+    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded(index, PAGES)
+    version = index.version()
+    meta: Any = client.indices.get_mapping(index=version)[version]["mappings"]["_meta"]
+    meta["esoteric"]["rotation"][0] += 1
+    client.indices.put_mapping(index=version, meta=meta)
+    with pytest.raises(IndexUnavailable, match="computes the rotation of vectors differently"):
+        index.open(None)
+    assert len(encoded(index, PAGES)) == len(PAGES)
+    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+    assert len(encoded(index, PAGES)) == len(PAGES)
+
+
+def test_other_processes_take_documents_over_too_and_an_update_that_ended_is_continued(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ending(ListCorpus):
+        def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
+            for number, chunk in enumerate(super().chunks()):
+                if number == 4:
+                    raise KeyboardInterrupt
+                yield chunk
+
+    class RefusingEncoder(WordEncoder):
+        def encode_documents(
+            self, documents: Sequence[EncodableDocument]
+        ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+            raise AssertionError(f"{len(documents)} documents were to be encoded.")
+
+    monkeypatch.setattr(elastic_version, "_SAVED_EVERY", timedelta(0))
+    pages = many().pages
+    index = index_of(name, tmp_path)
+    before = index.build(ListCorpus(pages), WordEncoder())
+    with pytest.raises(KeyboardInterrupt):
+        index.build(Ending(pages, content="2"), RefusingEncoder())
+    (begun,) = index.unfinished()
+    assert ", 1024 pages so far. " in begun
+    after = index_of(name, tmp_path, 2).build(ListCorpus(pages, content="2"), WordEncoder())
+    assert (after.documents, after.checksum, after.superseded) == (1400, before.checksum, 0)

@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from retrieval.errors import BadSource
-from retrieval.system.on_all_cores import in_order
+from retrieval.system.processes import in_order
 
 
 class Doubling:

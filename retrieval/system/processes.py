@@ -1,10 +1,11 @@
-"""Applies one function to many items in several processes; yields the results in order."""
+"""Work in several processes: its results in order, and no process that outlives the others."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -22,6 +23,7 @@ Result = TypeVar("Result")
 _AHEAD = 2  # items that wait for each process, so that it is never idle
 _MEMORY = 1_500_000_000  # bytes that a process takes while it loads the models
 _CLAIMS = 20  # checked in the time that loading takes
+SECONDS_TO_END = 5.0
 
 
 class ProcessEnded(EsotericError):
@@ -124,3 +126,20 @@ def end_with_parent() -> None:
             os._exit(1)
 
         Thread(target=end, name="end with parent", daemon=True).start()
+
+
+def end_this_process_when_closed(descriptor: int) -> None:
+    """Send SIGTERM to this process when a pipe is closed, and end it five seconds later.
+
+    The system closes the other end when the process that has it dies. This works on every system
+    with pipes; a signal from the kernel at the parent's death does not.
+    """
+
+    def end() -> None:
+        while os.read(descriptor, 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(SECONDS_TO_END)
+        os._exit(1)
+
+    Thread(target=end, name="parent watch", daemon=True).start()

@@ -1,11 +1,20 @@
-"""Packages that the service does without: what needs them says so before it imports them."""
+"""Packages that the service does without.
+
+What needs them says so before it imports them. PyTorch is also hidden from Haystack and spaCy's
+thinc: they import it whenever it is installed, for parts that are not used here, which takes a
+second and 180 MB. Checking claims does not need it (``retrieval/models/networks.py``).
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.system.fixes import install_models_command, install_research_command
+from retrieval.system.fixes import install_extra_command, install_models_command
 
 _MODELS = ("torch", "transformers", "sentence_transformers")
 _RESEARCH = ("sklearn", "scipy", "bm25s")
@@ -24,7 +33,7 @@ def require_models(use: str) -> None:
 
 def require_research(use: str) -> None:
     """Check that the libraries of baselines and statistics are installed, as ``require_models``."""
-    _require(_RESEARCH, use, install_research_command())
+    _require(_RESEARCH, use, install_extra_command("research"))
 
 
 def _require(packages: tuple[str, ...], use: str, command: str) -> None:
@@ -36,3 +45,17 @@ def _require(packages: tuple[str, ...], use: str, command: str) -> None:
             f"{use} needs {', '.join(missing)}, which {verb} not installed.",
             f"Run: {command}",
         )
+
+
+@contextmanager
+def leave_out_torch() -> Iterator[None]:
+    """Hide PyTorch from imports in this block, unless it is already imported."""
+    modules: dict[str, Any] = sys.modules
+    if "torch" in modules:
+        yield
+        return
+    modules["torch"] = None  # which makes Python raise ImportError
+    try:
+        yield
+    finally:
+        del modules["torch"]

@@ -1,8 +1,8 @@
 """The versions of an index, and the description of each in ``_meta`` of its mapping.
 
-An index ``wiki`` is an alias of one of the indices ``wiki-<time>-<random>``, its
-versions. A version is written once and then sealed; a change writes another version, and the alias
-moves to that in one step.
+An index ``wiki`` is an alias of one of the indices ``wiki-<time>-<random>``, its versions. While
+one is written it has the alias ``<version>-written``; then it is sealed, and both aliases change in
+one step. A change writes another version.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
-from elasticsearch import ApiError, Elasticsearch
+from elasticsearch import Elasticsearch
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.building import Plan, name_of
@@ -37,25 +37,21 @@ class ElasticMeta(Description):
         version: the name of the Elasticsearch index that this was written for. A copy of the index
             has another name, and is not valid until its own name is written here.
         plan: a digest of the ``Plan``; ``work``: the plan in words.
-        state: ``building`` until the version is complete.
         dimension: the length of the vectors, or 0.
         rotation: some numbers of the matrix that rotates the vectors.
         items: the number of finished items of the work; ``pages``: how many of their pages could
             be read; ``first_bad``: the first that could not.
-        replaced_at: when another version replaced it, ISO 8601 in UTC, or "".
     """
 
     format: int
     version: str
     plan: str
     work: str
-    state: Literal["building", "ready"]
     dimension: int
     rotation: tuple[float, ...]
     items: int = 0
     pages: int = 0
     first_bad: str = ""
-    replaced_at: str = ""
 
     @classmethod
     def begun(cls, plan: Plan, about: Description, of: str = "", **changes: Any) -> ElasticMeta:
@@ -65,39 +61,28 @@ class ElasticMeta(Description):
         that is changed. ``changes``: other values than those of ``about``.
         """
         own = {"version": "", "dimension": 0, "rotation": ()} | asdict(about) | changes
-        conditions = {"of": of} if of else {}
-        return cls.read(
-            own
-            | {
-                "format": FORMAT,
-                "plan": plan.digest(format=FORMAT, **conditions),
-                "work": plan.work,
-                "state": "building",
-                "items": 0,
-                "pages": 0,
-                "replaced_at": "",
-            }
-        )
+        digest = plan.digest(format=FORMAT, **({"of": of} if of else {}))
+        begun = {"format": FORMAT, "plan": digest, "work": plan.work, "items": 0, "pages": 0}
+        return cls.read(own | begun)
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the content of ``_meta``."""
         return {_KEY: asdict(self)}
 
-    @classmethod
-    def of(cls, version: str, mappings: Mapping[str, Any]) -> ElasticMeta | None:
-        """Read the answer of ``GET VERSION/_mapping``; None if it has no valid description."""
-        values = mappings.get("mappings", {}).get("_meta", {}).get(_KEY)
-        if not isinstance(values, dict) or values.get("version") != version:
-            return None
-        try:
-            return cls.read(values | {"rotation": tuple(values["rotation"])})
-        except (KeyError, TypeError):
-            return None
-
     def turns_alike(self) -> bool:
         """Return whether this machine rotates vectors as the one did that made those stored."""
         ours = rotation_numbers(self.dimension)
         return all(abs(a - b) < 1e-2 for a, b in zip(self.rotation, ours, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An index of Elasticsearch; ``meta`` is None where none was written for it."""
+
+    name: str
+    meta: ElasticMeta | None
+    serves: bool
+    is_written: bool
 
 
 def vectors_of(encoder: DocumentEncoder | None) -> dict[str, Any]:
@@ -118,45 +103,32 @@ def rotation_numbers(dimension: int) -> tuple[float, ...]:
     return tuple(float(number) for number in rotation(dimension).sum(axis=0)[:_ROTATION_NUMBERS])
 
 
-def serving_version(cluster: Cluster) -> str:
-    """Return the name of the version that serves.
-
-    Raises:
-        IndexUnavailable: there is none, or the cluster does not answer.
-    """
-    version = serving_version_or_none(cluster)
-    if version is None:
-        raise index_missing(cluster.location)
-    return version
-
-
-def serving_version_or_none(cluster: Cluster) -> str | None:
-    """Return the name of the version that serves, None if there is no index.
+def versions(cluster: Cluster) -> list[Version]:
+    """Return the versions of the index, the one that was begun first first.
 
     Raises:
         IndexUnavailable: the cluster does not answer.
     """
-    name = cluster.location.index
-
-    def question(client: Elasticsearch, _: str) -> list[str]:
-        try:
-            return list(client.indices.get_alias(name=name))
-        except ApiError as error:
-            if error.meta.status == 404:
-                return []
-            raise
-
-    return max(cluster.ask(question), default=None)
+    # For "wiki" the pattern also finds those of an index "wiki-2".
+    return [one for one in _named(cluster) if is_version(one.name, cluster.location.index)]
 
 
-def read_meta(cluster: Cluster, version: str) -> ElasticMeta:
-    """Return the description of a version.
+def serving(cluster: Cluster) -> Version | None:
+    """Return the version that serves, if there is an index; raises what ``versions`` raises."""
+    return next((one for one in _named(cluster) if one.serves), None)
+
+
+def serving_meta(cluster: Cluster) -> ElasticMeta:
+    """Return the description of the version that serves.
 
     Raises:
-        IndexUnavailable: it has another format, is not an index of ESOTERIC, or is gone.
+        IndexUnavailable: there is none, it has another format, is not an index of ESOTERIC, or the
+            cluster does not answer.
     """
-    mappings = cluster.ask(lambda client, _: client.indices.get_mapping(index=version))
-    meta = ElasticMeta.of(version, mappings[version])
+    version = serving(cluster)
+    if version is None:
+        raise index_missing(cluster.location)
+    meta = version.meta
     if meta is None or meta.format != FORMAT:
         raise IndexUnavailable(
             "index_format",
@@ -164,20 +136,6 @@ def read_meta(cluster: Cluster, version: str) -> ElasticMeta:
             rebuild() if meta is None else meta.fix(),
         )
     return meta
-
-
-def all_versions(cluster: Cluster) -> dict[str, ElasticMeta | None]:
-    """Return the versions of the index, the oldest first, with the description of each.
-
-    It is None if the build ended before it wrote anything.
-    """
-    pattern = f"{cluster.location.index}-*"
-    found = cluster.ask(
-        lambda client, _: client.indices.get_mapping(index=pattern, allow_no_indices=True)
-    )
-    # For "wiki" the pattern also finds those of an index "wiki-2".
-    ours = (name for name in sorted(found) if is_version(name, cluster.location.index))
-    return {name: ElasticMeta.of(name, found[name]) for name in ours}
 
 
 def refuse_other_things(cluster: Cluster) -> None:
@@ -188,14 +146,18 @@ def refuse_other_things(cluster: Cluster) -> None:
         IndexUnavailable: the cluster does not answer.
     """
     name = cluster.location.index
-    version = serving_version_or_none(cluster)
-    taken = cluster.ask(lambda client, _: bool(client.indices.exists(index=name)))
-    if (version is None and taken) or (version is not None and not is_version(version, name)):
-        raise IndexNotBuilt(
-            "index_not_empty",
-            f"{cluster.location} is the name of something that ESOTERIC has not built.",
-            "Choose another name for the index.",
-        )
+    for one in _named(cluster):
+        if one.name == name or (one.serves and not is_version(one.name, name)):
+            raise IndexNotBuilt(
+                "index_not_empty",
+                f"{cluster.location} is the name of something that ESOTERIC has not built.",
+                "Choose another name for the index.",
+            )
+
+
+def written(version: str) -> str:
+    """Return the alias that a version has while it is written."""
+    return f"{version}-written"
 
 
 def new_version(index: str) -> str:
@@ -206,3 +168,32 @@ def new_version(index: str) -> str:
 def is_version(name: str, index: str) -> bool:
     """Return whether ``new_version`` gave this name to a version of the index."""
     return re.fullmatch(rf"{re.escape(index)}-\d{{20}}-[0-9a-f]{{4}}", name) is not None
+
+
+def _named(cluster: Cluster) -> list[Version]:
+    """Return all indices that have the name of the index, or begin with it, in order."""
+    name = cluster.location.index
+
+    def question(client: Elasticsearch, _: str) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = client.indices.get(
+            index=[name, f"{name}-*"],
+            features=["aliases", "mappings"],
+            ignore_unavailable=True,
+        ).body
+        return found
+
+    return [
+        Version(one, _meta(one, found), name in found["aliases"], written(one) in found["aliases"])
+        for one, found in sorted(cluster.ask(question).items())
+    ]
+
+
+def _meta(version: str, found: Mapping[str, Any]) -> ElasticMeta | None:
+    """Return the description in the mapping of an index, if it has a valid one."""
+    values = found["mappings"].get("_meta", {}).get(_KEY)
+    if not isinstance(values, dict) or values.get("version") != version:
+        return None
+    try:
+        return ElasticMeta.read(values | {"rotation": tuple(values["rotation"])})
+    except (KeyError, TypeError):
+        return None

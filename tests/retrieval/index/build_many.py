@@ -1,0 +1,54 @@
+"""Builds an index of ``many`` pages in a process of its own, which a test may end where it likes.
+
+``python -m tests.retrieval.index.build_many LOCATION FOLDER LIMIT``: prints each progress, or the
+error. LIMIT: how many bytes a file may have, as on a full disk; 0 for any.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from retrieval.errors import EsotericError
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.interface import BuildProgress
+from retrieval.index.open import IndexLocation, open_index
+from settings import CHECKOUT
+from tests.retrieval.index.pages import many
+from tests.support.encoders import WordEncoder
+
+
+def start_build(location: IndexLocation, folder: Path, limit: int = 0) -> subprocess.Popen[str]:
+    """Start this module."""
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "tests.retrieval.index.build_many",
+            str(location),
+            str(folder),
+            str(limit),
+        ],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _told(progress: BuildProgress) -> None:
+    print(progress.step, progress.done, flush=True)
+
+
+if __name__ == "__main__":
+    place, folder, limit = sys.argv[1:]
+    if int(limit):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+    location = ElasticLocation.read(place) if "://" in place else Path(place)
+    try:
+        open_index(location, Path(folder), 2).build(many(), WordEncoder(), _told)
+    except EsotericError as error:
+        print(type(error).__name__, error)
