@@ -23,7 +23,7 @@ from retrieval.models.own_verifier import (
     write_calibration,
 )
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
-from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.json_lines import write_json_lines
 
 WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")

@@ -69,10 +69,6 @@ def alone(reading: Scripted, beams: int, unwanted: Collection[str] = ()) -> list
     return documents_alone(sequences(reading, beams, unwanted))
 
 
-def of(found: list[DocumentSet]) -> dict[str, float]:
-    return {document.documents[-1]: document.probability for document in found}
-
-
 def names(found: list[DocumentSet]) -> list[str]:
     return [document.documents[-1] for document in found]
 
@@ -100,13 +96,16 @@ WAYS = {
 
 def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> None:
     found = alone(Scripted(WAYS), beams=10)
-    assert names(found) == ["oslo", "ann_lee", "ann_lee_2", "lamp", "lamp_song"]
-    reading = of(found)
-    # 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both
-    assert reading["oslo"] == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
-    assert reading["ann_lee"] == reading["ann_lee_2"] == pytest.approx(0.4 * 0.5 * 0.9, rel=1e-5)
-    assert reading["lamp"] == pytest.approx(0.5 * 0.8 * 0.6 * 0.5, rel=1e-5)
-    assert reading["lamp_song"] == pytest.approx(0.5 * 0.8 * 0.6 * 0.5 * 0.5, rel=1e-5)
+    # To Oslo 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both.
+    assert [(one.documents[-1], one.probability) for one in found] == [
+        ("oslo", pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)),
+        ("ann_lee", pytest.approx(0.4 * 0.5 * 0.9, rel=1e-5)),
+        ("ann_lee_2", pytest.approx(0.4 * 0.5 * 0.9, rel=1e-5)),
+        ("lamp", pytest.approx(0.5 * 0.8 * 0.6 * 0.5, rel=1e-5)),
+        ("lamp_song", pytest.approx(0.5 * 0.8 * 0.6 * 0.5 * 0.5, rel=1e-5)),
+    ]
+    # Its sentences are those of the most probable way.
+    assert (found[0].sentences, found[3].sentences) == ((1,), (0,))
 
 
 def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None:
@@ -121,25 +120,20 @@ def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None
         ("quay", "ann_lee"),  # 0.18
         ("quay", "ann_lee_2"),
     ]
-    assert {one.documents for one in found[3:5]} == {("pier", "lamp"), ("pier", "oslo")}  # 0.12
     # If both sentences are of one page, its three ways are one set.
     (best, *_) = joint_sets(generate(Scripted(WAYS), MARKUP, TRIE, 10, ("pier", "pier")))
-    assert best.documents == ("pier", "oslo")
+    assert (best.documents, best.sentences) == (("pier", "oslo"), (1,))
     assert best.probability == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
-    assert best.sentences == (1,)
 
 
-def test_a_document_does_not_lead_to_itself() -> None:
+def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_others() -> None:
     found = generate(Scripted(WAYS), MARKUP, TRIE, 10, ("oslo", "ann_lee"))
     documents = {one.documents for one in found}
     assert {("oslo", "lamp"), ("ann_lee", "oslo"), ("ann_lee", "ann_lee_2")} <= documents
     assert not {("oslo", "oslo"), ("ann_lee", "ann_lee")} & documents
-
-
-def test_the_returned_sentences_are_those_of_the_most_probable_set() -> None:
-    found = {d.documents[-1]: d.sentences for d in alone(Scripted(WAYS), beams=10)}
-    assert found["oslo"] == (1,)
-    assert found["lamp"] == (0,)
+    assert names(alone(Scripted(WAYS), 1, unwanted={"lamp"})) == ["lamp_song"]
+    found_alone = alone(Scripted(WAYS), 10, unwanted={"oslo", "ann_lee"})
+    assert names(found_alone) == ["ann_lee_2", "lamp", "lamp_song"]
 
 
 def test_of_two_sentences_the_one_with_the_greater_part_comes_first() -> None:
@@ -159,81 +153,39 @@ def test_of_two_sentences_the_one_with_the_greater_part_comes_first() -> None:
     assert found.probability == pytest.approx(0.92, rel=1e-5)
 
 
-def test_a_narrow_search_follows_the_best_beginnings_alone() -> None:
-    found = alone(Scripted(WAYS), beams=1)
-    # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
-    assert names(found) == ["lamp"]
-    assert found[0].probability == pytest.approx(0.12, rel=1e-5)
-
-
-def test_the_search_ends_when_nothing_better_can_come() -> None:
+def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> None:
     reading = Scripted(WAYS)
-    sequences(reading, beams=1)
+    (found,) = alone(reading, beams=1)
+    # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
+    assert found.documents == ("lamp",)
+    assert found.probability == pytest.approx(0.12, rel=1e-5)
     # After "Lamp" ended with 0.12, "Lamp (" has 0.12 too and can only become less.
     assert [len(prefixes[0]) for prefixes in reading.asked] == [0, 1, 2, 3]
 
 
-def test_documents_that_were_read_before_make_room_for_others() -> None:
-    assert names(alone(Scripted(WAYS), 1, unwanted={"lamp"})) == ["lamp_song"]
-    found = alone(Scripted(WAYS), 10, unwanted={"oslo", "ann_lee"})
-    assert names(found) == ["ann_lee_2", "lamp", "lamp_song"]
-
-
-def test_sentences_come_in_ascending_order_and_two_at_most() -> None:
+def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_follow() -> None:
     reading = Scripted({}, identifiers=(FIRST, SECOND, THIRD))
     sequences(reading, beams=1000)
-    asked = {prefix for prefixes in reading.asked for prefix in prefixes}
-    named = {prefix[: prefix.index(BEGIN)] for prefix in asked if BEGIN in prefix}
-    assert named == {
-        (),
-        (FIRST,),
-        (SECOND,),
-        (THIRD,),
-        (FIRST, SECOND),
-        (FIRST, THIRD),
-        (SECOND, THIRD),
-    }
-
-
-def test_only_titles_that_exist_follow_the_sentences() -> None:
-    reading = Scripted({}, identifiers=(FIRST,))
-    sequences(reading, beams=1000)
-    asked = {prefix for prefixes in reading.asked for prefix in prefixes}
-    titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked if BEGIN in prefix}
-    beginnings = {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
-    assert titles == beginnings
+    asked = {prefix for prefixes in reading.asked for prefix in prefixes if BEGIN in prefix}
+    named = {prefix[: prefix.index(BEGIN)] for prefix in asked}
+    pairs = {(FIRST, SECOND), (FIRST, THIRD), (SECOND, THIRD)}
+    assert named == {(), (FIRST,), (SECOND,), (THIRD,), *pairs}
+    titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked}
+    assert titles == {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
+    assert sequences(Scripted(WAYS), beams=5, titles=TitleTrie.of([], [])) == []
 
 
 def test_a_model_that_names_no_sentences_begins_with_the_title() -> None:
     reading = {
         (): {BEGIN: 1.0},
-        (BEGIN,): {OSLO: 0.7, LAMP: 0.3},
+        (BEGIN,): {OSLO: 0.5, LAMP: 0.5},
         (BEGIN, OSLO): {END: 1.0},
         (BEGIN, LAMP): {END: 1.0},
     }
     for identifiers in ((), (FIRST, SECOND)):
         found = alone(Scripted(reading, identifiers), beams=2)
-        assert [(d.documents, d.sentences) for d in found] == [(("oslo",), ()), (("lamp",), ())]
-        assert of(found)["oslo"] == pytest.approx(0.7, rel=1e-5)
-
-
-def test_equally_probable_documents_come_in_order_of_their_ids() -> None:
-    reading = {
-        (): {FIRST: 1.0},
-        (FIRST,): {BEGIN: 1.0},
-        (FIRST, BEGIN): {OSLO: 0.5, LAMP: 0.5},
-        (FIRST, BEGIN, OSLO): {END: 1.0},
-        (FIRST, BEGIN, LAMP): {END: 1.0},
-    }
-    assert names(alone(Scripted(reading, identifiers=(FIRST,)), beams=3))[:2] == [
-        "lamp",
-        "oslo",
-    ]
-
-
-def test_where_there_are_no_titles_nothing_is_generated() -> None:
-    empty = TitleTrie.of([], [])
-    assert sequences(Scripted(WAYS), beams=5, titles=empty) == []
+        # Equally probable documents come in order of their ids.
+        assert [(d.documents, d.sentences) for d in found] == [(("lamp",), ()), (("oslo",), ())]
 
 
 def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import BertWordPieceTokenizer, SentencePieceUnigramTokenizer
-from transformers import (
-    BertConfig,
-    BertForTokenClassification,
-    BertTokenizerFast,
-    DistilBertConfig,
-    DistilBertForSequenceClassification,
-    DPRConfig,
-    DPRContextEncoder,
-    DPRQuestionEncoder,
-    MPNetConfig,
-    MPNetModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
 from retrieval.models.papers.report_models import (
     ANSWERS,
@@ -34,6 +21,7 @@ from retrieval.models.papers.report_models import (
     RELEVANCE,
     REPORT_MODELS,
     SIMILARITY,
+    WEIGHTS,
     LockedModel,
     files_of,
     write_lock,
@@ -54,10 +42,12 @@ def write_tiny_models(folder: Path, texts: Sequence[str], labels: Mapping[str, s
     lower = word_pieces(texts, lowercase=True)
     for published in (ANSWERS, QUESTIONS):
         save(folder / published.name, *t5(texts))
-    for published, kind in ((DPR_QUESTIONS, DPRQuestionEncoder), (DPR_CONTEXTS, DPRContextEncoder)):
-        save(folder / published.name, lower, dpr(kind, lower))
+    for published in (DPR_QUESTIONS, DPR_CONTEXTS):
+        encoder = made(published.architecture, "DPRConfig", **sizes(lower))
+        save(folder / published.name, lower, alike(encoder))
     save(folder / RELEVANCE.name, lower, distilbert(lower, labels=2))
-    save(folder / SIMILARITY.name, lower, mpnet(lower))
+    similarity = made(SIMILARITY.architecture, "MPNetConfig", **sizes(lower))
+    save(folder / SIMILARITY.name, lower, alike(similarity))
     lock_as_it_is(folder)
 
 
@@ -66,9 +56,25 @@ def lock_as_it_is(folder: Path) -> None:
     write_lock(folder / LOCK, {n: LockedModel("", "", files_of(folder / n)) for n in names})
 
 
+def name_models(folder: Path) -> Path:
+    """Make a folder without weights, which is enough where models are looked for and not loaded."""
+    for model in REPORT_MODELS:
+        (folder / model.name).mkdir(parents=True)
+        (folder / model.name / WEIGHTS).touch()
+    entry = LockedModel("", "", {WEIGHTS: ""})
+    write_lock(folder / LOCK, dict.fromkeys((m.name for m in REPORT_MODELS), entry))
+    return folder
+
+
 def save(folder: Path, tokenizer: Any, model: Any) -> None:
     tokenizer.save_pretrained(folder)
     model.save_pretrained(folder)
+
+
+def made(architecture: str, config: str, **values: Any) -> Any:
+    """A model of transformers with random weights, always the same."""
+    torch.manual_seed(0)
+    return getattr(transformers, architecture)(getattr(transformers, config)(**values))
 
 
 def word_pieces(texts: Sequence[str], lowercase: bool) -> Any:
@@ -91,12 +97,8 @@ def sizes(tokenizer: Any) -> dict[str, int]:
 
 def names_model(tokenizer: Any, labels: Mapping[str, str]) -> Any:
     """A BERT whose layer changes nothing: a token's label is written in its embedding."""
-    config = BertConfig(
-        **sizes(tokenizer),
-        id2label=dict(enumerate(LABELS)),
-        label2id={label: number for number, label in enumerate(LABELS)},
-    )
-    model = BertForTokenClassification(config)
+    id2label = dict(enumerate(LABELS))
+    model = made(NAMES.architecture, "BertConfig", **sizes(tokenizer), id2label=id2label)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if not name.endswith("LayerNorm.weight"):
@@ -105,22 +107,16 @@ def names_model(tokenizer: Any, labels: Mapping[str, str]) -> Any:
         words[:, 0] = 1
         for word, label in labels.items():
             pieces = tokenizer(word, add_special_tokens=False).input_ids
-            words[pieces[0]] = torch.nn.functional.one_hot(
-                torch.tensor(LABELS.index(label)), HIDDEN
-            ).float()
+            words[pieces[0]] = torch.eye(HIDDEN)[LABELS.index(label)]
         model.classifier.weight[:, : len(LABELS)] = torch.eye(len(LABELS))
     return model
 
 
 def t5(texts: Sequence[str]) -> tuple[Any, Any]:
-    torch.manual_seed(0)
     tokenizer = SentencePieceUnigramTokenizer()
+    marks = ["<pad>", "</s>", "<unk>"]
     tokenizer.train_from_iterator(
-        texts,
-        vocab_size=200,
-        show_progress=False,
-        special_tokens=["<pad>", "</s>", "<unk>"],
-        unk_token="<unk>",
+        texts, vocab_size=200, show_progress=False, special_tokens=marks, unk_token="<unk>"
     )
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer._tokenizer,
@@ -128,7 +124,9 @@ def t5(texts: Sequence[str]) -> tuple[Any, Any]:
         eos_token="</s>",
         unk_token="<unk>",
     )
-    config = T5Config(
+    model = made(
+        ANSWERS.architecture,
+        "T5Config",
         vocab_size=len(fast),
         d_model=HIDDEN,
         d_kv=8,
@@ -139,39 +137,26 @@ def t5(texts: Sequence[str]) -> tuple[Any, Any]:
         pad_token_id=0,
         eos_token_id=1,
     )
-    return fast, T5ForConditionalGeneration(config)
-
-
-def dpr(kind: Callable[[Any], Any], tokenizer: Any) -> Any:
-    torch.manual_seed(0)
-    model = kind(DPRConfig(**sizes(tokenizer)))
-    return biased(model, 3.0)
-
-
-def mpnet(tokenizer: Any) -> Any:
-    torch.manual_seed(0)
-    return biased(MPNetModel(MPNetConfig(**sizes(tokenizer))), 3.0)
+    return fast, model
 
 
 def distilbert(tokenizer: Any, labels: int) -> Any:
-    torch.manual_seed(0)
-    config = DistilBertConfig(
+    """A classifier that finds every pair in the second class."""
+    sizes = {"dim": HIDDEN, "n_layers": 1, "n_heads": 2, "hidden_dim": 32, "num_labels": labels}
+    model = made(
+        "DistilBertForSequenceClassification",
+        "DistilBertConfig",
         vocab_size=len(tokenizer),
-        dim=HIDDEN,
-        n_layers=1,
-        n_heads=2,
-        hidden_dim=32,
-        num_labels=labels,
+        **sizes,
     )
-    model = DistilBertForSequenceClassification(config)
     with torch.no_grad():
         model.classifier.bias[1] = 3
     return model
 
 
-def biased(model: Any, by: float) -> Any:
+def alike(model: Any) -> Any:
     """Add the same to each number of all vectors, which makes them alike."""
     last = [p for name, p in model.named_parameters() if name.endswith("output.LayerNorm.bias")]
     with torch.no_grad():
-        last[-1].fill_(by)
+        last[-1].fill_(3.0)
     return model

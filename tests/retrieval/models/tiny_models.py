@@ -1,4 +1,4 @@
-"""Sequence-classification models, small enough to be made in a test, with random weights."""
+"""Classifiers and a BART, small enough to be made in a test, with random weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
@@ -14,6 +14,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoModelForSequenceClassification,
     BartConfig,
+    BartForConditionalGeneration,
     BertConfig,
     DebertaV2Config,
     DistilBertConfig,
@@ -112,3 +113,32 @@ def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
         sep_token="[SEP]",
         unk_token="[UNK]",
     )
+
+
+def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
+    """Write the files of a BART whose vocabulary is made from the texts."""
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(
+        texts, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer._tokenizer,
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BartConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=2,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=64,
+        init_std=0.5,
+    )
+    BartForConditionalGeneration(config).save_pretrained(folder)

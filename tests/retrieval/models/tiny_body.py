@@ -1,4 +1,4 @@
-"""A small body with random weights, always the same, and the package that brings it."""
+"""A small body with random weights, always the same."""
 
 from __future__ import annotations
 
@@ -11,30 +11,27 @@ import torch
 from torch import nn
 from transformers import DistilBertConfig, DistilBertModel
 
-from retrieval.models.arrays import Array, Body, LayerNames, Norm, layer
+from retrieval.models.arrays import Array
+from retrieval.models.packaged import MiniLM, PackagedBody
 
 WORDS, PLACES, WIDTH, LAYERS, HEADS = 40, 24, 32, 2, 4
-_NAMES = LayerNames(
-    query="attention.q_lin",
-    key="attention.k_lin",
-    value="attention.v_lin",
-    attended="attention.out_lin",
-    attended_norm="sa_layer_norm",
-    widen="ffn.lin1",
-    narrow="ffn.lin2",
-    output_norm="output_layer_norm",
-)
 
 
 @dataclass(eq=False)
-class TinyBase:
-    """See ``Base``; ``read`` counts how often its weights were asked for."""
+class TinyBase(PackagedBody):
+    """``read`` counts how often its weights were asked for."""
 
     name: str = "tiny"
     sha256: str = "5" * 64
-    padding: int = 0
     read: int = 0
     changed: dict[str, Array] = field(default_factory=dict)
+    padding = 0
+    prefix = ""
+    layer_prefix = MiniLM.layer_prefix
+    layer_parts = MiniLM.layer_parts
+    layers = LAYERS
+    heads = HEADS
+    epsilon = 1e-12
 
     def tokenizer_file(self) -> Path:
         raise AssertionError("it reads no text")
@@ -52,19 +49,6 @@ class TinyBase:
                     weight.copy_(torch.randn_like(weight) * (0.3 if weight.ndim > 1 else 0.1))
         arrays = {name: weight.numpy() for name, weight in module.state_dict().items()}
         return arrays | self.changed
-
-    def body(self, weights: Mapping[str, Array], places: int) -> Body:
-        return Body(
-            words=weights["embeddings.word_embeddings.weight"],
-            positions=weights["embeddings.position_embeddings.weight"][:places],
-            embedding_norm=Norm(
-                weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"]
-            ),
-            layers=tuple(layer(weights, f"transformer.layer.{n}.", _NAMES) for n in range(LAYERS)),
-            heads=HEADS,
-            epsilon=1e-12,
-            attention_bias=None,
-        )
 
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
         module = DistilBertModel(_config())
