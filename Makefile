@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_WEIGHTS := $(VENV)/.installed-weights
 INSTALLED_TESTS := $(VENV)/.installed-tests
 SBOM := sbom.cdx.json
-OPTIONAL := corpora zim local models postgresql haystack research test
+OPTIONAL := corpora zim models postgresql haystack research test
 
 # A file's tests run in one process, which builds what they share once.
 # They take the files in the order of tests/conftest.py.

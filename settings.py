@@ -201,17 +201,25 @@ def _is_loopback(host: str) -> bool:
 class _LanguageModel:
     """Declares what ``LanguageModelChoice.read`` needs beside the name of the model."""
 
-    url: str = setting("ESOTERIC_LLM_URL", read.server, shown="https://api.mistral.ai for mistral:")
+    url: str = setting(
+        "ESOTERIC_LLM_URL",
+        read.server,
+        shown="https://api.mistral.ai for mistral:, http://localhost:11434/v1 for local",
+    )
     """Address of the language model's server, such as http://localhost:11434/v1. Claims and
     evidence are sent there; over http they are not encrypted."""
     url_key: str = secret("ESOTERIC_LLM_KEY")
     """Key for the server at ESOTERIC_LLM_URL; sent only to that address."""
     mistral_key: str = secret("MISTRAL_API_KEY")
     """Key for Mistral's own address; sent only to that address."""
-    decides: bool = setting("ESOTERIC_LLM_DECIDES", read.is_yes, "yes")
-    """yes: the language model gives the verdict (with local both judges together), and the
-    verifier's opinion is shown beside it. no: the verifier gives the verdict, and the language
-    model adds its opinion."""
+    decides: bool = setting(
+        "ESOTERIC_LLM_DECIDES",
+        read.is_yes,
+        lambda others: "no" if others.texts["ESOTERIC_LLM"] == "local" else "yes",
+        "yes, no for local",
+    )
+    """yes: the language model gives the verdict, and the verifier's opinion is shown beside it. no:
+    the verifier gives the verdict, and the language model adds its opinion."""
     seconds: int = setting(
         "ESOTERIC_LLM_SECONDS",
         read.whole_number(1, 600),
@@ -340,8 +348,7 @@ class Settings:
     )
     """Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or
     openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM Studio);
-    or local for a model in the worker, which decides together with the verifier and takes 2 GB of
-    memory (esoteric models fetch qwen2.5-1.5b)."""
+    or local for qwen2.5-coder:1.5b of Ollama on this computer, which adds its opinion."""
     fetch: bool = setting("ESOTERIC_FETCH", read.is_yes, "no")
     """Whether the web server may open web pages whose addresses users enter, to read their texts
     (yes or no). Private addresses and this computer's own networks are not opened; other hosts of

@@ -25,7 +25,7 @@ from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_clai
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
-from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
+from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, claim_result
@@ -94,10 +94,10 @@ def command(
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0
     rest = rows[done:]
-    processes = processes_for(len(rest), settings.threads, memory_of(settings.llm))
+    processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, folders, chosen, searched)
-    say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    say_where_claims_go(settings.llm.name if settings.llm else "")
     history = _History(settings.database_url, searched)
     # Opened before the models are loaded, so that a wrong path is reported at once.
     with _opened(lines) as stream, closing(LongWork("Checking", len(rows), done)) as work:
@@ -208,9 +208,7 @@ class _Checking:
     ) -> None:
         from retrieval.pipeline.assembly import Retriever
 
-        explains = explainer_with_kept_answers(
-            settings.llm, settings.database_url, settings.packaged_models
-        )
+        explains = explainer_with_kept_answers(settings.llm, settings.database_url)
         self._retriever = Retriever(
             *(settings.store, settings.snapshots, threads, folders, explains),
             own_corpus=own_corpora(settings),
@@ -277,8 +275,7 @@ class Made:
         if self.llm is None:
             return False
         both = [self.llm.name, self.verifier]  # the judge that decides comes first
-        decided = judge == self.llm.decider(self.verifier)
-        return decided and judges == (both if self.llm.decides else both[::-1])
+        return judge == judges[0] and judges == (both if self.llm.decides else both[::-1])
 
 
 def _usual(settings: Settings) -> Recipe:

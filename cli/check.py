@@ -81,7 +81,7 @@ def _checked_here(
 ) -> dict[str, Any]:
     from retrieval.result import claim_result
 
-    say_where_claims_go(settings.llm.receiver if settings.llm else "")
+    say_where_claims_go(settings.llm.name if settings.llm else "")
     retriever = opened_retriever(settings)
     report = retriever.follow(recipe or retriever.usual(), claim, on_progress, corpora)
     return claim_result(report).document()
@@ -92,9 +92,7 @@ def opened_retriever(settings: Settings) -> Retriever:
     from retrieval.pipeline.assembly import Retriever
 
     folders = settings.model_folders
-    explains = explainer_with_kept_answers(
-        settings.llm, settings.database_url, settings.packaged_models
-    )
+    explains = explainer_with_kept_answers(settings.llm, settings.database_url)
     return Retriever(
         *(settings.store, settings.snapshots, settings.threads, folders, explains),
         own_corpus=own_corpora(settings),

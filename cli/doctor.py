@@ -11,7 +11,6 @@ import click
 
 from cli.errors import printable, reports_errors
 from retrieval.errors import EsotericError
-from retrieval.llm_judge.local_weights import QWEN
 from retrieval.models.folders import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 
@@ -178,16 +177,9 @@ def _database(settings: Settings) -> str:
 
 
 def _language_model(settings: Settings) -> str:
-    """Return which language model gives the verdict, and what the workers report; sends nothing.
-
-    The files of a local model are checked first: if they are missing, the workers report the same.
-    """
+    """Return which language model gives the verdict, and what the workers report; sends nothing."""
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
-    if settings.llm.is_local:
-        gguf_model = importlib.import_module("retrieval.llm_judge.local_model")
-        gguf_model.check_runtime()
-        QWEN.present_file(settings.packaged_models)
     database = importlib.import_module("worker.database").Database(settings.database_url)
     workers = importlib.import_module("worker.worker_store").WorkerStore(database)
     try:
@@ -196,9 +188,6 @@ def _language_model(settings: Settings) -> str:
         database.close()
     if asked is not None and asked.problem is not None:
         raise EsotericError(*astuple(asked.problem))
-    if settings.llm.is_local:
-        decides = "decides with the verifier" if settings.llm.decides else "adds its opinion"
-        return f"{settings.llm.name} {decides}; nothing is sent anywhere"
     decides = "decides" if settings.llm.decides else "adds its opinion"
     return f"{settings.llm.name} {decides}; claims and evidence are sent there"
 

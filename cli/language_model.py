@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -22,14 +21,13 @@ def say_where_claims_go(receiver: str) -> None:
 
 
 def explainer_with_kept_answers(
-    choice: LanguageModelChoice | None, database_url: str, models: Path
+    choice: LanguageModelChoice | None, database_url: str
 ) -> Explains | None:
-    """Return the stage that asks the language model; answers are kept in the database.
-
-    ``models``: the folder of a local model.
-    """
-    from retrieval.llm_judge.explainer import explainer
+    """Return the stage that asks the language model; answers are kept in the database."""
+    if choice is None:
+        return None
+    from retrieval.llm_judge.explainer import Explainer
     from worker.answer_store import AnswerStore
     from worker.database import Database
 
-    return explainer(choice, AnswerStore(Database(database_url)), models)
+    return Explainer(choice, AnswerStore(Database(database_url)))

@@ -284,7 +284,7 @@ def _receiver(settings: Settings) -> str:
     """Return the language model that claims are sent to, "" if there is none."""
     if service := ready_service(settings):
         return service.receiver
-    return settings.llm.receiver if settings.llm else ""
+    return settings.llm.name if settings.llm else ""
 
 
 def _reports(context: Context[Any, Any]) -> ProgressListener:

@@ -199,7 +199,7 @@ def web(web_of_module: WebProcess) -> WebProcess:
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as ``ESOTERIC_REPORT_MODELS`` names it; tests that change it take a copy."""
-    from tests.retrieval.models.report.tiny_models import write_tiny_models  # imports PyTorch
+    from tests.retrieval.models.tiny_report import write_tiny_models  # imports PyTorch
 
     folder = tmp_path_factory.mktemp("report") / "models"
     labels = {"Ann": "B-PER", "Lee": "I-PER", "Skerrow": "B-LOC", "Light": "I-LOC"}

@@ -197,24 +197,25 @@ def test_a_language_model_is_named_by_its_provider_and_its_name() -> None:
         }
     ).llm
     assert choice is not None
-    assert (choice.provider, choice.model, choice.url) == (
-        "openai",
-        "qwen2.5:7b",
-        "http://localhost:11434/v1",
-    )
+    assert (choice.model, choice.url) == ("qwen2.5:7b", "http://localhost:11434/v1")
     assert choice.name == "qwen2.5:7b at localhost:11434"
     assert (choice.decides, choice.seconds) == (False, 90)
     assert choice.price == Price(0.1, 0.3)
 
 
-def test_a_local_language_model_needs_no_address_and_gets_more_time() -> None:
+def test_a_local_language_model_is_ollamas_which_gets_more_time_and_does_not_decide() -> None:
     choice = Settings.from_environment({"ESOTERIC_LLM": "local"}).llm
     assert choice is not None
-    assert (choice.is_local, choice.host, choice.receiver, choice.seconds) == (True, "", "", 120)
-    assert choice.name == "qwen2.5-1.5b (local)"
-    hurried = Settings.from_environment({"ESOTERIC_LLM": "local", "ESOTERIC_LLM_SECONDS": "5"}).llm
-    assert hurried is not None
-    assert hurried.seconds == 5
+    assert choice.name == "qwen2.5-coder:1.5b at localhost:11434"
+    assert (choice.decides, choice.seconds) == (False, 120)
+    changed = {
+        "ESOTERIC_LLM_URL": "http://ollama:11434/v1",
+        "ESOTERIC_LLM_SECONDS": "5",
+        "ESOTERIC_LLM_DECIDES": "yes",
+    }
+    choice = Settings.from_environment({"ESOTERIC_LLM": "local", **changed}).llm
+    assert choice is not None
+    assert (choice.host, choice.decides, choice.seconds) == ("ollama:11434", True, 5)
 
 
 def test_an_unknown_language_model_is_refused_with_all_choices() -> None:
@@ -283,4 +284,4 @@ def test_mistrals_key_goes_to_mistrals_address_however_it_is_named() -> None:
             {"ESOTERIC_LLM": "mistral:small", "ESOTERIC_LLM_URL": url, "MISTRAL_API_KEY": "a-key"}
         ).llm
         assert choice is not None
-        assert (choice.url, choice.key) == ("https://api.mistral.ai", "a-key")
+        assert (choice.url, choice.key) == ("https://api.mistral.ai/v1", "a-key")

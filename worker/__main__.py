@@ -24,7 +24,7 @@ def open_when_asked(settings: Settings) -> LoadedRetriever:
     from retrieval.pipeline.assembly import Retriever
 
     folders = settings.model_folders
-    explains = _explainer(settings.llm, settings.database_url, settings.packaged_models)
+    explains = _explainer(settings.llm, settings.database_url)
     return Retriever(
         settings.store,
         settings.snapshots,
@@ -43,18 +43,17 @@ def _recipes(folder: Path | None) -> dict[str, Recipe]:
 
 
 @cache
-def _explainer(
-    choice: LanguageModelChoice | None, database_url: str, models: Path
-) -> Explains | None:
+def _explainer(choice: LanguageModelChoice | None, database_url: str) -> Explains | None:
     """Return the stage ``explain``, one per process, so that it remembers a failing server."""
-    from retrieval.llm_judge.explainer import explainer
+    if choice is None:
+        return None
+    from retrieval.llm_judge.explainer import Explainer
     from worker.answer_store import AnswerStore
     from worker.counted_model import CountedModel
     from worker.database import Database
 
     database = Database(database_url)
-    asked = explainer(choice, AnswerStore(database), models)
-    return None if asked is None else CountedModel(asked, database)
+    return CountedModel(Explainer(choice, AnswerStore(database)), database)
 
 
 if __name__ == "__main__":

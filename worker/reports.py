@@ -31,8 +31,7 @@ class SearchedCorpus:
 class AskedModel:
     """The language model that a worker asks, at ``host``; ``problem``: why it gives no answer.
 
-    ``host`` is "" where the model runs in the worker. ``decides``: whether the model gives the
-    verdicts, or in the worker both judges together.
+    ``decides``: whether the model gives the verdicts.
     """
 
     model: str

@@ -159,7 +159,7 @@ def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice 
     folders = settings.model_folders
     runtime.use_threads(settings.threads)
     runtime.keep_in(folders.networks)
-    say_where_claims_go(llm.receiver if llm else "")
+    say_where_claims_go(llm.name if llm else "")
     with _progress_bars() as (_, on_pairs):
         results = evaluate_pairs(
             pairs,
@@ -204,7 +204,7 @@ def _over_corpus(
         command=_command(),
     )
     if with_llm and settings.llm:
-        say_where_claims_go(settings.llm.receiver)
+        say_where_claims_go(settings.llm.name)
     with _progress_bars() as (_, on_claims):
         results = evaluate_over_corpus(evaluation, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)

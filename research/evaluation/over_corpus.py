@@ -37,7 +37,7 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
-from retrieval.llm_judge.choice import LanguageModelChoice, memory_of
+from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name
 from retrieval.recipes.recipes import Recipe
@@ -243,7 +243,7 @@ def _check(
         evaluation.own,
     )
     prepare = partial(_Checking, name, bench)
-    processes = processes_for(len(rest), evaluation.threads, memory_of(evaluation.llm))
+    processes = processes_for(len(rest), evaluation.threads)
     with answers.path.open("ab") as stream:
         checked = in_order(prepare, [claim.text for claim in rest], processes)
         for claim, document in zip(rest, checked, strict=True):

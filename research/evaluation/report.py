@@ -126,8 +126,6 @@ def _corpus_row(group: str, row: Mapping[str, Any]) -> list[str]:
 def language_model_text(results: Mapping[str, Any]) -> str:
     """Return the part of a report about ``language_model_results``."""
     decides = "gives the verdict" if results["decides"] else "adds its opinion"
-    if results["together"]:
-        decides = "decides with the verifier"
     cost = (
         "" if results["cost"] is None else f", {results['cost']:.4f} by the prices of the settings"
     )

@@ -26,7 +26,7 @@ from retrieval.errors import BadRecipe, UnknownRecipe
 from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.explainer import explainer
+from retrieval.llm_judge.explainer import Explainer
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
@@ -189,7 +189,7 @@ def open_system(name: str, bench: Bench) -> System:
         store = open_index(bench.index, bench.snapshots).open(vectors)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
     # Answers of the model are not stored: the evaluation stores predictions and measures calls.
-    explains = explainer(bench.llm, kept=None, models=bench.folders.unpacked)
+    explains = Explainer(bench.llm, kept=None) if bench.llm else None
     retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name, bench.own))
 

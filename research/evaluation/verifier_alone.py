@@ -18,7 +18,7 @@ from research.evaluation.provenance import PAIRS
 from research.evaluation.report import language_model_text
 from research.evaluation.run import write_lines
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.explainer import explainer
+from retrieval.llm_judge.explainer import Explainer
 from retrieval.llm_judge.interface import Explains
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.folders import ModelFolders
@@ -63,7 +63,7 @@ def evaluate_pairs(
     if not pairs:
         raise bad_line(str(file), "no pairs")
     model = evidence_model(folders, in_search=False)
-    stage = explainer(llm, kept=None, models=folders.unpacked)
+    stage = Explainer(llm, kept=None) if llm else None
     # Compared with a language model, the verifier takes very little time.
     read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
     probabilities, ruled = with_arithmetic(pairs, read, model)

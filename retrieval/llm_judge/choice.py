@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from retrieval.llm_judge.local_weights import QWEN
-
-Provider: TypeAlias = Literal["mistral", "openai", "local"]
-MISTRAL_URL = "https://api.mistral.ai"
+MISTRAL_URL = "https://api.mistral.ai/v1"
+# What ``local`` stands for: Ollama on this computer, and the model that was measured.
+LOCAL_URL, LOCAL_MODEL = "http://localhost:11434/v1", "qwen2.5-coder:1.5b"
 _PRICE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
 
 
@@ -47,19 +45,14 @@ class LanguageModelChoice:
     """A language model, as the settings name it.
 
     Attributes:
-        provider: which client is used: Mistral's, or that of OpenAI-compatible servers; or
-            ``local`` if the model runs in this process.
         model: its name at the server.
-        url: the address of its server, such as ``http://localhost:11434/v1``; "" where the
-            model runs in this process.
+        url: the address of its server, such as ``http://localhost:11434/v1``.
         key: sent only to that address; "" where the server needs none.
-        decides: whether the model gives the verdict (in this process: both judges together);
-            otherwise the verifier gives it.
+        decides: whether the model gives the verdict; otherwise the verifier gives it.
         seconds: time limit for a claim.
         price: of its tokens, if the settings name it.
     """
 
-    provider: Provider
     model: str
     url: str
     key: str = field(repr=False)
@@ -69,13 +62,8 @@ class LanguageModelChoice:
 
     @property
     def host(self) -> str:
-        """Host and port that claims and evidence are sent to; "" if nothing is sent."""
+        """Host and port that claims and evidence are sent to."""
         return urlsplit(self.url).netloc
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the model runs in the process that checks the claim."""
-        return self.provider == "local"
 
     @property
     def lacks_key(self) -> bool:
@@ -84,19 +72,8 @@ class LanguageModelChoice:
 
     @property
     def name(self) -> str:
-        """The name of this judge in verdicts."""
+        """The name of this judge in verdicts, and what users read of where claims are sent."""
         return name_of(self.model, self.host)
-
-    @property
-    def receiver(self) -> str:
-        """The model that claims and evidence are sent to; "" if they stay in this process."""
-        return self.name if self.host else ""
-
-    def decider(self, verifier: str) -> str:
-        """Return the name of the deciding judge in verdicts; ``verifier``: the verifier's name."""
-        if not self.decides:
-            return verifier
-        return f"{verifier} with {self.name}" if self.is_local else self.name
 
     @classmethod
     def read(
@@ -118,31 +95,25 @@ class LanguageModelChoice:
             ValueError: the settings do not fit together; the text says how to fix it.
         """
         if name == "local":
-            return cls("local", QWEN.name, "", "", decides, seconds)
+            name, url = f"openai:{LOCAL_MODEL}", url or LOCAL_URL
         provider, _, model = name.partition(":")
         if not model or model != model.strip() or not model.isprintable():
             raise ValueError("name the model too, as in mistral:mistral-small-latest")
         if provider == "mistral":
-            address = url.removesuffix("/v1") or MISTRAL_URL
-            key = mistral_key if address == MISTRAL_URL else url_key
-            return cls("mistral", model, address, key, decides, seconds, prices.get(model))
-        if provider == "openai":
-            if not url:
-                raise ValueError(
-                    "set ESOTERIC_LLM_URL to the address of its server, such as"
-                    " http://localhost:11434/v1 for Ollama"
-                )
-            return cls("openai", model, url, url_key, decides, seconds, prices.get(model))
-        raise ValueError(
-            "set it to local, or begin with mistral: or openai:, and then the name of the model"
-        )
+            url = f"{url.removesuffix('/v1')}/v1" if url else MISTRAL_URL
+        elif provider != "openai":
+            raise ValueError(
+                "set it to local, or begin with mistral: or openai:, and then the name of the model"
+            )
+        elif not url:
+            raise ValueError(
+                "set ESOTERIC_LLM_URL to the address of its server, such as"
+                " http://localhost:11434/v1 for Ollama"
+            )
+        key = mistral_key if provider == "mistral" and url == MISTRAL_URL else url_key
+        return cls(model, url, key, decides, seconds, prices.get(model))
 
 
 def name_of(model: str, host: str) -> str:
-    """Return the name of a language model in verdicts; ``host``: "" if it runs in the worker."""
-    return f"{model} at {host}" if host else f"{model} (local)"
-
-
-def memory_of(choice: LanguageModelChoice | None) -> int:
-    """Return the memory of the language model in each process that checks claims, in bytes."""
-    return QWEN.memory if choice is not None and choice.is_local else 0
+    """Return the name of a language model in verdicts."""
+    return f"{model} at {host}"

@@ -1,9 +1,8 @@
-"""A language model at a server, called with the SDK made for it, within a time limit.
+"""A language model at a server with OpenAI's chat completions, called by OpenAI's SDK.
 
-The HTTP client of the SDKs is ours: it limits what is sent and how much is read. The SDKs read
-their own variables (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and would send them to
-any server. So only known headers are sent, and the key is set here. Failed calls are repeated here
-too, since both SDKs would wait for as long as a server asks.
+The SDK repeats failed calls. Its HTTP client is ours: it limits what is sent and how much is read.
+The SDK reads its own variables (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and would
+send them to any server. So only known headers are sent, and the key is set here.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import random
-import re
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import asdict, dataclass
@@ -21,12 +18,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.llm_judge.interface import (
-    SHOWN_EVERY,
-    Deadline,
-    LanguageModelUnavailable,
-    Waiting,
-)
+from retrieval.llm_judge.interface import LanguageModelUnavailable, Waiting
 from retrieval.llm_judge.prompt import Message
 
 MOST_BYTES = 1_000_000  # of an answer; the longest allowed answer has a few thousand
@@ -36,12 +28,10 @@ _HEADERS = frozenset(
 
 MOST_TOKENS = 600  # of an answer; a usual answer takes about 200
 TRIES = 3
-FIRST_PAUSE = 0.5  # seconds before the second try, unless the server names a time; then doubled
-LONGEST_PAUSE = 10.0  # if a server asks for more, it is not asked again for this claim
+SHOWN_EVERY = 1.0  # seconds
 BREAKS_AFTER = 5  # failures in a row
 REST = 60.0  # seconds without a call after these failures
-_SDKS = {"openai": "openai.resources.chat", "mistral": "mistralai.client.chat"}
-# The SDKs require a key; the HTTP client sets the key that is really sent, if there is one.
+# The SDK requires a key; the HTTP client sets the key that is really sent, if there is one.
 _NO_KEY = "none"
 _CODE = "language_model_unavailable"
 _T = TypeVar("_T")
@@ -109,55 +99,11 @@ class Reply:
 
 
 class CallFailed(Exception):
-    """A call without a reply.
+    """Calls without a reply; ``status``: the last HTTP status, 0 without an answer."""
 
-    ``status``: HTTP status, 0 without an answer. ``retry_after``: the header, where it is a
-    number of seconds.
-    """
-
-    def __init__(self, reason: str, status: int = 0, retry_after: float | None = None) -> None:
+    def __init__(self, reason: str, status: int = 0) -> None:
         super().__init__(reason)
         self.status = status
-        self.retry_after = retry_after
-
-    @property
-    def may_pass(self) -> bool:
-        """Whether the same call may succeed later: no answer, too many calls, a server error."""
-        return self.status in (0, httpx2.codes.TOO_MANY_REQUESTS) or self.status >= 500
-
-
-async def _openai_completion(
-    choice: LanguageModelChoice, http: httpx2.AsyncClient, asked: dict[str, Any], schema: Any
-) -> Any:
-    """Return the completion of any server with OpenAI's chat completions."""
-    import openai
-
-    client = openai.AsyncOpenAI(
-        base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=0
-    )
-    wanted = {"name": "verdict", "schema": schema, "strict": True}
-    form: Any = {"type": "json_schema", "json_schema": wanted}
-    return await client.chat.completions.create(**asked, response_format=form)
-
-
-async def _mistral_completion(
-    choice: LanguageModelChoice, http: httpx2.AsyncClient, asked: dict[str, Any], schema: Any
-) -> Any:
-    """Return the completion of Mistral's API."""
-    from mistralai.client import Mistral
-    from mistralai.client.utils.logger import NoOpLogger
-
-    client = Mistral(
-        api_key=_NO_KEY,
-        server_url=choice.url,
-        async_client=http,
-        retry_config=None,
-        timeout_ms=1000 * choice.seconds,
-        debug_logger=NoOpLogger(),  # MISTRAL_DEBUG would log claims and evidence
-    )
-    wanted = {"name": "verdict", "schema_definition": schema, "strict": True}
-    form: Any = {"type": "json_schema", "json_schema": wanted}
-    return await client.chat.complete_async(**asked, response_format=form)
 
 
 def _reply(completion: Any) -> Reply:
@@ -179,27 +125,17 @@ def _count(tokens: Any) -> int:
 
 def _failed(error: Exception) -> CallFailed:
     """Return why a call failed; nothing that the server sent is repeated."""
-    causes = [error, *filter(None, (error.__cause__, error.__context__))]
-    for cause in causes:
+    for cause in (error, error.__cause__, error.__context__):
         if isinstance(cause, AnswerRefused):
             return CallFailed(f"its answer was not read: {cause}", httpx2.codes.OK)
-        if isinstance(cause, httpx2.TimeoutException):
-            return CallFailed("it did not answer in time")
         if isinstance(cause, httpx2.ConnectError):
             return CallFailed("it cannot be reached")
         if isinstance(cause, httpx2.TransportError):
             return CallFailed("the connection broke off")
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 300:
-        headers = getattr(getattr(error, "response", error), "headers", {})
-        return CallFailed(f"it answered with status {status}", status, _seconds(headers))
+        return CallFailed(f"it answered with status {status}", status)
     return CallFailed("its answer is not a chat completion", httpx2.codes.OK)
-
-
-def _seconds(headers: Any) -> float | None:
-    """Return how many seconds the server asks to wait; a date counts as ``None``."""
-    value = str(headers.get("retry-after", ""))
-    return float(value) if re.fullmatch(r"[0-9]{1,8}(\.[0-9]{1,3})?", value) else None
 
 
 class LanguageModel:
@@ -221,16 +157,18 @@ class LanguageModel:
 
     def warm_up(self) -> None:
         """Import what the first call needs."""
-        importlib.import_module(_SDKS[self.choice.provider])
+        importlib.import_module("openai.resources.chat")
 
     def ask(
         self,
         messages: Sequence[Message],
         schema: dict[str, Any],
-        deadline: Deadline,
+        begun: float,
         on_wait: Waiting,
     ) -> Reply:
         """Return the model's reply.
+
+        ``begun``: when the time of this claim began, by ``time.monotonic``.
 
         Raises:
             LanguageModelUnavailable: there is no reply, or calls are stopped for a while.
@@ -241,7 +179,7 @@ class LanguageModel:
         if self.choice.lacks_key:
             raise self._failed(CallFailed("there is no key for it", 401))
         try:
-            return _run(_watched(self._tried(messages, schema, deadline), deadline, on_wait))
+            return _run(_watched(self._reply(messages, schema, begun), begun, on_wait))
         except CallFailed as error:
             raise self._failed(error) from None
 
@@ -275,44 +213,34 @@ class LanguageModel:
         message = f"The language model {self.choice.name} gave no usable answer: {reason}."
         return LanguageModelUnavailable(_CODE, message, hint)
 
-    async def _tried(
-        self, messages: Sequence[Message], schema: dict[str, Any], deadline: Deadline
+    async def _reply(
+        self, messages: Sequence[Message], schema: dict[str, Any], begun: float
     ) -> Reply:
+        """Return the reply to one of several tries; raises ``CallFailed``."""
+        import openai
+
+        choice = self.choice
+        form: Any = {"name": "verdict", "schema": schema, "strict": True}
+        asked: Any = [asdict(message) for message in messages]
         try:
-            async with asyncio.timeout(deadline.left):
-                return await self._reply(messages, schema)
+            async with (
+                asyncio.timeout(choice.seconds - (time.monotonic() - begun)),
+                http_client(choice) as http,
+                openai.AsyncOpenAI(
+                    base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=TRIES - 1
+                ) as client,
+            ):
+                completion = await client.chat.completions.create(
+                    model=choice.model,
+                    messages=asked,
+                    temperature=0,
+                    max_tokens=MOST_TOKENS,
+                    response_format={"type": "json_schema", "json_schema": form},
+                )
+                return _reply(completion)
         except TimeoutError:
-            raise CallFailed(f"it took longer than {self.choice.seconds} s") from None
-
-    async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
-        pause = FIRST_PAUSE
-        for _ in range(TRIES - 1):
-            try:
-                return await self._call(messages, schema)
-            except CallFailed as error:
-                wait = max(pause, error.retry_after or 0)
-                if not error.may_pass or wait > LONGEST_PAUSE:
-                    raise
-            # Workers that were refused at the same time must not try again at the same time.
-            await asyncio.sleep(wait * random.uniform(1, 1.5))
-            pause *= 2
-        return await self._call(messages, schema)
-
-    async def _call(self, messages: Sequence[Message], schema: dict[str, Any]) -> Reply:
-        """Return the reply to one call; raises ``CallFailed``."""
-        completion = (
-            _mistral_completion if self.choice.provider == "mistral" else _openai_completion
-        )
-        asked = {
-            "model": self.choice.model,
-            "messages": [asdict(message) for message in messages],
-            "temperature": 0,
-            "max_tokens": MOST_TOKENS,
-        }
-        try:
-            async with http_client(self.choice) as http:
-                return _reply(await completion(self.choice, http, asked, schema))
-        # A server can send anything, and the exceptions of the SDKs for it are not documented.
+            raise CallFailed(f"it took longer than {choice.seconds} s") from None
+        # A server can send anything, and the exceptions of the SDK for it are not documented.
         except Exception as error:
             raise _failed(error) from None
 
@@ -334,12 +262,12 @@ def _run(work: Coroutine[Any, Any, _T]) -> _T:
         loop.close()
 
 
-async def _watched(work: Coroutine[Any, Any, _T], deadline: Deadline, on_wait: Waiting) -> _T:
+async def _watched(work: Coroutine[Any, Any, _T], begun: float, on_wait: Waiting) -> _T:
     """Do the work and call ``on_wait`` every second; an exception from it cancels the work."""
     task = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait({task}, timeout=SHOWN_EVERY))[0]:
-            on_wait(deadline.spent)
+            on_wait(time.monotonic() - begun)
         return task.result()
     finally:
         task.cancel()

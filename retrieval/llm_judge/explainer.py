@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from retrieval.errors import EsotericError
@@ -12,54 +13,32 @@ from retrieval.llm_judge.answer import AnswerInvalid, ModelAnswer, answer_schema
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.client import LanguageModel
 from retrieval.llm_judge.interface import (
-    Deadline,
     Explained,
-    Explains,
     KeptAnswers,
     LanguageModelUnavailable,
-    OptionalAnswers,
     Unanswered,
     Waiting,
     answer_digest,
 )
-from retrieval.llm_judge.local_explainer import LocalExplainer
-from retrieval.llm_judge.local_model import WORDINGS, LocalModel
-from retrieval.llm_judge.local_weights import QWEN
 from retrieval.llm_judge.prompt import CUT, Prompt, asked_again, prompt
 from retrieval.recipes.config import LANGUAGE_MODEL
 from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
 
-
-def confidence_of(label: Label, verifier: Label, confidence: float) -> float:
-    """Return the probability of the language model's label, given the verifier's label.
-
-    The verifier's ``confidence`` is calibrated; the rest is spread equally over the other labels.
-    Raised to the power ``independence``, these are the prior probabilities. The model's label is
-    evidence that is right with the probability ``reliability`` (Bayes' rule). A confidence stated
-    by the model is not used.
-    """
-    reliability, independence = LANGUAGE_MODEL.reliability, LANGUAGE_MODEL.independence
-    others = len(LABELS) - 1
-    of_verifier: float = confidence**independence
-    of_each_other: float = ((1 - confidence) / others) ** independence
-    prior = (of_verifier if label == verifier else of_each_other) / (
-        of_verifier + others * of_each_other
-    )
-    right = reliability * prior
-    wrong = (1 - reliability) / others * (1 - prior)
-    return right / (right + wrong)
-
-
 ASKED = 2  # times, if an answer fails the checks
+
+logger = logging.getLogger(__name__)
 
 
 class Explainer:
     """Asks a language model and uses its answer if it passes the checks; else the verdict stays."""
 
-    def __init__(self, model: LanguageModel, kept: KeptAnswers | None) -> None:
-        """Ask ``model``; answers are stored in ``kept`` and read from there."""
-        self.language_model = model
-        self._answers = OptionalAnswers(kept)
+    def __init__(self, choice: LanguageModelChoice, kept: KeptAnswers | None) -> None:
+        """Ask this model; answers are stored in ``kept`` and read from there.
+
+        Claims are checked all the same where nothing can be stored or read.
+        """
+        self.language_model = LanguageModel(choice)
+        self._kept = kept
 
     @property
     def model(self) -> str:
@@ -89,7 +68,7 @@ class Explainer:
             except _Unanswered as unanswered:
                 notice = f"{unanswered.error.message} The verdict is the verifier's."
                 return Explained(verdict, unanswered.usage, (notice,), unanswered.why)
-            self._answers.store(digest, answer.model_dump_json())
+            self._store(digest, answer.model_dump_json())
         return Explained(self._judged(verdict, answer), usage, (CUT,) if asked.cut else ())
 
     def _judged(self, verdict: Verdict, answer: ModelAnswer) -> Verdict:
@@ -122,11 +101,10 @@ class Explainer:
         """
         self.warm_up()
         usage, messages = Usage(self.model, 0, 0, 0), asked.messages
-        deadline = Deadline(self.language_model.choice.seconds)
-        reason = ""
+        begun, reason = time.monotonic(), ""
         for _ in range(ASKED):
             try:
-                reply = self.language_model.ask(messages, schema, deadline, on_wait)
+                reply = self.language_model.ask(messages, schema, begun, on_wait)
             except LanguageModelUnavailable as error:
                 raise _Unanswered(error, usage, "no_answer") from None
             usage = replace(
@@ -147,11 +125,21 @@ class Explainer:
 
     def _stored_answer(self, digest: str, asked: Prompt) -> ModelAnswer | None:
         """Return the stored answer, ``None`` if there is none or it fails the checks."""
-        stored = self._answers.find(digest)
         try:
+            stored = None if self._kept is None else self._kept.kept_answer(digest)
             return None if stored is None else checked(stored, asked)
+        except EsotericError as error:
+            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
         except AnswerInvalid:
-            return None
+            pass
+        return None
+
+    def _store(self, digest: str, answer: str) -> None:
+        try:
+            if self._kept is not None:
+                self._kept.keep_answer(digest, answer)
+        except EsotericError as error:
+            logger.warning("An answer cannot be stored: %s", error)
 
     def _digest(self, claim: str, asked: Prompt, schema: dict[str, Any]) -> str:
         choice = self.language_model.choice
@@ -168,16 +156,21 @@ class _Unanswered(Exception):
         self.why = why
 
 
-def explainer(
-    choice: LanguageModelChoice | None, kept: KeptAnswers | None, models: Path
-) -> Explains | None:
-    """Return the stage for the language model of the settings, or ``None`` without one.
+def confidence_of(label: Label, verifier: Label, confidence: float) -> float:
+    """Return the probability of the language model's label, given the verifier's label.
 
-    ``models``: the folder of a local model.
+    The verifier's ``confidence`` is calibrated; the rest is spread equally over the other labels.
+    Raised to the power ``independence``, these are the prior probabilities. The model's label is
+    evidence that is right with the probability ``reliability`` (Bayes' rule). A confidence stated
+    by the model is not used.
     """
-    if choice is None:
-        return None
-    if choice.is_local:
-        model = LocalModel(choice.name, models, QWEN, WORDINGS)
-        return LocalExplainer(choice, model, kept)
-    return Explainer(LanguageModel(choice), kept)
+    reliability, independence = LANGUAGE_MODEL.reliability, LANGUAGE_MODEL.independence
+    others = len(LABELS) - 1
+    of_verifier: float = confidence**independence
+    of_each_other: float = ((1 - confidence) / others) ** independence
+    prior = (of_verifier if label == verifier else of_each_other) / (
+        of_verifier + others * of_each_other
+    )
+    right = reliability * prior
+    wrong = (1 - reliability) / others * (1 - prior)
+    return right / (right + wrong)

@@ -1,10 +1,8 @@
-"""The interface of the stage ``explain``, and what both ways to ask a language model share."""
+"""The interface of the stage ``explain``, for those that call it and that keep its answers."""
 
 from __future__ import annotations
 
 import json
-import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,37 +11,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 from retrieval.errors import EsotericError
 from retrieval.types import Evidence, Usage, Verdict
 
-SHOWN_EVERY = 1.0  # seconds
-
 Waiting: TypeAlias = Callable[[float], None]
 """Called about every second during a call, with the seconds so far. An exception that it raises
 ends the call."""
 Unanswered: TypeAlias = Literal["no_answer", "bad_answer"]
 
-logger = logging.getLogger(__name__)
-
 
 class LanguageModelUnavailable(EsotericError):
     """The language model gave no usable answer."""
-
-
-class Deadline:
-    """The time limit for a claim, over all calls of the language model."""
-
-    def __init__(self, seconds: float) -> None:
-        """Start the time."""
-        self._begun = time.monotonic()
-        self._seconds = seconds
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._begun
-
-    @property
-    def left(self) -> float:
-        """Seconds left, at least 0."""
-        return max(0.0, self._seconds - self.spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +36,7 @@ class Explained:
 
 
 class Explains(Protocol):
-    """Asks a language model after the last hop, at a server or in this process."""
+    """Asks a language model after the last hop."""
 
     @property
     def model(self) -> str:
@@ -74,7 +49,7 @@ class Explains(Protocol):
         ...
 
     def warm_up(self) -> None:
-        """Prepare what the first claim needs; raises nothing."""
+        """Import what the first claim needs."""
         ...
 
     def explain(
@@ -119,27 +94,3 @@ class KeptAnswers(Protocol):
             EsotericError: it cannot be stored.
         """
         ...
-
-
-class OptionalAnswers:
-    """The answers of a store that may be missing or fail; a claim is checked all the same."""
-
-    def __init__(self, kept: KeptAnswers | None) -> None:
-        """Without ``kept`` no answer is found and none is stored."""
-        self._kept = kept
-
-    def find(self, digest: str) -> str | None:
-        """Return the answer stored under this digest, ``None`` if there is none to be read."""
-        try:
-            return None if self._kept is None else self._kept.kept_answer(digest)
-        except EsotericError as error:
-            logger.warning("Stored answers cannot be read, so the model is asked: %s", error)
-            return None
-
-    def store(self, digest: str, answer: str) -> None:
-        """Store an answer, if that is possible."""
-        try:
-            if self._kept is not None:
-                self._kept.keep_answer(digest, answer)
-        except EsotericError as error:
-            logger.warning("An answer cannot be stored: %s", error)

@@ -21,33 +21,33 @@ _ERFC = (  # coefficients, the constant first
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """``weight`` of shape ``(outputs, inputs)`` and ``bias`` of ``(outputs,)``."""
+class Part:
+    """The ``weight`` and ``bias`` of a linear part or of a layer normalisation.
+
+    Their shapes are ``(outputs, inputs)`` and ``(outputs,)``, or both ``(width,)``.
+    """
 
     weight: Array
     bias: Array
 
-
-@dataclass(frozen=True, slots=True)
-class Norm:
-    """A layer normalisation's ``weight`` and ``bias``, both of shape ``(width,)``."""
-
-    weight: Array
-    bias: Array
+    @classmethod
+    def of(cls, weights: Mapping[str, Array], name: str) -> Part:
+        """Return the part of this name."""
+        return cls(weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One layer: attention, then two linear parts; each is added to its input and normalised."""
 
-    query: Linear
-    key: Linear
-    value: Linear
-    attended: Linear
-    attended_norm: Norm
-    widen: Linear
-    narrow: Linear
-    output_norm: Norm
+    query: Part
+    key: Part
+    value: Part
+    attended: Part
+    attended_norm: Part
+    widen: Part
+    narrow: Part
+    output_norm: Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,46 +61,11 @@ class Body:
 
     words: Array
     positions: Array
-    embedding_norm: Norm
+    embedding_norm: Part
     layers: tuple[Layer, ...]
     heads: int
     epsilon: float
     attention_bias: Array | None
-
-
-@dataclass(frozen=True, slots=True)
-class LayerNames:
-    """The names of the parts of a layer in a file, after the layer's number."""
-
-    query: str
-    key: str
-    value: str
-    attended: str
-    attended_norm: str
-    widen: str
-    narrow: str
-    output_norm: str
-
-
-def layer(weights: Mapping[str, Array], prefix: str, names: LayerNames) -> Layer:
-    """Return the layer whose arrays' names begin with ``prefix``."""
-
-    def linear(name: str) -> Linear:
-        return Linear(weights[f"{prefix}{name}.weight"], weights[f"{prefix}{name}.bias"])
-
-    def norm(name: str) -> Norm:
-        return Norm(weights[f"{prefix}{name}.weight"], weights[f"{prefix}{name}.bias"])
-
-    return Layer(
-        query=linear(names.query),
-        key=linear(names.key),
-        value=linear(names.value),
-        attended=linear(names.attended),
-        attended_norm=norm(names.attended_norm),
-        widen=linear(names.widen),
-        narrow=linear(names.narrow),
-        output_norm=norm(names.output_norm),
-    )
 
 
 def linear(inputs: Array, weights: Mapping[str, Array], name: str) -> Array:

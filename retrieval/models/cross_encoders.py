@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.arrays import Array, linear, softmax
-from retrieval.models.networks import States, by_length
+from retrieval.models.networks import Row, States, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
-_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -186,16 +185,14 @@ class CrossEncoder(TrainedModel):
         """Return calibrated class probabilities of (claim, evidence) pairs (``Scaling``).
 
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
-        model's window, the end of its longer text is cut. Pairs are batched by length, to reduce
-        padding.
+        model's window, the end of its longer text is cut.
         """
-        result = np.zeros((len(pairs), len(LABELS)), dtype=np.float32)
-        rows = self._tokenizer.pairs(pairs)
-        for part in by_length(rows, _BATCH):
-            states = self._network.states([rows[row] for row in part])
-            logits = self._head.logits(states, self._heads)
-            result[part] = self._scaling.probabilities(logits)
-        return result
+
+        def opinions(rows: list[Row]) -> Array:
+            states = self._network.states(rows)
+            return self._scaling.probabilities(self._head.logits(states, self._heads))
+
+        return in_batches(self._tokenizer.pairs(pairs), len(LABELS), opinions)
 
     def fits(self, claim: str, evidence: str) -> bool:
         """Return whether the whole pair fits the model's window."""

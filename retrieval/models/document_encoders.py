@@ -37,8 +37,8 @@ def _static(_: ModelFolders) -> DocumentEncoder:
 
 def _dpr(folders: ModelFolders) -> DocumentEncoder:
     require_models("The encoder dpr")
-    from retrieval.models.papers.dpr import DprDocumentEncoder
     from retrieval.models.papers.report_models import named_folder
+    from retrieval.models.papers.report_networks import DprDocumentEncoder
 
     return DprDocumentEncoder(named_folder(folders.report))
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.arrays import unit
-from retrieval.models.networks import Network, Row, Tokenizer, by_length, open_network
+from retrieval.models.networks import Network, Row, Tokenizer, in_batches, open_network
 from retrieval.models.packaged import MiniLM
 from retrieval.models.trained_model import TrainedModel
 from retrieval.text.model_texts import evidence_set_text
 
-_BATCH = 8  # texts in a batch; in larger ones more padding is computed
 _WINDOWS = 4  # of a batch: the states of more do not fit into the processor's caches
 _TOKENS = 256  # that MiniLM reads at once, with special ones (``sentence_bert_config.json``)
 
@@ -168,13 +166,8 @@ class MiniLMEncoder:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(texts), 384)``; texts past 256 tokens are cut."""
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        rows = self._tokenizer.texts(texts)
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for batch in by_length(rows, _BATCH):
-            vectors[batch] = self._network.states([rows[row] for row in batch]).mean
-        return unit(vectors)
+        rows = self._tokenizer.texts(texts) if texts else []  # without texts nothing is loaded
+        return unit(in_batches(rows, self.dimension, lambda some: self._network.states(some).mean))
 
     def encode_documents(
         self, documents: Sequence[EncodableDocument]
@@ -259,25 +252,14 @@ class QueryEncoder(TrainedModel):
 
     dimension = 384
 
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        super().__init__(folder, MiniLM())
-
     def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
         """Return unit vectors, shape ``(len(queries), 384)``, in the order of the queries.
 
         If claim and path are longer than the model's window, the end of the path is left out. The
         claim is cut only if it alone is too long.
         """
-        result = np.zeros((len(queries), self.dimension), dtype=np.float32)
         rows = query_rows(self._tokenizer, queries, self._config["max_tokens"])
-        for part in by_length(rows, _BATCH):
-            result[part] = unit(self._network.states([rows[row] for row in part]).mean)
-        return result
+        return unit(in_batches(rows, self.dimension, lambda some: self._network.states(some).mean))
 
 
 def query_rows(tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int) -> list[Row]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models import runtime
-from retrieval.models.weights import is_out_of_memory, named_on_hub, too_little_memory
+from retrieval.models.weights import named_on_hub
 from retrieval.system.files import digest_of
 from retrieval.system.packages import require_models
 
@@ -49,8 +48,14 @@ class NamedModel:
         import sentence_transformers
         import torch
 
-        runtime.prepare_transformers()
-        try:
+        from retrieval.models.pretrained import failing_as, prepare
+
+        prepare()
+
+        def unusable(reason: str) -> ModelUnavailable:
+            return self.unavailable(f"cannot be loaded as a {kind}: {reason}")
+
+        with failing_as(unusable, f"the model {self.name}"):
             return getattr(sentence_transformers, kind)(
                 str(folder),
                 device="cpu",
@@ -58,10 +63,6 @@ class NamedModel:
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True, "dtype": torch.float32},
             )
-        except Exception as error:  # the library raises many kinds of errors for damaged files
-            if is_out_of_memory(error):
-                raise too_little_memory(f"the model {self.name}") from error
-            raise self.unavailable(f"cannot be loaded as a {kind}") from error
 
     def unavailable(self, what: str) -> ModelUnavailable:
         """Return the error of a model that cannot be used, with what is wrong."""

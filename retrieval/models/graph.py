@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from retrieval.models.arrays import MASK, STATES, VECTORS, Body, Layer, Linear, Norm
+from retrieval.models.arrays import MASK, STATES, VECTORS, Body, Layer, Part
 
 LARGEST_WEIGHT = 63
 LARGEST_INPUT, _MIDDLE = 127, 128  # inputs are stored as 1 to 255, of which 128 is 0
@@ -110,7 +110,7 @@ class _Graph:
         narrow = self._linear(self._quantised(wide), layer.narrow)
         return self._norm(self._do("Add", [attended, narrow]), layer.output_norm)
 
-    def _linear(self, given: tuple[str, str], linear: Linear) -> str:
+    def _linear(self, given: tuple[str, str], linear: Part) -> str:
         numbers, scale = given
         weight = linear.weight.T
         of_output = np.abs(weight).max(0) / LARGEST_WEIGHT + np.float32(TINY)
@@ -146,7 +146,7 @@ class _Graph:
         numbers = self._do("QuantizeLinear", [states, scale, middle], axis=0)
         return numbers, self._do("Unsqueeze", [scale, self._numbers(1)])
 
-    def _norm(self, states: str, norm: Norm) -> str:
+    def _norm(self, states: str, norm: Part) -> str:
         weights = [self._constant(norm.weight), self._constant(norm.bias)]
         return self._do(
             "LayerNormalization", [states, *weights], axis=-1, epsilon=self._body.epsilon

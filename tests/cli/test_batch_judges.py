@@ -12,7 +12,6 @@ from retrieval.result import ClaimResult
 from retrieval.types import CorpusInfo
 from tests.app.claim_documents import (
     claim_document,
-    document_with_a_local_model,
     document_with_a_model,
     document_without_evidence,
 )
@@ -23,7 +22,7 @@ CORPUS = CorpusInfo(name="vital", documents=9842, built_at="2026-11-20T09:30:00Z
 
 
 def made(*, model: bool, decides: bool = True) -> Made:
-    choice = LanguageModelChoice("openai", "small", "http://models.example:8080/v1", "", decides)
+    choice = LanguageModelChoice("small", "http://models.example:8080/v1", "", decides)
     return Made("esoteric", VERIFIER, choice if model else None, CORPUS)
 
 
@@ -55,15 +54,6 @@ def test_a_verdict_is_kept_if_the_same_judges_were_asked(
     document: dict[str, Any], settings: Made, kept: bool
 ) -> None:
     assert settings.judged(ClaimResult.model_validate(document)) is kept
-
-
-def test_a_verdict_of_both_together_is_kept_where_both_still_decide() -> None:
-    document = ClaimResult.model_validate(document_with_a_local_model(CLAIM, "REFUTES", "SUPPORTS"))
-    local = LanguageModelChoice.read("local", "", "", "", True, 120, {})
-    assert Made("esoteric", VERIFIER, local, CORPUS).judged(document)
-    assert not made(model=True).judged(document)
-    alone = LanguageModelChoice.read("local", "", "", "", False, 120, {})
-    assert not Made("esoteric", VERIFIER, alone, CORPUS).judged(document)
 
 
 def test_a_verdict_that_arithmetic_had_a_part_in_is_the_verifiers() -> None:

@@ -609,14 +609,6 @@ def test_doctor_reports_a_setting_that_cannot_be_used(home: Path) -> None:
     assert "ESOTERIC_BROKER_URL" in finding["detail"]
 
 
-def test_doctor_says_how_to_get_a_local_language_model(home: Path) -> None:
-    run = esoteric(home, "doctor", "--json", ESOTERIC_LLM="local")
-    findings = {one["subject"]: one for one in json.loads(run.stdout)["findings"]}
-    model = findings["language model (verdict)"]
-    assert not model["works"]
-    assert model["mend"].endswith(("esoteric models fetch qwen2.5-1.5b", "requirements-local.txt"))
-
-
 def test_doctor_notices_a_document_that_changed_on_the_disk(
     index: Path, tmp_path: Path, unpacked: Path
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
-from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.command import esoteric
 
 pytestmark = [pytest.mark.models, pytest.mark.server]

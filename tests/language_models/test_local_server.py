@@ -1,70 +1,86 @@
-"""What the tests' own language model speaks is what hosted ones speak."""
+"""The stage ``explain`` with a real model, so small that only the form of answers counts."""
 
 from __future__ import annotations
 
-import json
+import re
 import time
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from research.benchmarks.hostile.pieces import KINDS, read_pieces
+from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.llm_judge.explainer import Explainer
+from retrieval.llm_judge.prompt import visible
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Verdict
 from tests.language_models.local_server import shared_url
+from tests.support.evidence import evidence
 
 pytestmark = pytest.mark.language_model
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "label": {"type": "string", "enum": ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]},
-        "sentences": {"type": "array", "items": {"enum": [0, 1, 2]}, "maxItems": 2},
-    },
-    "required": ["label", "sentences"],
-    "additionalProperties": False,
-}
-MESSAGES = [{"role": "user", "content": "Write a long story about a dragon, as plain text."}]
+VERIFIERS = Judgement("verifier", NOT_ENOUGH_INFO, 0.5, "It settles nothing.", (1,))
+VERDICT = Verdict(NOT_ENOUGH_INFO, 0.5, "verifier", "It settles nothing.", (VERIFIERS,))
 
 
-def chat(**parameters: Any) -> httpx.Response:
-    """Ask for a completion, the same one every time."""
-    body = {"model": "smollm2", "messages": MESSAGES, "temperature": 0, **parameters}
-    return httpx.post(f"{shared_url()}/chat/completions", json=body, timeout=120)
+@pytest.fixture(scope="module")
+def stage() -> Explainer:
+    return Explainer(LanguageModelChoice("smollm2", shared_url(), "", seconds=120), None)
 
 
-def test_an_answer_has_the_form_that_a_schema_asks_for() -> None:
-    form = {"name": "verdict", "schema": SCHEMA, "strict": True}
-    answer = chat(
-        response_format={"type": "json_schema", "json_schema": form}, max_tokens=200
-    ).json()
-    assert answer["choices"][0]["finish_reason"] == "stop"
-    said = json.loads(answer["choices"][0]["message"]["content"])
-    assert set(said) == {"label", "sentences"}
-    assert said["label"] in SCHEMA["properties"]["label"]["enum"]  # type: ignore[index]
-    assert set(said["sentences"]) <= {0, 1, 2}
-    assert len(said["sentences"]) <= 2
+def test_it_gives_an_answer_that_is_believed(stage: Explainer) -> None:
+    given = [replace(evidence("Canberra", "Canberra is the capital of Australia."), selected=True)]
+    result = stage.explain("Canberra is the capital of Australia.", given, VERDICT, lambda s: None)
+    assert result.notices == ()
+    opinion = result.verdict.opinions[0]
+    assert opinion.judge == f"smollm2 at {urlsplit(shared_url()).netloc}"
+    assert opinion.label in LABELS
+    assert result.usage.prompt_tokens > 200
+    assert result.usage.answer_tokens > 10
 
 
-def test_an_answer_says_how_many_tokens_it_took() -> None:
-    answer = chat(max_tokens=5).json()
-    assert answer["choices"][0]["finish_reason"] == "length"
-    usage = answer["usage"]
-    assert usage["completion_tokens"] == 5
-    assert usage["total_tokens"] == usage["prompt_tokens"] + 5
+def test_no_answer_about_hostile_evidence_breaks_a_rule(stage: Explainer) -> None:
+    pieces = read_pieces()
+    for kind in KINDS[:4]:
+        piece = next(piece for piece in pieces if piece.kind == kind)
+        given = [
+            replace(evidence(source.title, source.sentence), selected=True)
+            for source in (piece.hostile, *piece.honest)
+        ]
+        result = stage.explain(piece.claim, given, VERDICT, lambda s: None)
+        for opinion in result.verdict.opinions[:-1]:
+            assert broken_rules(opinion, piece.claim, given) == ()
 
 
-def test_a_prompt_that_is_too_long_is_refused_with_a_reason() -> None:
-    answer = chat(messages=[{"role": "user", "content": "word " * 5000}], max_tokens=5)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["type"] == "exceed_context_size_error"
+def broken_rules(opinion: Judgement, claim: str, shown: Sequence[Evidence]) -> tuple[str, ...]:
+    """Return the rules that an answer breaks; independent of the code that checks answers."""
+    broken = []
+    if opinion.label not in LABELS:
+        broken.append("label")
+    if not set(opinion.cites) <= set(range(1, len(shown) + 1)):
+        broken.append("number")
+    if opinion.label != NOT_ENOUGH_INFO and not opinion.cites:
+        broken.append("cites nothing")
+    texts = plain(" ".join([claim, *(f"{item.title} {item.sentence.text}" for item in shown)]))
+    for quote in re.findall(
+        r"[“\"„«]([^“”\"„«»]+)[”\"“»]", f"{opinion.rationale} {opinion.missing}"
+    ):
+        if plain(quote).strip(" .,;:!?…") not in texts:
+            broken.append(f"quotes {quote!r}")
+    return tuple(broken)
 
 
-def test_a_client_that_leaves_stops_its_answer() -> None:
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.post(
-            f"{shared_url()}/chat/completions",
-            json={"messages": MESSAGES, "max_tokens": 1500, "ignore_eos": True},
-            timeout=httpx.Timeout(5, read=0.3),
-        )
+def plain(text: str) -> str:
+    return visible(text).casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+
+
+def test_a_claim_that_no_longer_waits_stops_its_answer() -> None:
+    choice = LanguageModelChoice("smollm2", shared_url(), "", seconds=1)
+    given = [replace(evidence(f"T{n}", "word " * 200), selected=True) for n in range(3)]
+    result = Explainer(choice, None).explain("It is said.", given, VERDICT, lambda s: None)
+    assert result.verdict == VERDICT
     # Each question about the slots puts off the moment at which the server looks who is left.
     time.sleep(3)
     slots = httpx.get(f"{shared_url().removesuffix('/v1')}/slots", timeout=30).json()

@@ -32,14 +32,12 @@ def language_model_results(
 ) -> dict[str, Any]:
     """Return figures of both judges on the claims with both opinions, and the usage.
 
-    ``labels``: the gold labels of the claims in ``judged``.
-    ``together``: the verdict is that of both judges. ``without_answer``: claims with evidence,
-    but without a usable answer; ``not_asked``: claims without evidence. ``accuracy`` and
+    ``labels``: the gold labels of the claims in ``judged``. ``without_answer``: claims with
+    evidence, but without a usable answer; ``not_asked``: claims without evidence. ``accuracy`` and
     ``verifier_accuracy``: 0 to 1, of claims with both opinions; ``when_they_agree`` and
     ``when_they_differ``: of the model, likewise. ``cost``: by the prices of the settings, ``None``
-    without them. ``kept``: answers stored before, which took no tokens. Tokens of
-    answers that could not be used count. ``seconds``: of the model alone, median of the claims
-    with its opinion.
+    without them. ``kept``: answers stored before, which took no tokens. Tokens of answers that
+    could not be used count. ``seconds``: of the model alone, median of the claims with its opinion.
     """
     checked = [(label, one) for label, one in zip(labels, judged, strict=True) if one]
     asked = [(label, one, one.usage) for label, one in checked if one.usage]
@@ -53,7 +51,6 @@ def language_model_results(
     return {
         "model": choice.name,
         "decides": choice.decides,
-        "together": choice.decides and choice.is_local,
         "opinions": len(both),
         "without_answer": len(asked) - len(both),
         "not_asked": len(checked) - len(asked),

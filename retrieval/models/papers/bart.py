@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import ModelUnavailable
-from retrieval.models import runtime
 from retrieval.models.papers.decoding import Markup
+from retrieval.models.pretrained import failing_as, model_in, tokenizer_in
 from retrieval.models.title_trie import TitleTrie, build_run
+from retrieval.models.weights import damaged, missing
 from retrieval.system.packages import require_models
 
 if TYPE_CHECKING:
     import torch
-    from transformers import BartForConditionalGeneration, PreTrainedTokenizerBase
 
 # The folder must contain all files of one alternative of each group.
 _FILES = (
@@ -53,7 +54,7 @@ def weight_files(folder: Path) -> list[Path]:
         present = next((files for files in paths if all(f.is_file() for f in files)), None)
         if present is None:
             wanted = alternatives[0][0]
-            raise ModelUnavailable("model_missing", f"{folder} contains no {wanted}.", _FIX)
+            raise missing(f"{folder} contains no {wanted}.", _FIX)
         found += present
     return found
 
@@ -75,11 +76,7 @@ class BartTitleModel:
             self._window: int = config["max_position_embeddings"]
             self.markup = Markup(config["bos_token_id"], config["eos_token_id"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelUnavailable(
-                "model_damaged", f"{folder / 'config.json'} is not that of a BART.", _FIX
-            ) from error
-        self._model: BartForConditionalGeneration | None = None
-        self._loaded_tokenizer: PreTrainedTokenizerBase | None = None
+            raise damaged(f"{folder / 'config.json'} is not that of a BART.", _FIX) from error
 
     def warm_up(self) -> None:
         """Load the weights, in the precision that is fastest here.
@@ -87,24 +84,24 @@ class BartTitleModel:
         Raises:
             ModelUnavailable: they are damaged.
         """
-        if self._model is not None:
-            return
-        from transformers import BartForConditionalGeneration
+        _ = self._model
 
-        runtime.prepare_transformers()
-        try:
-            loaded: Any = BartForConditionalGeneration.from_pretrained(
-                self._folder,
-                local_files_only=True,
-                dtype=_fastest_precision(),
-                output_loading_info=True,
-            )
-        except Exception as error:  # the library raises many kinds of errors for damaged files
-            raise self._damaged() from error
-        model, loading = loaded
-        if loading["missing_keys"]:  # those would be random
-            raise self._damaged()
-        self._model = model.train(False)
+    @cached_property
+    def _model(self) -> Any:
+        options = {"use_safetensors": None, "dtype": _fastest_precision()}
+        with self._failing_as_damaged():
+            return model_in(self._folder, "BartForConditionalGeneration", **options)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        with self._failing_as_damaged():
+            return tokenizer_in(self._folder)
+
+    def _failing_as_damaged(self) -> AbstractContextManager[None]:
+        model = f"model in {self._folder}"
+        return failing_as(
+            lambda reason: damaged(f"The {model} cannot be loaded: {reason}.", _FIX), f"the {model}"
+        )
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
         """Return the trie of these titles in BART's tokens, from (document id, title) pairs.
@@ -120,8 +117,6 @@ class BartTitleModel:
 
         Titles are in square brackets, and ``</s>`` follows each part (AdMIRaL, A.1).
         """
-        self.warm_up()
-        assert self._model is not None
         texts = [claim, *(f"[{title}] {sentence}" for title, sentence in sentences)]
         begin, end = self.markup.title_begin, self.markup.title_end
         tokens = [begin]
@@ -147,22 +142,10 @@ class BartTitleModel:
                 ids.append(document_id)
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
-        if self._loaded_tokenizer is None:
-            from transformers import AutoTokenizer
-
-            try:
-                self._loaded_tokenizer = AutoTokenizer.from_pretrained(
-                    self._folder, local_files_only=True
-                )
-            except Exception as error:  # the library raises many kinds of errors for damaged files
-                raise self._damaged() from error
-        tokens: list[list[int]] = self._loaded_tokenizer(texts, add_special_tokens=False).input_ids
+        if not texts:  # which the library refuses
+            return []
+        tokens: list[list[int]] = self._tokenizer(texts, add_special_tokens=False).input_ids
         return tokens
-
-    def _damaged(self) -> ModelUnavailable:
-        return ModelUnavailable(
-            "model_damaged", f"The model in {self._folder} cannot be loaded.", _FIX
-        )
 
 
 class BartReading:
@@ -170,7 +153,7 @@ class BartReading:
 
     def __init__(
         self,
-        model: BartForConditionalGeneration,
+        model: Any,
         tokens: Sequence[int],
         start: int,
         identifiers: Sequence[int],
@@ -182,7 +165,7 @@ class BartReading:
         import torch
 
         self.identifiers = identifiers
-        self._model: Any = model
+        self._model = model
         self._start = start
         with torch.inference_mode():
             self._memory = self._model.get_encoder()(input_ids=torch.tensor([tokens]))[0]

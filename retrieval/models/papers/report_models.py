@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.weights import fetch_from_hub, hub_commit
+from retrieval.models.weights import damaged, fetch_from_hub, hub_commit
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import esoteric_command
 from retrieval.system.packages import require_models
@@ -55,60 +55,43 @@ class PublishedModel:
     """A model of the report.
 
     Attributes:
-        name: its folder in ``ESOTERIC_REPORT_MODELS``.
         repository: its name on the hub.
         architecture: the class of ``transformers`` that loads it.
         branch: the branch of the repository that has its weights as safetensors.
+        folder: in ``ESOTERIC_REPORT_MODELS``; "" where it has the name of the repository.
     """
 
-    name: str
     repository: str
     architecture: str
     branch: str = "main"
+    folder: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.folder or self.repository.partition("/")[2]
 
 
 # Report, sections 3.3.6 and 3.3.8 to 3.3.11.
-NAMES = PublishedModel(
-    "wikineural-multilingual-ner",
-    "Babelscape/wikineural-multilingual-ner",
-    "BertForTokenClassification",
-)
-ANSWERS = PublishedModel(
-    "t5-small-answer-extraction-en",
-    "vabatista/t5-small-answer-extraction-en",
-    "T5ForConditionalGeneration",
-)
+NAMES = PublishedModel("Babelscape/wikineural-multilingual-ner", "BertForTokenClassification")
+ANSWERS = PublishedModel("vabatista/t5-small-answer-extraction-en", "T5ForConditionalGeneration")
 QUESTIONS = PublishedModel(
-    "t5-base-finetuned-question-generation-ap",
-    "mrm8488/t5-base-finetuned-question-generation-ap",
-    "T5ForConditionalGeneration",
+    "mrm8488/t5-base-finetuned-question-generation-ap", "T5ForConditionalGeneration"
 )
+# The main branches of DPR have only pickled weights; these are the hub's own conversions of them.
 DPR_QUESTIONS = PublishedModel(
-    "dpr-question_encoder-single-nq-base",
-    "facebook/dpr-question_encoder-single-nq-base",
-    "DPRQuestionEncoder",
-    branch="refs/pr/2",  # main has only pickled weights; this is the hub's own conversion of them
+    "facebook/dpr-question_encoder-single-nq-base", "DPRQuestionEncoder", branch="refs/pr/2"
 )
 DPR_CONTEXTS = PublishedModel(
-    "dpr-ctx_encoder-single-nq-base",
-    "facebook/dpr-ctx_encoder-single-nq-base",
-    "DPRContextEncoder",
-    branch="refs/pr/3",  # likewise
+    "facebook/dpr-ctx_encoder-single-nq-base", "DPRContextEncoder", branch="refs/pr/3"
 )
+_CLASSIFIER = "AutoModelForSequenceClassification"
 RELEVANCE = PublishedModel(
-    "distilbert-relevance",
-    "theobaur/relevancy_classification_FEVER",
-    "AutoModelForSequenceClassification",
+    "theobaur/relevancy_classification_FEVER", _CLASSIFIER, folder="distilbert-relevance"
 )
-SIMILARITY = PublishedModel(
-    "all-mpnet-base-v2", "sentence-transformers/all-mpnet-base-v2", "MPNetModel"
-)
+SIMILARITY = PublishedModel("sentence-transformers/all-mpnet-base-v2", "MPNetModel")
 # The start of the relevance classifier (table 5); only ``esoteric train distilbert`` needs it.
-BASE = PublishedModel(
-    "distilbert-base-uncased",
-    "distilbert/distilbert-base-uncased",
-    "AutoModelForSequenceClassification",
-)
+BASE = PublishedModel("distilbert/distilbert-base-uncased", _CLASSIFIER)
 REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVANCE, SIMILARITY)
 
 
@@ -178,22 +161,21 @@ def verify(models: Path, name: str) -> None:
     found = files_of(models / name)
     differing = sorted({file for file, _ in locked.items() ^ found.items()})
     if differing or not locked:
-        raise ModelUnavailable(
-            "model_damaged",
+        raise damaged(
             f"The model in {models / name} is not the one that {models / LOCK} names:"
             f" {', '.join(differing) or 'there is none'}.",
             "Put the files of the lock back. Or delete the folder, or remove the model from the"
-            " lock if the change is meant, and then run:"
-            f" {esoteric_command('models fetch report')}",
+            f" lock if the change is meant, and then run: {_fetch_command()}",
         )
+
+
+def _fetch_command() -> str:
+    return esoteric_command(f"models fetch {RECIPE}")
 
 
 def how_to_get_them() -> str:
     """Return the hint how to get the models."""
-    return (
-        f"Run: {esoteric_command(f'models fetch {RECIPE}')}, or place the folders by"
-        " hand (docs/report-models.md)."
-    )
+    return f"Run: {_fetch_command()}, or place the folders by hand (docs/report-models.md)."
 
 
 def named_folder(models: Path | None) -> Path:
@@ -207,8 +189,7 @@ def named_folder(models: Path | None) -> Path:
             "report_models_unset",
             f"The recipe {RECIPE} and the vectors dpr need the models of the ESOTERIC report, and"
             " ESOTERIC_REPORT_MODELS names no folder.",
-            "Set ESOTERIC_REPORT_MODELS to a folder, and then run:"
-            f" {esoteric_command(f'models fetch {RECIPE}')}",
+            f"Set ESOTERIC_REPORT_MODELS to a folder, and then run: {_fetch_command()}",
         )
     return models
 

@@ -21,11 +21,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import ModelUnavailable
 from retrieval.models.arrays import Array, linear, softmax
 from retrieval.models.networks import Row, Tokenizer
-from retrieval.models.packaged import MiniLM
 from retrieval.models.trained_model import TrainedModel, read_config, read_difference, trained_body
+from retrieval.models.weights import damaged
 from retrieval.system.fixes import restore_model
 from retrieval.text.model_texts import evidence_text
 
@@ -101,15 +100,14 @@ class UtilityModel(TrainedModel):
             ModelUnavailable: a ``config.json`` is missing or damaged, or the
                 difference belongs to another relevance model.
         """
-        super().__init__(folder, MiniLM())
+        super().__init__(folder)
         self._relevance_model = relevance_model
         self._of_relevance_model = read_config(relevance_model)["sha256"]
         if self._config["relevance_model"] != self._of_relevance_model:
-            raise ModelUnavailable(
-                "model_damaged",
-                f"The model in {folder} belongs to another relevance model than {relevance_model}.",
-                restore_model(folder),
+            what = (
+                f"The model in {folder} belongs to another relevance model than {relevance_model}."
             )
+            raise damaged(what, restore_model(folder))
 
     @property
     def _key(self) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 
 from retrieval.models.arrays import Array, gelu, linear, normed, softmax, standardised
 from retrieval.models.networks import word_embeddings
-from retrieval.models.packaged import MiniLM
 from retrieval.models.papers.decoding import Markup
 from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.models.trained_model import TrainedModel
@@ -77,14 +75,6 @@ class MiniLMTitleModel(TrainedModel):
     """Generates titles in MiniLM's tokens, in which an index stores its trie."""
 
     markup = MARKUP
-
-    def __init__(self, folder: Path) -> None:
-        """Read ``folder``; no weights are loaded yet.
-
-        Raises:
-            ModelUnavailable: its ``config.json`` is missing or damaged.
-        """
-        super().__init__(folder, MiniLM())
 
     def warm_up(self) -> None:
         """Load base weights and difference.

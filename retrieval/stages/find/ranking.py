@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders import TextEncoder
-from retrieval.models.papers.dpr import LONGEST, DprQuestionEncoder
+from retrieval.models.papers.report_networks import LONGEST, DprQuestionEncoder
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState

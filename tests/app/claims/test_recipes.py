@@ -20,7 +20,7 @@ from retrieval.recipes.recipe_files import as_yaml
 from retrieval.recipes.recipes import RECIPES
 from settings import Settings
 from tests.app.index import describe_index, description_file
-from tests.retrieval.models.report.named_models import name_models
+from tests.retrieval.models.tiny_report import name_models
 from worker.reports import SearchedCorpus
 from worker.worker_store import WorkerStore
 

@@ -40,7 +40,7 @@ from retrieval.types import (
     Opinion,
     VerdictReadings,
 )
-from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
+from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.json_lines import write_json_lines
 
 WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")

@@ -24,7 +24,6 @@ class Request:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
-    at: float
 
 
 @dataclass
@@ -41,10 +40,6 @@ class ChatServer:
         """Set how the next requests are answered."""
         self.behaviours = list(behaviours)
 
-    def next(self) -> Behaviour:
-        """Return how this request is answered."""
-        return self.behaviours.pop(0) if len(self.behaviours) > 1 else self.behaviours[0]
-
     @property
     def host(self) -> str:
         """Host and port."""
@@ -58,22 +53,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer as it is set."""
-        body = self.rfile.read(int(self.headers["content-length"]))
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.chat.requests.append(Request(self.path, headers, json.loads(body), time.monotonic()))
+        self.chat.requests.append(Request(self.path, headers, body))
+        due = self.chat.behaviours
         try:
-            self.chat.next()(self)
+            (due.pop(0) if len(due) > 1 else due[0])(self)
         except (BrokenPipeError, ConnectionResetError):
             self.chat.disconnected.set()
 
-    def send(self, status: int, body: bytes, **headers: str) -> None:
-        """Send a whole answer."""
+    def begin(self, status: int, length: int, **headers: str) -> None:
+        """Send the head of an answer."""
         self.send_response(status)
         for name, value in {"content-type": "application/json", **headers}.items():
             self.send_header(name.replace("_", "-"), value)
-        self.send_header("content-length", str(len(body)))
+        self.send_header("content-length", str(length))
         self.end_headers()
-        self.wfile.write(body)
 
     def log_message(self, *arguments: object) -> None:
         """Say nothing."""
@@ -97,26 +92,6 @@ def chat_server() -> Iterator[ChatServer]:
         server.server_close()
 
 
-def completion(text: str, prompt_tokens: int = 100, answer_tokens: int = 20) -> bytes:
-    """Return a chat completion as servers send it."""
-    message = {"role": "assistant", "content": text}
-    usage = {
-        "prompt_tokens": prompt_tokens,
-        "completion_tokens": answer_tokens,
-        "total_tokens": prompt_tokens + answer_tokens,
-    }
-    return json.dumps(
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "test",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": usage,
-        }
-    ).encode()
-
-
 def verdict(
     label: str = "SUPPORTS",
     cites: tuple[int, ...] = (1,),
@@ -128,15 +103,34 @@ def verdict(
     return json.dumps(answer)
 
 
+def sends(body: bytes, status: int = 200, **headers: str) -> Behaviour:
+    """Answer with these bytes."""
+
+    def send(handler: Handler) -> None:
+        handler.begin(status, len(body), **headers)
+        handler.wfile.write(body)
+
+    return send
+
+
 def says(text: str) -> Behaviour:
-    """Answer with this text."""
-    return lambda handler: handler.send(200, completion(text))
+    """Answer with this text, as servers send a chat completion."""
+    message = {"role": "assistant", "content": text}
+    completion = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "test",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+    return sends(json.dumps(completion).encode())
 
 
 def refuses(status: int, **headers: str) -> Behaviour:
     """Answer with an error."""
-    body = json.dumps({"error": {"message": "no", "type": "x", "code": "x"}}).encode()
-    return lambda handler: handler.send(status, body, **headers)
+    error = {"error": {"message": "no", "type": "x", "code": "x"}}
+    return sends(json.dumps(error).encode(), status, **headers)
 
 
 def hangs(handler: Handler) -> None:
@@ -154,10 +148,7 @@ def hangs(handler: Handler) -> None:
 
 def trickles(handler: Handler) -> None:
     """Send a byte now and then, so that no single read takes long."""
-    handler.send_response(200)
-    handler.send_header("content-type", "application/json")
-    handler.send_header("content-length", "100000")
-    handler.end_headers()
+    handler.begin(200, 100_000)
     while not handler.chat.stopping.is_set():
         handler.wfile.write(b" ")
         handler.wfile.flush()
@@ -166,11 +157,8 @@ def trickles(handler: Handler) -> None:
 
 def breaks_off(handler: Handler) -> None:
     """Send half an answer and close the socket."""
-    handler.send_response(200)
-    handler.send_header("content-type", "application/json")
-    handler.send_header("content-length", "1000")
-    handler.end_headers()
-    handler.wfile.write(completion("half")[:60])
+    handler.begin(200, 1000)
+    handler.wfile.write(b'{"id": "1", "object":')
     handler.wfile.flush()
     handler.close_connection = True
 
@@ -178,8 +166,3 @@ def breaks_off(handler: Handler) -> None:
 def closes(handler: Handler) -> None:
     """Close the socket without a word."""
     handler.close_connection = True
-
-
-def sends(body: bytes, **headers: str) -> Behaviour:
-    """Answer with status 200 and these bytes."""
-    return lambda handler: handler.send(200, body, **headers)

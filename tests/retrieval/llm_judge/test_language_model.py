@@ -1,188 +1,211 @@
-"""A language model's server that fails, over real HTTP, with both clients."""
+"""The stage ``explain`` over real HTTP: whose verdict it is, and what happens where it fails."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from retrieval.llm_judge import client as language_model
-from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice, Provider
-from retrieval.llm_judge.client import MOST_BYTES, LanguageModel
-from retrieval.llm_judge.interface import Deadline, LanguageModelUnavailable
-from retrieval.llm_judge.prompt import Message
+from retrieval.llm_judge import client
+from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice
+from retrieval.llm_judge.explainer import Explainer
+from retrieval.llm_judge.interface import Explained, KeptAnswers, Waiting, digest_of
+from retrieval.types import REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
 from tests.retrieval.llm_judge.chat_server import (
     Behaviour,
     ChatServer,
     breaks_off,
+    chat_server,
     closes,
     hangs,
     refuses,
     says,
     sends,
     trickles,
+    verdict,
 )
+from tests.support.evidence import evidence
+from worker.database import StoreUnavailable
 
-MESSAGES = (Message("user", "Is it?"),)
-SCHEMA = {"type": "object"}
-PROVIDERS: tuple[Provider, ...] = ("openai", "mistral")
-
-
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language_model, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(language_model, "SHOWN_EVERY", 0.05)
+CLAIM = "The lamp of Varn is red."
+EVIDENCE = [replace(evidence("Lamp", "The lamp is red."), selected=True)]
+SOON = {"retry_after_ms": "1"}  # when a refused call may be repeated
 
 
-@pytest.fixture(params=PROVIDERS)
-def model(chat: ChatServer, request: pytest.FixtureRequest) -> LanguageModel:
-    return asked_at(chat, request.param)
+@pytest.fixture
+def chat() -> Iterator[ChatServer]:
+    with chat_server() as server:
+        yield server
 
 
-def asked_at(
-    chat: ChatServer, provider: Provider, key: str = "", seconds: int = 5
-) -> LanguageModel:
-    url = chat.url if provider == "openai" else chat.url.removesuffix("/v1")
-    choice = LanguageModelChoice(provider, "small", url, key, seconds=seconds)
-    return LanguageModel(choice)
+class Memory:
+    """Keeps answers as the job store does."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, str] = {}
+
+    def kept_answer(self, digest: str) -> str | None:
+        return self.answers.get(digest)
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        self.answers[digest] = answer
 
 
-def ask(model: LanguageModel, on_wait: Callable[[float], None] = lambda seconds: None) -> str:
-    model.warm_up()
-    return model.ask(MESSAGES, SCHEMA, Deadline(model.choice.seconds), on_wait).text
+class Unreadable:
+    """Keeps nothing, as a database does that cannot be opened."""
+
+    def kept_answer(self, digest: str) -> str | None:
+        raise StoreUnavailable("x", "It is away.", "Wait.")
+
+    def keep_answer(self, digest: str, answer: str) -> None:
+        raise StoreUnavailable("x", "It is away.", "Wait.")
 
 
-def test_the_question_and_the_schema_are_sent_and_tokens_are_counted(
-    model: LanguageModel, chat: ChatServer
-) -> None:
-    chat.answers(says("yes"))
-    reply = model.ask(MESSAGES, SCHEMA, Deadline(5), lambda seconds: None)
-    assert (reply.text, reply.prompt_tokens, reply.answer_tokens) == ("yes", 100, 20)
+def stage(
+    chat: ChatServer,
+    kept: KeptAnswers | None = None,
+    *,
+    model: str = "small",
+    key: str = "",
+    decides: bool = True,
+    seconds: int = 60,
+) -> Explainer:
+    return Explainer(LanguageModelChoice(model, chat.url, key, decides, seconds), kept)
+
+
+def verifiers(label: Label = SUPPORTS, confidence: float = 0.9) -> Verdict:
+    opinion = Judgement("verifier 5", label, confidence, "The verifier's reason.", (1,))
+    return Verdict(label, confidence, "verifier 5", opinion.rationale, (opinion,))
+
+
+def ask(stage: Explainer, claim: str = CLAIM, on_wait: Waiting = lambda seconds: None) -> Explained:
+    return stage.explain(claim, EVIDENCE, verifiers(), on_wait)
+
+
+def notice(found: Explained) -> str:
+    """Return why the model has no part in a verdict, which is the verifier's then."""
+    assert found.verdict == verifiers()
+    (said,) = found.notices
+    assert said.endswith("The verdict is the verifier's.")
+    return said
+
+
+def test_the_model_decides_and_the_verifiers_opinion_is_kept(chat: ChatServer) -> None:
+    chat.answers(says(verdict("REFUTES", (1,), "It is red.", "the colour")))
+    result = ask(stage(chat))
+    after, name = result.verdict, f"small at {chat.host}"
+    assert (after.label, after.judge, after.rationale) == (REFUTES, name, "It is red.")
+    assert [opinion.judge for opinion in after.opinions] == [name, "verifier 5"]
+    assert after.opinions[0].missing == "the colour"
+    assert after.opinions[1] == verifiers().opinions[0]
+    assert (result.usage, result.notices) == (Usage(name, 1, 100, 20), ())
+
+
+def test_where_the_verifier_decides_the_model_adds_its_opinion(chat: ChatServer) -> None:
+    chat.answers(says(verdict("REFUTES", (1,), "It is not.")))
+    after = ask(stage(chat, decides=False)).verdict
+    assert replace(after, opinions=()) == replace(verifiers(), opinions=())
+    assert [opinion.label for opinion in after.opinions] == [SUPPORTS, REFUTES]
+
+
+def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatServer) -> None:
+    """The square roots of .81, .095 and .095 are .9, .308 and .308. With a reliability of 2/3 that
+    is 4 * .9 / (4 * .9 + .616) where both agree, and 4 * .308 / (4 * .308 + 1.208) elsewhere.
+    """
+    chat.answers(says(verdict("SUPPORTS")))
+    for before, confidence in ((SUPPORTS, 3.6 / 4.216), (REFUTES, 1.232 / 2.44)):
+        after = stage(chat).explain(CLAIM, EVIDENCE, verifiers(before, 0.81), lambda s: None)
+        assert after.verdict.confidence == pytest.approx(confidence, abs=1e-3)
+
+
+def test_the_question_is_sent_with_the_schema_of_an_answer(chat: ChatServer) -> None:
+    chat.answers(says(verdict(cites=(2,))))
+    other = evidence("Rock", "It is grey.")
+    stage(chat).explain(CLAIM, [other, *EVIDENCE], verifiers(), lambda seconds: None)
     (request,) = chat.requests
     assert request.path == "/v1/chat/completions"
-    assert request.body["model"] == "small"
-    assert request.body["messages"] == [{"role": "user", "content": "Is it?"}]
+    assert (request.body["model"], request.body["temperature"]) == ("small", 0)
+    assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
     wanted = request.body["response_format"]["json_schema"]
-    assert (wanted["schema"], wanted["strict"]) == (SCHEMA, True)
-    assert request.body["temperature"] == 0
+    assert wanted["strict"]
+    fields = wanted["schema"]["properties"]
+    assert (
+        list(fields) == wanted["schema"]["required"] == ["rationale", "cites", "label", "missing"]
+    )
+    assert fields["cites"]["items"] == {"type": "integer", "enum": [2]}  # the selected one
+    assert fields["cites"]["maxItems"] == 1
+    assert wanted["schema"]["additionalProperties"] is False
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("key", ["", "the-key"])
-def test_nothing_but_the_key_for_this_server_leaves(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, provider: Provider, key: str
+def test_nothing_but_the_key_for_this_server_leaves_and_not_by_a_proxy(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    for variable in (
-        "OPENAI_API_KEY",
-        "OPENAI_ADMIN_KEY",
-        "OPENAI_ORG_ID",
-        "OPENAI_PROJECT_ID",
-        "MISTRAL_API_KEY",
-    ):
-        monkeypatch.setenv(variable, "of-another-host")
+    for variable in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{variable}", "of-another-host")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: of-another-host")
-    chat.answers(says("yes"))
-    ask(asked_at(chat, provider, key))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # which could read what is sent
+    chat.answers(says(verdict()))
+    assert ask(stage(chat, key=key)).notices == ()
     headers = chat.requests[0].headers
     assert headers.get("authorization", "") == (f"Bearer {key}" if key else "")
     assert "of-another-host" not in json.dumps(headers)
 
 
-def test_a_redirect_is_not_followed(model: LanguageModel, chat: ChatServer) -> None:
-    chat.answers(refuses(307, location="http://127.0.0.1:9/steal"), says("stolen"))
-    with pytest.raises(LanguageModelUnavailable, match="status 307"):
-        ask(model)
-    assert len(chat.requests) == 1
-
-
-@pytest.mark.parametrize("failure", [refuses(429), refuses(503), closes, breaks_off])
-def test_what_may_pass_is_tried_again(
-    model: LanguageModel, chat: ChatServer, failure: Behaviour
-) -> None:
-    chat.answers(failure, failure, says("yes"))
-    assert ask(model) == "yes"
-    assert len(chat.requests) == 3
+@pytest.mark.parametrize("failure", [refuses(429, **SOON), refuses(503, **SOON), breaks_off])
+def test_what_may_pass_is_tried_again(chat: ChatServer, failure: Behaviour) -> None:
+    chat.answers(failure, says(verdict("REFUTES")))
+    assert ask(stage(chat)).verdict.label == REFUTES
+    assert len(chat.requests) == 2
 
 
 @pytest.mark.parametrize(
-    ("failure", "reason"),
+    ("failure", "requests", "reason"),
     [
-        (refuses(429), "status 429"),
-        (refuses(500), "status 500"),
-        (closes, "connection broke off"),
-        (breaks_off, "connection broke off"),
+        (refuses(500, **SOON), 3, "status 500"),
+        (closes, 3, "connection broke off"),
+        (refuses(307, location="http://127.0.0.1:9/steal"), 1, "status 307"),
+        (refuses(400), 1, "status 400"),
+        (refuses(401), 1, "status 401"),
+        (refuses(429, retry_after="3600"), 1, "status 429"),
+        (sends(b"not json"), 1, "not a chat completion"),
+        (sends(b'{"half": '), 1, "not a chat completion"),
+        (sends(b"[]"), 1, "not a chat completion"),
+        (sends(b'{"choices": []}'), 1, "not a chat completion"),
+        (sends(b"[" * 200_000), 1, "not a chat completion"),
+        (sends(b"{}", content_type="application/json; charset=hex"), 1, "not a chat completion"),
+        (sends(b"x" * (10 * client.MOST_BYTES)), 1, "longer than"),
+        (sends(b"\x1f\x8b", content_encoding="gzip"), 1, "compressed"),
     ],
 )
-def test_three_tries_are_made_and_then_the_reason_is_given(
-    model: LanguageModel, chat: ChatServer, failure: Behaviour, reason: str
+def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
+    chat: ChatServer, failure: Behaviour, requests: int, reason: str
 ) -> None:
     chat.answers(failure)
-    with pytest.raises(LanguageModelUnavailable, match=reason) as caught:
-        ask(model)
-    assert len(chat.requests) == 3
-    assert caught.value.code == "language_model_unavailable"
+    asked = stage(chat)
+    said = notice(ask(asked))
+    assert said.startswith(f"The language model small at {chat.host} gave no usable answer")
+    assert reason in said
+    assert len(chat.requests) == requests
+    assert asked.problem is not None
 
 
-@pytest.mark.parametrize(
-    ("failure", "reason"),
-    [
-        (refuses(400), "status 400"),
-        (refuses(401), "status 401.*key"),
-        (refuses(404), "status 404.*ESOTERIC_LLM"),
-        (sends(b"not json"), "not a chat completion"),
-        (sends(b'{"half": '), "not a chat completion"),
-        (sends(b"{}"), "not a chat completion"),
-        (sends(b"[]"), "not a chat completion"),
-        (sends(b'{"choices": []}'), "not a chat completion"),
-        (sends(b"[" * 200_000), "not a chat completion"),
-        (sends(b"{}", content_type="application/json; charset=hex"), "not a chat completion"),
-        (refuses(400, content_type="application/json; charset=rot13"), "status 400|not a chat"),
-        (sends(b"x" * (10 * MOST_BYTES)), "longer than"),
-        (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
-    ],
-)
-def test_what_will_not_pass_is_not_tried_again(
-    model: LanguageModel, chat: ChatServer, failure: Behaviour, reason: str
-) -> None:
-    chat.answers(failure)
-    with pytest.raises(LanguageModelUnavailable, match=reason):
-        ask(model)
-    assert len(chat.requests) == 1
-
-
-def test_a_pause_that_the_server_asks_for_is_kept(model: LanguageModel, chat: ChatServer) -> None:
-    chat.answers(refuses(429, retry_after="0.6"), says("yes"))
-    assert ask(model) == "yes"
-    first, second = chat.requests
-    assert second.at - first.at >= 0.6
-
-
-def test_a_server_that_asks_for_a_long_pause_is_left_alone(
-    model: LanguageModel, chat: ChatServer
-) -> None:
-    chat.answers(refuses(429, retry_after="3600"))
-    with pytest.raises(LanguageModelUnavailable, match="status 429"):
-        ask(model)
-    assert len(chat.requests) == 1
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("failure", [hangs, trickles])
 def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
-    chat: ChatServer, provider: Provider, failure: Behaviour
+    chat: ChatServer, failure: Behaviour
 ) -> None:
     chat.answers(failure)
     begun = time.monotonic()
-    with pytest.raises(LanguageModelUnavailable, match="longer than 1 s"):
-        ask(asked_at(chat, provider, seconds=1))
+    assert "longer than 1 s" in notice(ask(stage(chat, seconds=1)))
     assert time.monotonic() - begun < 3
     assert chat.disconnected.wait(3)
 
 
 def test_a_call_that_is_no_longer_wanted_is_given_up_at_once(
-    model: LanguageModel, chat: ChatServer
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Unwanted(Exception):
         pass
@@ -191,42 +214,14 @@ def test_a_call_that_is_no_longer_wanted_is_given_up_at_once(
         if chat.requests:
             raise Unwanted
 
+    monkeypatch.setattr(client, "SHOWN_EVERY", 0.05)
     chat.answers(hangs)
-    begun = time.monotonic()
+    asked, begun = stage(chat), time.monotonic()
     with pytest.raises(Unwanted):
-        ask(model, stop)
-    assert time.monotonic() - begun < 2
+        ask(asked, on_wait=stop)
+    assert time.monotonic() - begun < 4
     assert chat.disconnected.wait(3)
-    assert model.problem is None  # the server did nothing wrong
-
-
-def test_a_server_that_is_not_there_is_named(chat: ChatServer) -> None:
-    choice = LanguageModelChoice("openai", "small", "http://127.0.0.1:9/v1", "")
-    with pytest.raises(
-        LanguageModelUnavailable, match=r"small at 127\.0\.0\.1:9 .*cannot be reached"
-    ):
-        ask(LanguageModel(choice))
-
-
-def test_after_five_failures_it_is_left_alone_for_a_while_and_then_tried_once(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = asked_at(chat, "openai")
-    chat.answers(refuses(401))
-    for _ in range(language_model.BREAKS_AFTER):
-        with pytest.raises(LanguageModelUnavailable):
-            ask(model)
-    with pytest.raises(LanguageModelUnavailable):
-        ask(model)
-    assert len(chat.requests) == language_model.BREAKS_AFTER  # the sixth sent nothing
-    assert model.problem is not None
-
-    later = time.monotonic() + language_model.REST
-    monkeypatch.setattr(language_model.time, "monotonic", lambda: later)
-    chat.answers(says("yes"))
-    assert ask(model) == "yes"
-    model.believed()
-    assert model.problem is None
+    assert asked.problem is None  # the server did nothing wrong
 
 
 def test_a_name_that_is_looked_up_for_long_does_not_hold_a_claim(
@@ -237,34 +232,108 @@ def test_a_name_that_is_looked_up_for_long_does_not_hold_a_claim(
         return []
 
     monkeypatch.setattr("socket.getaddrinfo", slow)
-    choice = LanguageModelChoice("openai", "small", "http://models.example/v1", "", seconds=1)
+    choice = LanguageModelChoice("small", "http://models.example/v1", "", seconds=1)
     begun = time.monotonic()
-    with pytest.raises(LanguageModelUnavailable, match="longer than 1 s"):
-        ask(LanguageModel(choice))
+    assert "longer than 1 s" in notice(ask(Explainer(choice, None)))
     assert time.monotonic() - begun < 3
 
 
-def test_a_proxy_of_the_environment_is_not_given_what_is_not_encrypted(
+@pytest.mark.parametrize(
+    ("url", "reason", "hint"),
+    [
+        ("http://127.0.0.1:9/v1", "small at 127.0.0.1:9 gave", "Check that its server runs."),
+        (MISTRAL_URL, "there is no key for it", "Check the key: MISTRAL_API_KEY for Mistral"),
+    ],
+)
+def test_a_server_that_cannot_be_asked_is_named_with_what_to_do(
+    url: str, reason: str, hint: str
+) -> None:
+    asked = Explainer(LanguageModelChoice("small", url, ""), None)
+    assert reason in notice(ask(asked))
+    assert asked.problem is not None
+    assert asked.problem.hint.startswith(hint)
+
+
+def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_used(
     chat: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    chat.answers(says("yes"))
-    assert ask(asked_at(chat, "openai", "the-key")) == "yes"
+    chat.answers(says(verdict("REFUTES")), refuses(401))
+    asked = stage(chat, Memory())
+    assert ask(asked).verdict.label == REFUTES
+    for number in range(client.BREAKS_AFTER + 1):
+        assert "status 401" in notice(ask(asked, f"{CLAIM} {number}"))
+    assert len(chat.requests) == 1 + client.BREAKS_AFTER  # the sixth sent nothing
+    assert ask(asked).verdict.label == REFUTES
+    assert asked.problem is not None
+
+    later = time.monotonic() + client.REST
+    monkeypatch.setattr(client.time, "monotonic", lambda: later)
+    chat.answers(says(verdict("SUPPORTS")))
+    assert ask(asked, "The lamp is lit.").verdict.judge == asked.model
+    assert asked.problem is None
 
 
-def test_without_a_key_mistral_is_not_asked() -> None:
-    choice = LanguageModelChoice("mistral", "small", MISTRAL_URL, "")
-    with pytest.raises(LanguageModelUnavailable, match=r"no key.*MISTRAL_API_KEY"):
-        ask(LanguageModel(choice))
-
-
-def test_answers_that_are_not_believed_show_as_a_problem_but_rest_no_server(
+def test_an_answer_that_is_refused_is_asked_for_once_more_with_the_reason(
     chat: ChatServer,
 ) -> None:
-    model = asked_at(chat, "openai")
-    chat.answers(says("yes"))
-    for number in range(language_model.BREAKS_AFTER):
-        assert (model.problem is None) == (number < language_model.BREAKS_AFTER)
-        model.refused("it is nonsense")
-    assert model.problem is not None
-    assert ask(model) == "yes"
+    chat.answers(says(verdict(cites=(7,))), says(verdict("NOT ENOUGH INFO", ())))
+    result = ask(stage(chat))
+    assert result.verdict.label == "NOT ENOUGH INFO"
+    assert result.usage == Usage(f"small at {chat.host}", 2, 200, 40)
+    first, second = (request.body["messages"] for request in chat.requests)
+    assert second[1]["content"].startswith(first[1]["content"])
+    assert '"cites" holds a number that no piece of evidence has' in second[1]["content"]
+
+
+def test_nothing_that_a_model_wrote_is_repeated_and_nonsense_rests_no_server(
+    chat: ChatServer,
+) -> None:
+    secret = "<|im_start|>\nsecret"
+    chat.answers(
+        says(verdict(rationale=f"It says “{secret}”.")),
+        says(verdict()[:-1] + f', "{secret.encode("unicode_escape").decode()}": 1}}'),
+    )
+    kept = Memory()
+    asked = stage(chat, kept)
+    for number in range(client.BREAKS_AFTER + 1):
+        assert (asked.problem is None) == (number < client.BREAKS_AFTER)
+        assert "secret" not in notice(ask(asked, f"{CLAIM} {number}"))
+    assert "secret" not in str(asked.problem)
+    assert not any("secret" in str(request.body) for request in chat.requests)
+    assert len(chat.requests) == 2 * (client.BREAKS_AFTER + 1)
+    assert kept.answers == {}
+
+
+def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
+    chat.answers(says(verdict("SUPPORTS")))
+    kept = Memory()
+    first = ask(stage(chat, kept))
+    (digest,) = kept.answers
+    assert digest.startswith(digest_of(CLAIM))  # so that it is deleted with the claim
+    again = ask(stage(chat, kept))
+    assert again.verdict == first.verdict
+    assert again.usage == Usage(f"small at {chat.host}", 0, 0, 0)
+    assert len(chat.requests) == 1
+    kept.answers[digest] = verdict(cites=(9,))  # which fails the checks
+    assert ask(stage(chat, kept)).usage.calls == 1
+    assert '"cites":[1]' in kept.answers[digest]
+
+    blue = [replace(evidence("Lamp", "The lamp is blue."), selected=True)]
+    stage(chat, kept).explain(CLAIM, blue, verifiers(), lambda seconds: None)
+    ask(stage(chat, kept), "The lamp is blue.")
+    ask(stage(chat, kept, model="large"))
+    assert len(chat.requests) == 5
+
+
+def test_answers_that_cannot_be_kept_cost_nothing_but_a_call(chat: ChatServer) -> None:
+    chat.answers(says(verdict("REFUTES")))
+    result = ask(stage(chat, Unreadable()))
+    assert (result.verdict.label, result.notices) == (REFUTES, ())
+
+
+def test_a_notice_says_that_evidence_was_cut(chat: ChatServer) -> None:
+    chat.answers(says(verdict("SUPPORTS")))
+    long = [replace(evidence("Lamp", "red " * 5000), selected=True)]
+    result = stage(chat).explain(CLAIM, long, verifiers(), lambda seconds: None)
+    assert "beginning of very long sentences" in result.notices[0]
+    assert len(chat.requests[0].body["messages"][1]["content"]) < 1_300

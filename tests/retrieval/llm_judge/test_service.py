@@ -114,17 +114,13 @@ def service(
     service.close()
 
 
-def test_the_first_page_says_where_claims_go_before_one_is_sent(
+def test_the_model_decides_its_stage_is_shown_and_the_same_claim_costs_nothing(
     service: Service, server: ChatServer
 ) -> None:
     page = service.client.get("/").text
     assert "are sent to the language model" in page
     assert server.host in page
-    assert "nothing from the internet" not in page
-    assert server.requests == []
-
-
-def test_the_model_decides_and_its_stage_is_shown(service: Service, server: ChatServer) -> None:
+    assert server.requests == []  # it is said before one is sent
     server.answers(says(verdict("REFUTES", (1,), "It says “designed by Ann Lee”.")))
     job = service.checked(CLAIM)
     assert job.result is not None
@@ -134,24 +130,15 @@ def test_the_model_decides_and_its_stage_is_shown(service: Service, server: Chat
     assert job.result.usage is not None
     assert job.result.usage.calls == 1
     assert job.result.seconds["explain"] > 0
-    first, *_, last = [e for e in service.store.events(job.id, 0) if e.stage == "explain"]
-    assert (first.message, last.message) == (
-        f"Waiting for {service.model}",
-        f"{service.model}: answered",
-    )
-    page = service.client.get(f"/claims/{job.id}").text
-    assert "The judges disagree" in page
+    events = [e.message for e in service.store.events(job.id, 0) if e.stage == "explain"]
+    assert events[0] == f"Waiting for {service.model}"
+    assert events[-1] == f"{service.model}: answered"
+    assert "The judges disagree" in service.client.get(f"/claims/{job.id}").text
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
-
-
-def test_the_same_claim_again_costs_nothing(service: Service, server: ChatServer) -> None:
-    before = len(server.requests)
     again = service.checked(CLAIM)
     assert again.result is not None
-    assert again.result.verdict.judge == service.model
-    assert again.result.usage is not None
-    assert again.result.usage.calls == 0
-    assert len(server.requests) == before
+    assert again.result.verdict == found
+    assert len(server.requests) == 1
 
 
 def test_a_claim_can_be_cancelled_while_the_model_is_waited_for(

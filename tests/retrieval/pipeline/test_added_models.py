@@ -12,8 +12,7 @@ from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES
 from retrieval.text.model_texts import path_text
-from tests.retrieval.models.cross_encoders.tiny_classifiers import write_tiny_classifier
-from tests.retrieval.models.generators.tiny_bart import write_tiny_bart
+from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier
 from tests.support.islands import TEXTS
 
 pytestmark = pytest.mark.models

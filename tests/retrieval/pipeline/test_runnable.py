@@ -12,7 +12,7 @@ from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.papers.report_models import RELEVANCE
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import RECIPES
-from tests.retrieval.models.report.named_models import name_models
+from tests.retrieval.models.tiny_report import name_models
 
 MINILM, DPR = "all-MiniLM-L6-v2 1a2b", "dpr-ctx_encoder-single-nq-base 3c4d"
 SHIPPED = {"combined", "esoteric", "admiral", "m3", "fer"}

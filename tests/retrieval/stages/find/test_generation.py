@@ -11,7 +11,7 @@ from retrieval.models.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey
-from tests.retrieval.models.generators.test_decoding import (
+from tests.retrieval.models.test_decoding import (
     FIRST,
     MARKUP,
     SECOND,

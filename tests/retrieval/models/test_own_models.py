@@ -1,0 +1,192 @@
+"""An encoder and a reranker that the user names, by the real loading code over small models."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import IndexUnavailable, ModelUnavailable
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models.document_encoders import (
+    DOCUMENT_ENCODERS,
+    choice_of,
+    default_choice,
+    encoder_of,
+)
+from retrieval.models.encoders import EncodableDocument
+from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder, Reranker
+from retrieval.models.shipped import models_digest
+from retrieval.pipeline.assembly import Retriever
+from retrieval.stages.read.relevance import ScoredRelevance
+from tests.retrieval.models.tiny_models import write_tiny_classifier
+from tests.support.evidence import ranked
+from tests.support.islands import write_source
+from tests.support.states import state_of
+
+pytestmark = pytest.mark.models
+
+TEXTS = ["Skerrow is a small island in the north.", "Dundee is a city."]
+CLAIM = "Skerrow Light was designed by Ann Lee."
+
+
+def named(folder: Path, variable: str = "ESOTERIC_ENCODER") -> NamedModel:
+    return NamedModel(variable, str(folder))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose vectors are the means of its tokens', 16 numbers."""
+    return write_tiny_classifier(tmp_path_factory.mktemp("models") / "my-encoder")
+
+
+@pytest.fixture(scope="module")
+def encoder(model: Path) -> OwnEncoder:
+    return OwnEncoder(named(model), "own ")
+
+
+@pytest.fixture(scope="module")
+def reranking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with one score."""
+    return write_tiny_classifier(tmp_path_factory.mktemp("models") / "my-reranker", labels=["x"])
+
+
+@pytest.fixture(scope="module")
+def own_index(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
+    """An index with vectors of the model."""
+    folder = tmp_path_factory.mktemp("own")
+    write_source(folder / "islands.jsonl")
+    folders = ModelFolders(folder, encoder=named(model))
+    corpus = open_corpus(f"jsonl:{folder / 'islands.jsonl'}")
+    EmbeddedIndex(folder / "index").build(
+        corpus, DOCUMENT_ENCODERS[default_choice(folders)](folders)
+    )
+    return folder / "index"
+
+
+def retriever(index: Path, unpacked: Path, encoder: Path | None) -> Retriever:
+    folders = ModelFolders(unpacked, encoder=named(encoder) if encoder else None)
+    return Retriever(index, index.parent / "snapshots", threads=1, folders=folders)
+
+
+def test_a_text_has_the_vector_that_its_model_gives_it(encoder: OwnEncoder, model: Path) -> None:
+    network, tokenizer = AutoModel.from_pretrained(model), AutoTokenizer.from_pretrained(model)
+    with torch.inference_mode():
+        means = [
+            network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(dim=0)
+            for text in TEXTS
+        ]
+    wanted = np.stack([(mean / mean.norm()).numpy() for mean in means])
+    assert encoder.encode(TEXTS) == pytest.approx(wanted, abs=1e-5)
+    assert encoder.encode([]).shape == (0, encoder.dimension) == (0, 16)
+    # Another process can have it, which loads the model again.
+    assert pickle.loads(pickle.dumps(encoder)).encode(TEXTS) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_sentences_are_read_after_their_titles_and_a_claim_with_its_path(
+    encoder: OwnEncoder,
+) -> None:
+    tower = EncodableDocument("Tower", "It is red. It is tall.", ((0, 10), (11, 23)))
+    lamp = EncodableDocument("Lamp", "It is lit.", ((0, 10),))
+    whole, apart = encoder.encode_documents([tower, lamp])
+    read = ["Tower. It is red. It is tall.", "Lamp. It is lit."]
+    assert whole == pytest.approx(encoder.encode(read), abs=1e-5)
+    alone = ["Tower. It is red.", "Tower. It is tall."]
+    assert apart[0] == pytest.approx(encoder.encode(alone), abs=1e-5)
+    assert [len(vectors) for vectors in apart] == [2, 1]
+    assert encoder.encode_documents([])[1] == []
+    queries = [(CLAIM, [("Lamp", "It is lit.")]), (CLAIM, [])]
+    wanted = encoder.encode([f"{CLAIM} Lamp. It is lit.", CLAIM])
+    assert OwnQueryEncoder(encoder).encode(queries) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_index_names_it_and_is_added_to_with_it(own_index: Path, model: Path) -> None:
+    name = EmbeddedIndex(own_index).open(None).info().encoder
+    assert (name[:15], choice_of(name)) == ("own my-encoder ", "own")
+    found = encoder_of(name, ModelFolders(own_index, encoder=named(model)))
+    assert found is not None
+    assert found.name == name
+    with pytest.raises(ModelUnavailable, match="ESOTERIC_ENCODER names no encoder"):
+        encoder_of(name, ModelFolders(own_index))
+
+
+@pytest.mark.parametrize("recipe", ["combined", "m3"])
+def test_claims_are_checked_over_its_vectors(
+    own_index: Path, unpacked: Path, model: Path, recipe: str
+) -> None:
+    report = retriever(own_index, unpacked, model).check(CLAIM, recipe, lambda _: None)
+    assert report.evidence
+    assert any("dense" in ranked.found_by for ranked in report.documents)
+
+
+def test_an_index_of_another_encoder_is_refused_with_the_command_that_encodes_it(
+    own_index: Path, index: Path, unpacked: Path, model: Path, tmp_path: Path
+) -> None:
+    other = write_tiny_classifier(tmp_path / "other", seed=1)
+    for refusing, wanted, command in (
+        (retriever(own_index, unpacked, None), "all-MiniLM-L6-v2", "index encode"),
+        (retriever(own_index, unpacked, other), "other", "index encode --vectors own"),
+        (retriever(index, unpacked, model), "my-encoder", "index encode --vectors own"),
+    ):
+        with pytest.raises(IndexUnavailable, match=f"has vectors of .*, not of {wanted}") as error:
+            refusing.warm_up()
+        assert error.value.hint.endswith(command)
+
+
+def test_relevance_is_the_logistic_function_of_the_rerankers_score(reranking: Path) -> None:
+    pairs = [(CLAIM, "Skerrow : About forty people live there."), (CLAIM, "Dundee is a city.")]
+    tokens = AutoTokenizer.from_pretrained(reranking)(
+        *map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt"
+    )
+    with torch.inference_mode():
+        module = AutoModelForSequenceClassification.from_pretrained(reranking)
+        scores = module(**tokens).logits[:, 0].numpy()
+    reranker = Reranker(named(reranking))
+    assert reranker.probabilities(pairs) == pytest.approx(1 / (1 + np.exp(-scores)), abs=1e-5)
+    assert reranker.probabilities([]).shape == (0,)
+
+
+def test_it_ranks_sentences_and_says_nothing_of_a_stance(reranking: Path) -> None:
+    reranker = Reranker(named(reranking))
+    light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
+    sentences = [(light, sentence) for sentence in light.document.sentences]
+    found = ScoredRelevance(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
+    texts = [f"Skerrow Light : {sentence.text}" for sentence in light.document.sentences]
+    scores = reranker.probabilities([(CLAIM, text) for text in texts]).tolist()
+    assert sorted(scores, reverse=True) == pytest.approx([item.score for item in found.read])
+    for item in found.read:
+        score = scores[item.sentence.sentence_id]
+        assert item.opinion == pytest.approx((score / 2, score / 2, 1 - score))
+
+
+def test_what_is_no_reranker_is_refused_with_what_to_set(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for name, reason in (
+        (str(model), "my-encoder gives 3 scores instead of one"),
+        (str(tmp_path), "has neither modules"),
+        ("nobody/nothing", "nobody/nothing is no folder, and cannot be had"),
+    ):
+        with pytest.raises(ModelUnavailable, match=reason) as refused:
+            Reranker(NamedModel("ESOTERIC_RERANKER", name)).warm_up()
+        assert refused.value.hint.startswith("Set ESOTERIC_RERANKER to a model")
+
+
+def test_results_with_other_models_have_another_digest(
+    model: Path, reranking: Path, tmp_path: Path
+) -> None:
+    folders = [
+        ModelFolders(tmp_path),
+        ModelFolders(tmp_path, encoder=named(model)),
+        ModelFolders(tmp_path, reranker=named(reranking, "ESOTERIC_RERANKER")),
+        ModelFolders(tmp_path, reranker=named(model, "ESOTERIC_RERANKER")),
+    ]
+    assert len({models_digest(one) for one in folders}) == 4
+    assert named(reranking).version().startswith("my-reranker ")

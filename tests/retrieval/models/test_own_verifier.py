@@ -1,0 +1,327 @@
+"""A verifier of the user: what it says is what its model says, by the meaning of its labels."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertModel
+
+from retrieval.errors import ModelUnavailable
+from retrieval.models import runtime
+from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.own_verifier import (
+    CALIBRATION,
+    UNCALIBRATED,
+    SequenceClassifier,
+    read_calibration,
+    read_classifier,
+    write_calibration,
+)
+from retrieval.text.model_texts import evidence_set_text
+from retrieval.types import LABELS
+from tests.retrieval.models.tiny_models import ARCHITECTURES, NLI, PLACES, write_tiny_classifier
+from tests.support.cases import cases
+
+CLAIM = "Skerrow Light was designed by Ann Lee."
+ONE = "Skerrow Light : It was designed by Ann Lee and was first lit in 1871."
+PAIRS = [
+    (CLAIM, ONE),
+    ("Dundee lies on a river.", "Dundee : It lies on the River Tay."),
+    ("Most people keep sheep.", "Skerrow : About forty people live there. Most keep sheep."),
+]
+SEVERAL = evidence_set_text(
+    [("Skerrow Light", "It was designed by Ann Lee."), ("Dundee", "It is.")]
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The files of a small model, to be changed."""
+    return write_tiny_classifier(tmp_path / "my-nli")
+
+
+def model_in(folder: Path, in_search: bool = False) -> SequenceClassifier:
+    files = read_classifier(folder)
+    return SequenceClassifier(files, read_calibration(files), in_search)
+
+
+def own_logits(folder: Path, premise: str, hypothesis: str) -> NDArray[np.float32]:
+    """What the library itself makes of one pair, in the order of the model's outputs."""
+    model = AutoModelForSequenceClassification.from_pretrained(folder).train(False)
+    inputs = AutoTokenizer.from_pretrained(folder)(premise, hypothesis, return_tensors="pt")
+    with torch.inference_mode():
+        logits: NDArray[np.float32] = model(**inputs).logits[0].numpy()
+    return logits
+
+
+def own_opinion(folder: Path, claim: str, evidence: str) -> NDArray[np.float32]:
+    """What the library's own forward pass makes of a claim, with the evidence first."""
+    contradiction, neutral, entailment = softmax(own_logits(folder, evidence, claim))
+    return np.array([entailment, contradiction, neutral])
+
+
+def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    odds = np.exp(logits - logits.max())
+    return odds / odds.sum()
+
+
+def change(folder: Path, **values: Any) -> None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, **values}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_first(
+    tmp_path: Path, architecture: str
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "nli", architecture)
+    model = model_in(folder)
+    said = model.probabilities(PAIRS)
+    for pair, row in zip(PAIRS, said, strict=True):
+        assert row == pytest.approx(own_opinion(folder, *pair), abs=1e-5)
+    assert said[0] != pytest.approx(own_opinion(folder, ONE, CLAIM), abs=1e-3)
+    # A pair that does not fit the window is cut and reported.
+    claim = "the river"  # 2 tokens, and 3 between the texts
+    fitting, longer = "lee " * (PLACES - 5), "lee " * (PLACES - 4)
+    assert (model.fits(claim, fitting), model.fits(claim, longer)) == (True, False)
+    whole, cut = model.probabilities([(claim, fitting), (claim, longer + "skerrow")])
+    assert cut == pytest.approx(whole, abs=1e-5)
+
+
+@cases("model_labels", "names", "meant")
+def test_labels_are_recognised_by_name_in_any_order_and_case(
+    tmp_path: Path, names: Sequence[str], meant: Sequence[str]
+) -> None:
+    folder = write_tiny_classifier(tmp_path, labels=names)
+    assert read_classifier(folder).labels == tuple(meant)
+    said = dict(zip(LABELS, model_in(folder).probabilities([(CLAIM, ONE)])[0], strict=True))
+    own = softmax(own_logits(folder, ONE, CLAIM))
+    assert [said[label] for label in read_classifier(folder).labels] == pytest.approx(own, abs=1e-5)
+    # A model with two labels never refutes.
+    assert [said[label] for label in LABELS if label not in meant] == [0.0] * (3 - len(meant))
+
+
+@cases("model_labels", "names", "said")
+def test_labels_without_a_meaning_are_refused_with_the_file_that_names_them(
+    folder: Path, names: list[Any], said: str
+) -> None:
+    change(folder, id2label=dict(enumerate(names)))
+    with pytest.raises(ModelUnavailable, match=said) as caught:
+        read_classifier(folder)
+    assert str(folder / "config.json") in caught.value.message
+    assert "entailment" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        *((name, None, f"contains no {name}") for name in ("config.json", "tokenizer.json")),
+        ("model.safetensors", None, r"contains no model\.safetensors"),
+        ("config.json", b"{", "config.json cannot be read"),
+        ("config.json", b"[]", "there is no id2label"),
+        ("config.json", b'{"id2label": null}', "there is no id2label"),
+        ("model.safetensors", b"version https://git-lfs", "model.safetensors is incomplete"),
+        ("model.safetensors", b"", "model.safetensors is incomplete"),
+        ("model.safetensors", -1, "model.safetensors is incomplete"),
+    ],
+)
+def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
+    folder: Path, name: str, content: bytes | int | None, said: str
+) -> None:
+    path = folder / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
+    with pytest.raises(ModelUnavailable, match=said) as caught:
+        read_classifier(folder)
+    if content is None:
+        assert "config.json, model.safetensors and tokenizer.json" in caught.value.hint
+
+
+@pytest.mark.server
+def test_pickled_weights_are_refused_with_a_command_that_converts_them(folder: Path) -> None:
+    before = model_in(folder).probabilities(PAIRS)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
+        read_classifier(folder)
+    command = caught.value.hint.split("trust their source: ")[1]
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+    converted = model_in(folder.with_name("my-nli-safetensors"))
+    assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
+
+
+def test_weights_in_several_files_are_read_as_one_model(folder: Path) -> None:
+    before, whole = model_in(folder).probabilities(PAIRS), folder / "model.safetensors"
+    weights, index = load_file(whole), folder / "model.safetensors.index.json"
+    whole.unlink()
+    files = {name: f"model-{1 + n % 2}.safetensors" for n, name in enumerate(sorted(weights))}
+    for file in {*files.values()}:
+        part = {name: weights[name] for name in weights if files[name] == file}
+        save_file(part, folder / file, metadata={"format": "pt"})
+    index.write_text('{"weight_map": {}}')
+    with pytest.raises(ModelUnavailable, match="names no weights"):
+        read_classifier(folder)
+    index.write_text(json.dumps({"metadata": {}, "weight_map": files}))
+    assert np.allclose(model_in(folder).probabilities(PAIRS), before)
+    (folder / "model-2.safetensors").unlink()
+    with pytest.raises(ModelUnavailable, match=r"contains no model-2\.safetensors"):
+        read_classifier(folder)
+
+
+def test_code_that_a_model_brings_is_never_run(folder: Path) -> None:
+    ran = folder / "ran"
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\n")
+    classes = {"AutoConfig": "own.Config", "AutoModelForSequenceClassification": "own.Model"}
+    change(folder, model_type="own", auto_map=classes)
+    with pytest.raises(ModelUnavailable, match="contains custom code") as caught:
+        model_in(folder).warm_up()
+    assert "needs no Python code of its own" in caught.value.hint
+    assert not ran.exists()
+
+
+def test_a_model_that_does_not_fit_its_files_is_refused(folder: Path, tmp_path: Path) -> None:
+    outputs = write_tiny_classifier(tmp_path / "outputs", labels=("a", "b"))
+    change(outputs, id2label=dict(enumerate(NLI)))
+    words = write_tiny_classifier(tmp_path / "words", texts=["A pier."])
+    shutil.copy(folder / "tokenizer.json", words / "tokenizer.json")
+    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+    change(folder, id2label=dict(enumerate(NLI)))
+    for one, said in (
+        (outputs, "cannot be loaded"),
+        (words, "its tokenizer has"),
+        (folder, r"its weights lack .*classifier"),  # it was not trained to classify
+    ):
+        with pytest.raises(ModelUnavailable, match=said):
+            model_in(one).warm_up()
+
+
+def test_each_pair_is_read_as_if_it_were_alone_and_several_sentences_as_one_text(
+    folder: Path,
+) -> None:
+    model = model_in(folder)
+    pairs = [(CLAIM, "Dundee : It lies " + "on the river " * n) for n in range(20)]
+    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
+    assert np.allclose(model.probabilities(pairs)[::6], alone, atol=1e-5)
+    assert model.probabilities([]).shape == (0, 3)
+    assert "[SEP]" in SEVERAL
+    plain = "Skerrow Light : It was designed by Ann Lee. Dundee : It is."
+    said = model.probabilities([(CLAIM, SEVERAL)])[0]
+    assert said == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "bart"])
+@pytest.mark.parametrize("mark", ["[SEP]", "[CLS]", "[PAD]"])
+def test_the_name_of_a_special_token_in_a_text_is_read_as_text(
+    tmp_path: Path, architecture: str, mark: str
+) -> None:
+    model = model_in(write_tiny_classifier(tmp_path, architecture))
+    hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
+    pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
+    for row in model._network.rows(pairs):
+        inner = row["input_ids"][1:-1]
+        # The one between evidence and claim.
+        assert ({0, 1, 2}.intersection(inner), row["input_ids"].count(2)) == ({2}, 2)
+    assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ValueError("All examples must have the same number of <eos> tokens."), "model_failed"),
+        (MemoryError(), "out_of_memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "out_of_memory"),
+    ],
+)
+def test_what_fails_is_one_error_that_names_the_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: str
+) -> None:
+    def fails(*_: object, **__: object) -> Any:
+        raise error
+
+    model = model_in(folder)
+    monkeypatch.setattr(model._network, "logits", fails)
+    with pytest.raises(ModelUnavailable, match=str(folder)) as caught:
+        model.probabilities([(CLAIM, ONE)])
+    assert caught.value.code == code
+    monkeypatch.setattr(AutoModelForSequenceClassification, "from_pretrained", fails)
+    with pytest.raises(ModelUnavailable, match=str(folder)) as caught:
+        model_in(folder).warm_up()
+    assert caught.value.code == code.replace("model_failed", "model_damaged")
+
+
+def test_the_model_computes_on_the_threads_that_are_set(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = torch.get_num_threads()
+    monkeypatch.setattr(runtime, "_threads", 1 if before > 1 else 2)
+    try:
+        model_in(folder).warm_up()
+        assert torch.get_num_threads() == runtime.threads()
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_name_is_the_folders_with_digests_of_its_files_and_the_calibration(
+    folder: Path, tmp_path: Path
+) -> None:
+    files = read_classifier(folder)
+    assert model_in(folder).version == f"my-nli {files.digest[:8]}"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    names = []
+    for temperature in (1.5, 2.0):
+        write_calibration(files, {"temperature": temperature})
+        names.append(model_in(folder).version)
+    assert all(name.startswith(f"my-nli {files.digest[:8]}, calibrated ") for name in names)
+    assert len({*names}) == 2
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert after.pop(CALIBRATION)
+    assert after == before  # the user's own files are as they were
+    other = write_tiny_classifier(tmp_path / "other", texts=["A pier."], seed=1)
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        shutil.copy(other / name, folder / name)
+        with pytest.raises(ModelUnavailable, match="fitted to other weights, labels or tokenizer"):
+            read_calibration(read_classifier(folder))
+        (folder / name).write_bytes(before[name])
+
+
+def test_a_calibration_scales_the_logits_and_searches_may_have_their_own(folder: Path) -> None:
+    files = read_classifier(folder)
+    assert read_calibration(files) == UNCALIBRATED
+    given: dict[str, Any] = {"temperature": 2.0, "bias": [0.0, 0.0, 0.5]}
+    write_calibration(files, given)
+    logits = np.log(own_opinion(folder, CLAIM, ONE))
+    wanted = softmax(logits / 2 + np.array(given["bias"]))
+    for in_search in (False, True):
+        said = model_in(folder, in_search).probabilities([(CLAIM, ONE)])[0]
+        assert said == pytest.approx(wanted, abs=1e-5)
+    searching = {**given, "bias": [0.0, 0.0, 1.75], "verdict": {"alone": 0.75}}
+    write_calibration(files, {**given, "in_search": searching})
+    plain, found = model_in(folder), model_in(folder, in_search=True)
+    assert (plain.verdict_fit, found.verdict_fit) == (VerdictFit(), VerdictFit(alone=0.75))
+    before, after = plain.probabilities(PAIRS), found.probabilities(PAIRS)
+    moved = np.log(after[:, 2] / after[:, 0]) - np.log(before[:, 2] / before[:, 0])
+    assert moved == pytest.approx([1.25] * len(PAIRS), abs=1e-4)
+
+
+@cases("bad_calibrations", "content", "said")
+def test_a_calibration_that_cannot_be_used_is_refused_with_the_command_that_fits_it_again(
+    folder: Path, content: str, said: str
+) -> None:
+    files = read_classifier(folder)
+    (folder / CALIBRATION).write_text(content.replace("DIGEST", files.digest))
+    with pytest.raises(ModelUnavailable, match=said) as caught:
+        read_calibration(files)
+    assert "calibrate --verifier" in caught.value.hint

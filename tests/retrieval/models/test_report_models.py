@@ -1,0 +1,392 @@
+"""The models of the report: what they may be read from, what they give, and their recipe."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save_file
+
+from research.evaluation.evaluate import _models_of
+from research.evaluation.systems import folders_used
+from retrieval.corpora.sources import open_corpus
+from retrieval.errors import IndexUnavailable, ModelUnavailable
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.formats.codes import as_bytes, from_bytes
+from retrieval.models.document_encoders import DOCUMENT_ENCODERS
+from retrieval.models.encoders import EncodableDocument
+from retrieval.models.folders import ModelFolders
+from retrieval.models.papers import report_networks
+from retrieval.models.papers.report_models import (
+    BASE,
+    LOCK,
+    NAMES,
+    QUESTIONS,
+    RELEVANCE,
+    REPORT_MODELS,
+    verify,
+)
+from retrieval.models.papers.report_networks import (
+    LONGEST,
+    DprDocumentEncoder,
+    DprQuestionEncoder,
+    MPNetEncoder,
+    PairClassifier,
+    TextGenerator,
+    TokenLabels,
+    VectorNetwork,
+)
+from retrieval.models.shipped import judge_name, models_digest
+from retrieval.pipeline.assembly import Retriever
+from retrieval.result import claim_result
+from retrieval.types import SUPPORTS, Progress
+from tests.research.training.pages import fever_page
+from tests.retrieval.models.tiny_report import (
+    HIDDEN,
+    distilbert,
+    lock_as_it_is,
+    save,
+    word_pieces,
+)
+from tests.support.cases import cases
+from tests.support.command import Ran, esoteric
+from tests.support.islands import write_source
+from tests.support.json_lines import write_json_lines
+
+TEXT = "Ann Lee drew Skerrow Light."
+CLAIM = "Skerrow Light was designed by Ann Lee."
+LIGHT = EncodableDocument("Skerrow Light", "It is tall. It is red.", ((0, 11), (12, 22)))
+DUNDEE = EncodableDocument("Dundee", "Dundee is a city.", ((0, 17),))
+
+
+@pytest.fixture
+def models(tmp_path: Path, tiny_models: Path) -> Path:
+    """The models for a test that changes them."""
+    return Path(shutil.copytree(tiny_models, tmp_path / "models"))
+
+
+def test_words_are_labelled_whole_with_their_offsets(tiny_models: Path) -> None:
+    assert TokenLabels(tiny_models, NAMES).labelled(TEXT) == [
+        (0, 3, "B-PER"),
+        (4, 7, "I-PER"),
+        (8, 12, "O"),
+        (13, 20, "B-LOC"),
+        (21, 26, "I-LOC"),
+        (26, 27, "O"),
+    ]
+
+
+def test_an_answer_does_not_depend_on_other_questions_of_its_batch(tiny_models: Path) -> None:
+    model = TextGenerator(tiny_models, QUESTIONS)
+    texts = ["answer: Ann Lee context: it", "answer: No context: " + TEXT * 3, "Dundee"]
+    assert model.answers(texts) == [model.answers([text])[0] for text in texts]
+    assert model.answers([]) == []
+
+
+def test_pickled_or_missing_weights_and_code_of_a_folder_are_refused(
+    models: Path, tmp_path: Path
+) -> None:
+    path = models / NAMES.name / "model.safetensors"
+    weights = load_file(path)
+    path.unlink()
+    torch.save(weights, path.with_name("pytorch_model.bin"))
+    lock_as_it_is(models)
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        TokenLabels(models, NAMES).warm_up()
+    path.with_name("pytorch_model.bin").unlink()
+    del weights["classifier.weight"]
+    save_file(weights, path, metadata={"format": "pt"})
+    lock_as_it_is(models)
+    with pytest.raises(ModelUnavailable, match="its weights lack classifier"):
+        TokenLabels(models, NAMES).warm_up()
+
+    folder = models / RELEVANCE.name
+    classes = {"AutoConfig": "code.Config", "AutoModelForSequenceClassification": "code.Model"}
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "made-up", "auto_map": classes}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "code.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    lock_as_it_is(models)
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        PairClassifier(models, RELEVANCE).warm_up()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_classifier_of_another_number_of_labels_is_refused(models: Path) -> None:
+    tokenizer = word_pieces([TEXT], lowercase=True)
+    save(models / RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
+    lock_as_it_is(models)
+    with pytest.raises(ModelUnavailable, match="has 3 labels instead of two"):
+        PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
+
+
+def test_files_that_the_lock_does_not_name_are_refused(models: Path) -> None:
+    folder = models / NAMES.name
+    (folder / ".DS_Store").write_text("")  # hidden files and folders are no part of a model
+    (folder / "onnx").mkdir()
+    TokenLabels(models, NAMES).warm_up()
+    (folder / "adapter_config.json").write_text("{}")
+    with pytest.raises(ModelUnavailable, match=r"names: adapter_config\.json"):
+        TokenLabels(models, NAMES).warm_up()
+    (folder / "adapter_config.json").unlink()
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
+    with pytest.raises(ModelUnavailable, match=r"names: model\.safetensors"):
+        TokenLabels(models, NAMES).warm_up()
+    (models / LOCK).unlink()
+    with pytest.raises(ModelUnavailable, match="is not the one"):
+        TokenLabels(models, NAMES).warm_up()
+
+
+@cases("bad_locks", "lock")
+def test_a_damaged_lock_is_refused(tmp_path: Path, lock: object) -> None:
+    (tmp_path / LOCK).write_text(json.dumps(lock))
+    with pytest.raises(ModelUnavailable, match="is not a lock of models"):
+        TokenLabels(tmp_path, NAMES).warm_up()
+
+
+def test_a_tokenizer_of_sentence_pieces_names_the_package_that_reads_it(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = models / QUESTIONS.name
+    (folder / "tokenizer.json").rename(folder / "spiece.model")
+    lock_as_it_is(models)
+    monkeypatch.setattr(report_networks, "find_spec", lambda name: None)
+    with pytest.raises(ModelUnavailable, match="read by the package sentencepiece") as refused:
+        TextGenerator(models, QUESTIONS).warm_up()
+    assert refused.value.hint.endswith("sentencepiece==0.2.3")
+
+
+def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
+    tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: dict[object, list[float]] = {
+        (LIGHT.title, LIGHT.text): [24, 0],
+        (DUNDEE.title, DUNDEE.text): [0, 10],
+        "Who?": [3, 4],
+    }
+
+    def vectors(self: VectorNetwork, texts: Sequence[object], window: int) -> NDArray[np.float32]:
+        rows = np.zeros((len(texts), HIDDEN), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            row[: len(known[text])] = known[text]
+        return rows
+
+    monkeypatch.setattr(VectorNetwork, "vectors", vectors)
+    encoder = DprDocumentEncoder(tiny_models)
+    documents, _ = encoder.encode_documents([LIGHT, DUNDEE])
+    assert np.linalg.norm(documents, axis=1) == pytest.approx(1)
+    # 24 / 32 = 0.75; eight numbers share what is missing: sqrt((1 - 0.5625) / 8) = 0.2339.
+    assert documents[0, :2] == pytest.approx([0.75, 0])
+    assert documents[0, HIDDEN:] == pytest.approx([0.2339] * 8, abs=1e-4)
+    questions, lengths = DprQuestionEncoder(tiny_models).measured(["Who?"])
+    assert lengths == pytest.approx([5])
+    assert questions[0, :3] == pytest.approx([0.6, 0.8, 0])
+    products = from_bytes(as_bytes(documents)) @ questions[0] * lengths[0] * LONGEST
+    assert products == pytest.approx([72, 40], abs=0.5)
+
+    known[DUNDEE.title, DUNDEE.text] = [0, LONGEST]
+    documents, _ = encoder.encode_documents([DUNDEE])
+    assert documents[0, 1] == pytest.approx(1)
+    known[DUNDEE.title, DUNDEE.text] = [0, 64]
+    with pytest.raises(ModelUnavailable, match=r"a vector of length 64\.0") as refused:
+        encoder.encode_documents([DUNDEE])
+    assert "Set LONGEST in" in refused.value.hint
+
+
+def test_documents_have_vectors_by_title_and_text_and_sentences_have_zeros(
+    tiny_models: Path,
+) -> None:
+    encoder, questions = DprDocumentEncoder(tiny_models), DprQuestionEncoder(tiny_models)
+    assert encoder.query_encoder == questions.name != encoder.name
+    assert encoder.name.startswith("dpr-ctx_encoder-single-nq-base ")
+    assert encoder.dimension == questions.dimension == HIDDEN + 8
+    copy = pickle.loads(pickle.dumps(encoder))  # another process can have it
+    whole, parts = copy.encode_documents([LIGHT, DUNDEE])
+    assert [part.shape for part in parts] == [(2, HIDDEN + 8), (1, HIDDEN + 8)]
+    assert not np.concatenate(parts).any()
+    (alone, _) = encoder.encode_documents([DUNDEE])
+    assert whole[1] == pytest.approx(alone[0], abs=1e-5)
+    other = EncodableDocument("Runde", DUNDEE.text, DUNDEE.sentences)
+    assert encoder.encode_documents([other])[0] != pytest.approx(alone, abs=1e-5)
+    assert encoder.encode_documents([])[0].shape == (0, HIDDEN + 8)
+
+
+def test_similar_sentences_are_compared_by_unit_vectors_and_long_texts_are_cut(
+    tiny_models: Path,
+) -> None:
+    encoder = MPNetEncoder(tiny_models)
+    long = "Skerrow is an island. " * 400
+    found = encoder.encode(["Dundee is a city.", "Skerrow", "Dundee is a city.", long])
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1)
+    assert found[0] == pytest.approx(found[2], abs=1e-6)
+    assert found[0] @ found[1] < 0.9999
+    alone = encoder.encode(["Skerrow"])  # what is read beside it changes nothing
+    assert alone[0] == pytest.approx(found[1], abs=1e-5)
+    documents = DprDocumentEncoder(tiny_models)
+    assert documents.encode_documents([EncodableDocument("A", long, ())])[0].shape[0] == 1
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, unpacked: Path) -> Path:
+    """A home whose index has vectors of DPR."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "models").symlink_to(unpacked)
+    write_source(home / "islands.jsonl")
+    source = f"jsonl:{home / 'islands.jsonl'}"
+    built = run(home, tiny_models, "index", "build", "--source", source, "--vectors", "dpr")
+    assert built.returncode == 0, built.stderr
+    return home
+
+
+def run(home: Path, models: Path, *arguments: object) -> Ran:
+    return esoteric(home, *map(str, arguments), ESOTERIC_REPORT_MODELS=models)
+
+
+def opened(index: Path, unpacked: Path, models: Path | None) -> Retriever:
+    folders = ModelFolders(unpacked, report=models)
+    return Retriever(index, index.parent / "snapshots", threads=2, folders=folders)
+
+
+@pytest.mark.models
+def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
+    home: Path, unpacked: Path, tiny_models: Path
+) -> None:
+    seen: list[Progress] = []
+    retriever = opened(home / "index", unpacked, tiny_models)
+    report = retriever.check(CLAIM, "report", seen.append)
+    document = claim_result(report).document()
+    assert json.loads(json.dumps(document)) == document
+    texts = {entry["id"]: entry["text"] for entry in document["documents"]}
+    assert document["evidence"]
+    for item in document["evidence"]:
+        assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
+    assert (document["recipe"], report.verdict.label, len(report.hops)) == ("report", SUPPORTS, 1)
+    assert any("Looking for: Skerrow Light; Ann Lee" in step.message for step in seen)
+    assert report.questions[-1].text == "Was Skerrow Light designed by Ann Lee?"
+    scores = {ranked.document.title: ranked.score for ranked in report.documents}
+    assert scores["Skerrow Light"] == scores["Ann Lee"] == 1
+    assert all(0.65 <= score <= 1 for score in scores.values())
+
+    retriever = opened(home / "index", unpacked, tiny_models)
+    retriever.warm_up()  # which loads the models of the report, by the index's vectors
+    assert retriever.info().encoder.startswith("dpr-ctx_encoder-single-nq-base ")
+    assert not retriever.stale()
+    with pytest.raises(IndexUnavailable, match=r"not of all-MiniLM-L6-v2") as refused:
+        retriever.check(CLAIM, "combined", lambda progress: None)
+    assert refused.value.hint.startswith("Use --recipe report, or run: ")
+    assert refused.value.hint.endswith("esoteric index encode")
+
+
+@pytest.mark.models
+def test_other_vectors_are_refused_with_the_command_that_makes_those_of_dpr(
+    index: Path, tmp_path: Path, unpacked: Path, tiny_models: Path
+) -> None:
+    write_source(tmp_path / "islands.jsonl")
+    own = EmbeddedIndex(tmp_path / "index")
+    own.build(open_corpus(f"jsonl:{tmp_path / 'islands.jsonl'}"), None)
+    for folder in (index, tmp_path / "index"):
+        retriever = opened(folder, unpacked, tiny_models)
+        with pytest.raises(IndexUnavailable, match=r"not of dpr-question_encoder") as refused:
+            retriever.check(CLAIM, "report", lambda progress: None)
+        assert refused.value.hint.endswith("esoteric index encode --vectors dpr")
+        if folder == index:  # one retriever serves recipes of both kinds
+            found = retriever.check(CLAIM, "esoteric", lambda progress: None)
+            assert found.verdict.label == SUPPORTS
+    own.encode(DOCUMENT_ENCODERS["dpr"](ModelFolders(tmp_path, report=tiny_models)))
+    own.verify()
+
+
+@pytest.mark.models
+@pytest.mark.server
+def test_the_commands_know_an_index_of_dpr_and_add_to_it(
+    home: Path, tiny_models: Path, tmp_path: Path
+) -> None:
+    ended = run(home, tiny_models, "doctor", "--json")
+    findings = {f["subject"]: f for f in json.loads(ended.stdout)["findings"]}
+    assert findings["index"]["works"]
+    assert "vectors of dpr-ctx_encoder-single-nq-base" in findings["index"]["detail"]
+    assert findings["models of the report"]["works"]
+    (tmp_path / "more.jsonl").write_text('{"id": "Runde", "title": "Runde", "text": "An isle."}\n')
+    ended = run(home, tiny_models, "index", "add", "--source", f"jsonl:{tmp_path}/more.jsonl")
+    assert ended.returncode == 0, ended.stderr
+    assert "7 documents" in ended.stdout
+
+
+def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
+    models: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(models / RELEVANCE.name)
+    claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
+    claims = write_json_lines(tmp_path / "claims.jsonl", claim)
+    ended = run(
+        *(tmp_path / "home", models, "evaluate", "--claims", claims),
+        *("--out", tmp_path / "out", "--recipe", "report"),
+    )
+    assert ended.returncode == 1
+    assert f"lacks models of the report: {RELEVANCE.name}." in ended.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
+    models: Path, tmp_path: Path, tiny_models: Path
+) -> None:
+    folders = ModelFolders(tmp_path, report=tiny_models)
+    assert folders_used(["report", "bm25"], folders) == folders
+    assert folders_used(["esoteric", "bm25"], folders) == ModelFolders(tmp_path)
+    with pytest.raises(ModelUnavailable, match="names no folder"):
+        folders_used(["report"], ModelFolders(tmp_path))
+    names = _models_of(["report", "bm25"], folders, {})
+    assert names[0] == judge_name(folders)
+    assert [name.split()[0] for name in names[1:]] == [model.name for model in REPORT_MODELS]
+    assert NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))
+    (models / LOCK).write_bytes((models / LOCK).read_bytes() + b"\n")
+    three = [ModelFolders(tmp_path), folders, ModelFolders(tmp_path, report=models)]
+    assert len({models_digest(one) for one in three}) == 3
+
+
+@pytest.mark.slow
+def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
+    tmp_path: Path, tiny_models: Path
+) -> None:
+    models, data = tmp_path / "models", tmp_path / "fever"
+    shutil.copytree(tiny_models / RELEVANCE.name, models / BASE.name)
+    claims, pages = [], []
+    for number in range(10):
+        sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
+        pages.append(fever_page(f"Light_{number}", *sentences))
+        evidence = [[[number, number, f"Light_{number}", 0]]]
+        claim = {"id": number, "label": "SUPPORTS", "claim": f"Light {number} is red."}
+        claims.append({**claim, "evidence": evidence})
+    write_json_lines(data / "wiki-pages/wiki-001.jsonl", *pages)
+    command = ("train", "distilbert", "--data", data, "--run", tmp_path / "run")
+
+    write_json_lines(data / "train.jsonl", *claims[:9])
+    refused = run(tmp_path / "home", models, *command)
+    assert refused.returncode == 1
+    said = "has 9 claims with their evidence on its pages; ten or more are needed."
+    assert said in refused.stderr
+    assert not (models / RELEVANCE.name).exists()
+
+    write_json_lines(data / "train.jsonl", *claims)
+    made = run(tmp_path / "home", models, *command)
+    assert made.returncode == 0, made.stderr
+    last = made.stdout.splitlines()[-1]
+    assert last.startswith("training claims 8, validation claims 1, test claims 1, loss ")
+    log = [json.loads(line) for line in (tmp_path / "run/log.jsonl").read_text().splitlines()]
+    # The figures of each of the three epochs on the validation claim.
+    assert [line["epoch"] for line in log] == [1, 2, 3]
+    assert {"loss", "accuracy", "precision", "recall"} < log[0].keys()
+    verify(models, RELEVANCE.name)
+    found = PairClassifier(models, RELEVANCE).probabilities([("Light 1 is red.", "It is tall.")])
+    assert found.shape == (1,)
+    again = run(tmp_path / "home", models, *command)
+    assert again.returncode == 1
+    assert "distilbert-relevance has a model already." in again.stderr

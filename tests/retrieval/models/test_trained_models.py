@@ -1,0 +1,347 @@
+"""The shipped models: what NumPy makes of a body's states, and what they are made and known by."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer as Rust
+from torch import nn
+
+from research.benchmarks.torch_network import TorchNetwork
+from research.training.networks.delta import add_delta
+from research.training.networks.joint import JointReader, usefulness
+from research.training.networks.minilm import pair_tokenizer, row_tokenizer, trained_classifier
+from research.training.networks.mpnet import packaged_verifier
+from research.training.networks.mpnet import pair_tokenizer as mpnet_tokenizer
+from research.training.networks.proof import packaged_proof_network, proof_inputs
+from research.training.networks.query import encoded, packaged_query_network
+from retrieval.errors import ModelUnavailable
+from retrieval.models import shipped
+from retrieval.models.arrays import Array
+from retrieval.models.cross_encoders import OF_FIRST, CrossEncoder, VerdictFit
+from retrieval.models.encoders import QueryEncoder
+from retrieval.models.folders import ModelFolders
+from retrieval.models.networks import Tokenizer
+from retrieval.models.own_verifier import read_classifier, write_calibration
+from retrieval.models.packaged import MiniLM
+from retrieval.models.papers.selector import UtilityModel, joint_row, longest_that_fits, pieces
+from retrieval.models.prover import ProofModel, proof_row
+from retrieval.models.shipped import (
+    DENSE,
+    PATH,
+    PROVER,
+    RELEVANCE_MODEL,
+    SELECTOR,
+    VERIFIER,
+    judge_name,
+    minilm_classifier,
+    models_digest,
+    reading_models,
+    relevance_model,
+    verifier,
+)
+from retrieval.models.trained_model import (
+    TrainedModel,
+    heads,
+    read_config,
+    read_difference,
+    trained_body,
+    version_of,
+)
+from retrieval.recipes.recipes import RECIPES
+from retrieval.system.files import digest_of
+from retrieval.types import LABELS
+from tests.retrieval.models.tiny_models import write_tiny_classifier
+
+CLAIM = "Skerrow Light was designed by Ann Lee in 1884."
+DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
+CITY = ("Dundee", "It is a city in Scotland, on the River Tay.")
+PAIRS = [
+    (CLAIM, "Skerrow Light : It was designed by Ann Lee."),
+    (CLAIM, "Dundee : It is a city. [SEP] Skerrow Light : It was never painted, nor lit."),
+]
+
+
+def trained(module: nn.Module, folder: Path) -> None:
+    add_delta(module, folder, read_config(folder)["sha256"])
+    module.train(False)
+
+
+def fed_by(model: TrainedModel, body: nn.Module, padding: int = 0) -> None:
+    """Let the model read the states that PyTorch computes, in float32."""
+    vars(model)["_network"] = TorchNetwork(body, padding)
+
+
+def calibrated(folder: Path, logits: torch.Tensor) -> Array:
+    """Class probabilities of one sentence and of several."""
+    config = read_config(folder)
+    bias = torch.tensor([config.get("bias", [0.0] * len(LABELS))])
+    probabilities: Array = torch.softmax(logits / config["temperature"] + bias, dim=-1).numpy()
+    return probabilities
+
+
+@pytest.mark.models
+def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> None:
+    module, small = trained_classifier(RELEVANCE_MODEL), relevance_model()
+    inputs = pair_tokenizer()(
+        *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
+    )
+    with torch.inference_mode():
+        expected = calibrated(RELEVANCE_MODEL, module(**inputs).logits)
+    fed_by(small, module.distilbert)
+    assert np.allclose(small.probabilities(PAIRS), expected, atol=1e-4)
+
+    module, large = packaged_verifier(unpacked, LABELS), verifier(unpacked, in_search=False)
+    trained(module, VERIFIER)
+    inputs = mpnet_tokenizer(unpacked)(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        logits = module(inputs["input_ids"], inputs["attention_mask"]).logits
+    fed_by(large, module.mpnet, padding=1)
+    assert np.allclose(large.probabilities(PAIRS), calibrated(VERIFIER, logits), atol=1e-4)
+
+
+@pytest.mark.models
+def test_queries_are_encoded_as_by_the_network_in_training() -> None:
+    module, model = packaged_query_network(), QueryEncoder(DENSE)
+    trained(module, DENSE)
+    fed_by(model, module.distilbert)
+    queries = [(CLAIM, []), (CLAIM, [DESIGNED, CITY]), ("Cats sleep.", [CITY])]
+    expected = encoded(module, row_tokenizer(256), queries, 256)
+    assert np.allclose(model.encode(queries), expected, atol=1e-4)
+
+
+@pytest.mark.models
+def test_spans_are_read_as_by_the_network_in_training() -> None:
+    module, model = packaged_proof_network(), ProofModel(PROVER)
+    trained(module, PROVER)
+    fed_by(model, module.distilbert)
+    config = read_config(PROVER)
+    spans = [(0, 13), (18, 26), (30, 37), (41, 45), (45, 45)]
+    window = config["max_tokens"]
+    for evidence in ("Dundee : It is a city. [SEP] Holm : Hm.", "", "oak " * 400):
+        inputs = proof_inputs(row_tokenizer(window), [CLAIM], [spans], [evidence], window)
+        with torch.inference_mode():
+            logits = module(inputs)
+        reading = model.read(CLAIM, spans, evidence)
+        operators = torch.softmax(logits.operators[0] / config["temperature"], dim=-1)
+        assert np.allclose(reading.operators, operators, atol=1e-4)
+        assert reading.seen.tolist() == inputs.span_mask[0].tolist() == [True] * 4 + [False]
+        tokens = len(reading.evidence)
+        for ours, theirs in ((reading.starts, logits.starts), (reading.ends, logits.ends)):
+            assert np.allclose(ours, theirs[0, :, :tokens], atol=1e-3)
+            assert np.isneginf(theirs[0, :, tokens:].numpy()).all()
+        assert reading.evidence.tolist() == inputs.evidence[0, :tokens].tolist()
+        assert reading.offsets.tolist() == inputs.offsets[0, :tokens].tolist()
+
+
+@pytest.mark.models
+def test_sentences_are_selected_as_by_the_network_in_training() -> None:
+    module = JointReader(trained_classifier(RELEVANCE_MODEL))
+    model = UtilityModel(SELECTOR, RELEVANCE_MODEL)
+    trained(module, SELECTOR)
+    fed_by(model, module.distilbert)
+    sentences, relevance = [DESIGNED, CITY, DESIGNED], [0.9, 0.2, 0.0]
+    expected = usefulness(module, row_tokenizer(512), CLAIM, sentences, relevance, 512)
+    assert expected.max() > expected.min() + 0.1
+    assert np.allclose(model.usefulness(CLAIM, sentences, relevance), expected, atol=1e-4)
+
+
+@pytest.mark.models
+def test_a_pair_is_read_as_if_it_were_alone_and_a_long_one_does_not_fit() -> None:
+    model = relevance_model()
+    pairs = [(CLAIM, "Skerrow Light: It was " + "very " * n + "tall.") for n in range(18)]
+    together = model.probabilities(pairs)
+    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
+    assert np.allclose(together[::6], alone, atol=1e-4)
+    assert model.probabilities([]).shape == (0, 3)
+    assert model.fits(*pairs[-1])
+    assert not model.fits(CLAIM, pairs[-1][1] * 20)
+
+
+def changed(tmp_path: Path, **values: object) -> Path:
+    """Copy the relevance model with another configuration."""
+    folder = tmp_path / "relevance"
+    shutil.copytree(RELEVANCE_MODEL, folder)
+    (folder / "config.json").write_text(json.dumps(read_config(folder) | values))
+    return folder
+
+
+@pytest.mark.models
+def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_path: Path) -> None:
+    config = read_config(RELEVANCE_MODEL)
+    supports, refutes, undecided = config.get("bias", [0.0, 0.0, 0.0])
+    in_search = {
+        "temperature": config["temperature"],
+        "bias": [supports, refutes, undecided + 0.5],
+        "verdict": {"together": 0.25, "undecided": -0.5},
+    }
+    folder = changed(tmp_path, in_search=in_search)
+    given, found = (CrossEncoder(folder, MiniLM(), OF_FIRST, way) for way in (False, True))
+    assert given.verdict_fit == VerdictFit()
+    assert found.verdict_fit == VerdictFit(together=0.25, undecided=-0.5)
+    plain, biased = given.probabilities(PAIRS), found.probabilities(PAIRS)
+    moved = np.log(biased[:, 2] / biased[:, 0]) - np.log(plain[:, 2] / plain[:, 0])
+    assert moved == pytest.approx([0.5, 0.5], abs=0.02)
+
+
+def test_a_folder_with_other_labels_or_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="labels of the model") as refused:
+        minilm_classifier(changed(tmp_path, labels=LABELS[::-1]))
+    assert refused.value.code == "model_damaged"
+    for kind in (ProofModel, QueryEncoder):
+        with pytest.raises(ModelUnavailable, match="missing or damaged"):
+            kind(tmp_path)
+    config = {"name": "Selector", "version": "1", "relevance_model": "0", "sha256": "0"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
+        UtilityModel(tmp_path, RELEVANCE_MODEL)
+
+
+MATRIX = "distilbert.transformer.layer.0.ffn.lin1.weight"
+VECTOR = "distilbert.transformer.layer.0.ffn.lin1.bias"
+BASE = {
+    MATRIX: np.ones((3, 2), np.float32),
+    VECTOR: np.ones(3, np.float32),
+    "distilbert.embeddings.word_embeddings.weight": np.ones((2, 2), np.float32),
+}
+EIGHT_BITS = {
+    f"{MATRIX}@left": np.array([[1], [2], [-4]], np.int8),
+    f"{MATRIX}@right": np.array([[10, 20]], np.int8),
+    f"{MATRIX}@scale": np.array([0.5], np.float32),
+    VECTOR: np.array([0.5, 0, -1], np.float16),
+    "classifier.weight": np.array([[7.0]], np.float16),
+}
+
+
+def test_matrices_change_by_the_product_of_two_thin_ones_and_vectors_by_what_is_kept() -> None:
+    made = trained_body(BASE, EIGHT_BITS, Path("models/relevance"))
+    # 1 + 0.5 * (1, 2, -4) * (10, 20)
+    assert made[MATRIX].tolist() == [[6, 11], [11, 21], [-19, -39]]
+    assert made[VECTOR].tolist() == [1.5, 1, 0]
+    assert made.keys() == BASE.keys()
+    assert BASE[MATRIX].tolist() == [[1, 1]] * 3
+    found = heads(EIGHT_BITS)  # what has no base
+    assert (list(found), found["classifier.weight"].dtype) == (["classifier.weight"], np.float32)
+    without_scale = {
+        f"{MATRIX}@left": np.array([[1], [2], [-4]], np.float16),
+        f"{MATRIX}@right": np.array([[0.5, 1]], np.float16),
+    }
+    older = trained_body(BASE, without_scale, Path("models/relevance"))
+    assert older[MATRIX].tolist() == [[1.5, 2], [2, 3], [-1, -3]]
+
+
+def test_a_difference_that_is_not_the_one_that_was_trained_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "delta.safetensors"
+    save_file(EIGHT_BITS, path)
+    read = read_difference(tmp_path, digest_of(path))
+    assert read.keys() == EIGHT_BITS.keys()
+    assert all(np.array_equal(read[name], EIGHT_BITS[name]) for name in read)
+    with pytest.raises(ModelUnavailable, match="not the expected one"):
+        read_difference(tmp_path, "0" * 64)
+    with pytest.raises(ModelUnavailable, match="is missing"):
+        read_difference(tmp_path / "relevance", "0" * 64)
+    other = {"distilbert.transformer.layer.9.ffn.lin1.bias": np.zeros(3, np.float16)}
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        trained_body(BASE, other, Path("models/relevance"))
+
+
+SHORT, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
+
+
+def tokens_of(ids: list[int]) -> list[str]:
+    rust = Rust.from_file(str(MiniLM().tokenizer_file()))
+    return [str(rust.id_to_token(token)) for token in ids]
+
+
+@pytest.mark.models
+def test_spans_and_evidence_are_marked_token_by_token_and_the_evidence_is_cut() -> None:
+    tokenizer = Tokenizer(MiniLM().tokenizer_file(), 192)
+    row = proof_row(tokenizer, SHORT, [(0, 8), (9, 14)], EVIDENCE, 192)
+    assert [row.ids] == tokenizer.pairs([(SHORT, EVIDENCE)])
+    tokens = tokens_of(row.ids)
+    assert tokens[:6] == ["[CLS]", "ole", "berg", "sailed", "[SEP]", "run"]
+    assert row.spans[:, :5].tolist() == [[0, 0.5, 0.5, 0, 0], [0, 0, 0, 1, 0]]
+    assert not row.spans[:, 5:].any()
+    assert row.seen.tolist() == [True, True]
+    of_evidence = [t for t, shown in zip(tokens, row.evidence, strict=True) if shown]
+    assert of_evidence == ["run", "##de", ":", "he", "sailed", ".", "holm", ":", "it", "rains"]
+    start, end = row.offsets[tokens.index("sailed", 5)].tolist()
+    assert EVIDENCE[start:end] == "sailed"
+    cut = proof_row(tokenizer, SHORT, [(0, 8)], EVIDENCE * 100, 12)
+    assert " ".join(tokens_of(cut.ids)) == (
+        "[CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP]"
+    )
+    alone = proof_row(tokenizer, "国" * 500, [(0, 400), (400, 500)], EVIDENCE, 192)
+    assert (len(alone.ids), alone.seen.tolist()) == (192, [True, False])
+    assert not alone.evidence.any()
+
+
+@pytest.mark.models
+def test_every_candidate_has_a_cls_before_it_and_all_fit() -> None:
+    tokenizer = Tokenizer(MiniLM().tokenizer_file(), 512)
+    row = joint_row(tokenizer, "It fell.", [("Light", "It is tall."), ("Pier", "It is.")], 512)
+    assert " ".join(tokens_of(row.ids)) == (
+        "[CLS] it fell . [SEP] [CLS] light : it is tall . [CLS] pier : it is ."
+    )
+    assert row.heads == [5, 12]
+    claim, rest = pieces(tokenizer, "pier " * 400, [("Pier", "oak " * 300)] * 10, 512)
+    # Half of the window for the claim; of the other 256 ten are for [CLS], so 24 for each.
+    assert (len(claim), [len(ids) for ids in rest]) == (256, [24] * 10)
+    assert longest_that_fits([2, 9, 9], 12) == 5  # what the short one leaves goes to the others
+
+
+def test_results_of_other_models_have_another_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "MODELS", tmp_path)
+
+    def ship(name: str, sha256: str) -> str:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
+        return models_digest(ModelFolders(tmp_path))
+
+    one, two, other = ship("relevance", "aa"), ship("path", "aa"), ship("relevance", "bb")
+    assert len({one, two, other}) == 3
+    assert ship("relevance", "aa") == two
+
+    bart = tmp_path / "bart"
+    bart.mkdir()
+    for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
+        (bart / name).write_text("{}")
+    first = models_digest(ModelFolders(tmp_path, bart=bart))
+    (bart / "pytorch_model.bin").write_text("{ }")
+    assert len({two, first, models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
+
+    nli = write_tiny_classifier(tmp_path / "nli")
+    own = ModelFolders(tmp_path, verifier=nli)
+    before = models_digest(own)
+    write_calibration(read_classifier(nli), {"temperature": 1.5})
+    assert len({two, before, models_digest(own)}) == 3
+
+
+def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
+    name = judge_name(ModelFolders(tmp_path))
+    assert name == version_of(read_config(VERIFIER))
+    assert name.startswith("MPNet verifier ")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "folders"),
+    [
+        ("esoteric", [RELEVANCE_MODEL, VERIFIER]),
+        ("m3", [RELEVANCE_MODEL, PATH, VERIFIER]),
+        ("combined", [RELEVANCE_MODEL, PATH, VERIFIER, PROVER]),
+        ("fer", [RELEVANCE_MODEL, VERIFIER, SELECTOR]),
+        ("report", [VERIFIER]),
+    ],
+)
+def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
+    recipe: str, folders: list[Path]
+) -> None:
+    assert reading_models(RECIPES[recipe]) == folders
