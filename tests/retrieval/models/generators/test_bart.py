@@ -16,8 +16,9 @@ from retrieval.models.papers.decoding import Markup, generate
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.generation import TitleGenerator
 from tests.retrieval.models.generators.tiny_bart import write_tiny_bart
-from tests.retrieval.stages.find.test_generation import Named
-from tests.support.evidence import evidence
+from tests.retrieval.stages.test_generation import Named
+from tests.support.evidence import evidence, ranked
+from tests.support.states import state_of
 
 TITLES = [("lamp", "Lamp"), ("lamp_song", "Lamp (song)"), ("oslo", "Oslo"), ("Oslo_2", "Oslo")]
 TEXTS = ["The lamp was made in Oslo.", "Lamp (song) is a song about a [red] lamp.", "Oslo"]
@@ -85,8 +86,9 @@ def test_every_title_is_found_by_a_search_that_is_wide_enough(folder: Path) -> N
         model, model.trie(TITLES), Named("lamp"), RetrievalConfig(generation_beams=10)
     )
     generator.warm_up()
-    leads = [evidence("Lamp", "The lamp was made in Oslo.")]
-    found = generator.generate("The lamp is red.", leads, {"lamp"}, 2)
+    leads = (evidence("Lamp", "The lamp was made in Oslo."),)
+    state = state_of("The lamp is red.", evidence=leads, documents=(ranked("lamp"),))
+    found = generator.expand(state)
     assert {candidate.document_id for candidate in found} == {"lamp_song", "oslo", "Oslo_2"}
     of_oslo = [candidate.score for candidate in found if "slo" in candidate.document_id]
     assert of_oslo[0] == of_oslo[1]
