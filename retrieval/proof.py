@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spacy.tokens import Doc, Token
 
+from retrieval.text.grammar import FINITE, VERBS
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -64,7 +65,6 @@ _LINKS = {"of", "de", "la", "le", "du", "del", "der", "da", "di", "von", "van", 
 _LOOSE_LINKS = {"and", "in", "with", "on", "to", "at", "for", "from", "by", "a", "an", "the"}
 _TIMES = {"DATE", "TIME"}
 _PLACES = {"GPE", "LOC"}
-_FINITE = {"VBD", "VBZ", "VBP", "MD"}
 _RELATIVE = {"WDT", "WP"}
 _PREDICATES = {"acomp", "oprd", "attr"}
 _BEFORE_ITS_HEAD = {"advmod", "quantmod", "npadvmod", "nummod", "neg", "preconj", "expl"}
@@ -127,7 +127,7 @@ class _Phrases:
         """Return the main verb of the group that the word belongs to, if it is in one."""
         while token.i not in self._chunks and token.i - 1 not in self._within_names:
             head = token.head
-            if token.pos_ in {"VERB", "AUX"}:
+            if token.pos_ in VERBS:
                 if token.dep_ not in {"aux", "auxpass", "xcomp", *_PREDICATES} or head == token:
                     return token
             elif token.pos_ == "ADJ":
@@ -141,7 +141,7 @@ class _Phrases:
 
 def _overlooked_verb(doc: Doc) -> int | None:
     """Return the index of a verb that was parsed as a plural noun: "Nordlys stars Liv Holm"."""
-    if any(token.tag_ in _FINITE for token in doc):
+    if any(token.tag_ in FINITE for token in doc):
         return None
     plural = (t.i for t in doc[1:] if t.tag_ == "NNS" and t.is_lower and doc[t.i - 1].tag_ == "NNP")
     return next(plural, None)
@@ -195,7 +195,7 @@ def _covered(doc: Doc, match: re.Match[str]) -> list[int]:
 
 def _within_capitals(doc: Doc) -> Iterator[int]:
     """Yield the same for runs of capitalised words, if capitals mark names in the claim."""
-    verb = next((t for t in doc if t.tag_ in _FINITE and t.is_lower), None)
+    verb = next((t for t in doc if t.tag_ in FINITE and t.is_lower), None)
     for first in doc:
         if not first.text[0].isupper() or first.pos_ == "PRON":
             continue

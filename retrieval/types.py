@@ -89,6 +89,11 @@ class Sentence:
     end: int
     links: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> SentenceKey:
+        """Which sentence of which document it is."""
+        return SentenceKey(self.document_id, self.sentence_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -264,7 +269,7 @@ class Evidence:
     @property
     def key(self) -> SentenceKey:
         """Which sentence of which document it is."""
-        return SentenceKey(self.sentence.document_id, self.sentence.sentence_id)
+        return self.sentence.key
 
     @property
     def score(self) -> float:

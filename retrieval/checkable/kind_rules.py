@@ -15,8 +15,9 @@ from spacy.tokens import Doc, Token
 from retrieval.checkable.given_text import Kind
 from retrieval.errors import ModelUnavailable
 from retrieval.system.fixes import restore_model
+from retrieval.text.grammar import ANY_SUBJECTS, FINITE
 from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
-from retrieval.text.word_forms import ANY_SUBJECTS, word_set
+from retrieval.text.word_forms import lexicon, word_set
 
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
 _TAGS = re.compile(r"(?:https?://|www\.|[#@])\S+")
@@ -53,44 +54,12 @@ _OPINION = re.compile(
     |\bworth\ (?:more|less)\ than\b|\bno\ excuse\b""",
     re.I | re.X,
 )
-_JUDGING = word_set(
-    """
-    absurd absolutely amazing annoying appalling arrogant awful bad beautiful best boring brave
-    brilliant charming clumsy cowardly cruel delightful disgrace disgraceful disgusting dishonest
-    disaster dreadful dull embarrassing excellent exciting fabulous fair fantastic finest garbage
-    good great greatest heartless helpless horrible humble incredible inspiring insult joke
-    joy lovely madness magnificent masterpiece mistake naive nice outrageous overrated pathetic
-    perfect pointless precious promising proud ridiculous rude sad scandal scandalous shame shameful
-    short-sighted silly stunning stupid superb sweet tasteless terrible tragic ugly unacceptable
-    underrated unfair unjust weak wonderful worse worst worthless wrong
-    """
-)
-_SAYING = word_set(
-    """
-    say tell add reply ask explain announce insist warn joke shout laugh argue claim note state
-    stress remember sigh write confirm admit report declare comment recall answer
-    """
-)
+_JUDGING = lexicon("judging")
+_SAYING = lexicon("saying")
 # What somebody does with words that tells nothing else.
-_SPEAKING = word_set(
-    """
-    praise criticise criticize reject condemn welcome thank accuse blame express decline describe
-    call urge speak stress appeal congratulate apologise apologize denounce
-    """
-)
-_GENERIC = word_set(
-    """
-    thing people person way time reason side situation expert critic observer opinion mood point lot
-    story matter truth case fact rest consequence other many some much everyone everybody everything
-    something nothing nobody somebody someone anything anyone explanation difference change end
-    beginning luck bill somewhere while question problem part both this that these those it they we
-    you i there one all here
-    """
-)
-_LIGHT = word_set(
-    "be have do go get know say see come make take happen think mean want seem work hear talk"
-    " depend agree change learn look let give remain guess lead stand pass puzzle surprise follow"
-)
+_SPEAKING = lexicon("speaking")
+_GENERIC = lexicon("generic")
+_LIGHT = lexicon("light_verbs")
 
 
 def kind_by_rules(sentence: Doc) -> Kind:
@@ -110,7 +79,7 @@ def kind_by_rules(sentence: Doc) -> Kind:
         return said
     if _is_imperative(root):
         return "instruction"
-    if not any(_is_finite(token) for token in sentence):
+    if not any(token.tag_ in FINITE for token in sentence):
         return "opinion" if _judges(sentence) else "fragment"
     if _is_forecast(text, root):
         return "forecast"
@@ -156,10 +125,6 @@ def _is_imperative(root: Token) -> bool:
     before = [t for t in root.children if t.i < root.i and t.dep_ not in {"neg", "advmod", "punct"}]
     plain = all(t.lower_ in {"do", "please"} or t.dep_ in {"intj", "dep"} for t in before)
     return plain and (root.tag_ == "VB" or root.i == 0)
-
-
-def _is_finite(token: Token) -> bool:
-    return token.tag_ in {"VBD", "VBZ", "VBP", "MD"}
 
 
 def _is_forecast(text: str, root: Token) -> bool:

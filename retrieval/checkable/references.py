@@ -27,8 +27,8 @@ from retrieval.checkable.mentions import (
     sort_of,
     weight_of,
 )
+from retrieval.text.grammar import SUBJECTS, subject_in, verb_of
 from retrieval.text.statement_cutter import Owner
-from retrieval.text.word_forms import SUBJECTS
 
 _SEXES = {
     **dict.fromkeys(("he", "him", "his"), "he"),
@@ -146,8 +146,7 @@ def _stands_for_something(token: Token) -> bool:
 
 def _named_after(token: Token) -> bool:
     """Return whether the sentence names its subject after this word: "In his memoirs, Blair …"."""
-    root = next(token.doc.sents).root
-    subject = next((t for t in root.children if t.dep_ in SUBJECTS), None)
+    subject = subject_in(next(token.doc.sents).root)
     return owner(token) and subject is not None and token.i < subject.i and subject.pos_ == "PROPN"
 
 
@@ -275,11 +274,7 @@ def _excluded(token: Token, place: int) -> bool:
     if token.dep_ in SUBJECTS:
         return False
     # "Smith met him": somebody else.
-    return other.dep_ in SUBJECTS and other.head == _verb(token)
-
-
-def _verb(token: Token) -> Token:
-    return next((t for t in token.ancestors if t.pos_ in {"VERB", "AUX"}), token)
+    return other.dep_ in SUBJECTS and other.head == (verb_of(token) or token)
 
 
 def _remember(mention: Mention, number: int, known: list[Referent]) -> None:

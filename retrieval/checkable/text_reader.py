@@ -15,9 +15,9 @@ from retrieval.checkable.references import Reference, references_in
 from retrieval.errors import InvalidText
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.text.english import EnglishParser
+from retrieval.text.grammar import subject_in
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
-from retrieval.text.word_forms import SUBJECTS
 
 MOST_SENTENCES = 500
 _LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
@@ -130,8 +130,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
 
 def _leading(sentence: Doc) -> int:
     """Return the length of words such as "Since 1990, " before the subject, 0 without any."""
-    root = next(sentence.sents).root
-    subject = next((t for t in root.children if t.dep_ in SUBJECTS), None)
+    subject = subject_in(next(sentence.sents).root)
     if subject is None or subject.left_edge.i == 0:
         return 0
     before = sentence[: subject.left_edge.i]

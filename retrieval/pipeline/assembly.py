@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,11 +64,11 @@ def _none(name: str) -> OwnCorpus:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """What was opened for several corpora; ``of`` is what it was opened from."""
+    """What was opened to be searched; ``of``: from which corpora beside the default one."""
 
-    of: tuple[tuple[OwnCorpus, str], ...]
     resources: Resources
-    pipelines: dict[Recipe, Pipeline]
+    of: tuple[tuple[OwnCorpus, str], ...] = ()
+    pipelines: dict[Recipe, Pipeline] = field(default_factory=dict)
 
 
 class Retriever:
@@ -103,8 +103,7 @@ class Retriever:
         self._recipes = recipes
         self._own_corpus = own_corpus
         self._together: OrderedDict[tuple[Vectors, tuple[str, ...]], _Opened] = OrderedDict()
-        self._resources: dict[Vectors, Resources] = {}
-        self._pipelines: dict[Recipe, Pipeline] = {}
+        self._alone: dict[Vectors, _Opened] = {}
         self._index: Index | None = None
         self._info: IndexInfo | None = None
         self._version = ""
@@ -118,7 +117,7 @@ class Retriever:
             IndexUnavailable: there is no index, or it cannot be used.
             ModelUnavailable: a model is missing or damaged.
         """
-        self._opened(recipe or self.usual()).warm_up()
+        self._pipeline(recipe or self.usual()).warm_up()
 
     def usual(self) -> Recipe:
         """Return the recipe for claims that name none: the default one, or one for these vectors.
@@ -131,30 +130,23 @@ class Retriever:
         info = open_index(self._location, self._snapshots).open(None).info()
         return self._recipes[runnable(self._recipes, info.encoder, self._folders).usual]
 
-    def _opened(self, recipe: Recipe) -> Pipeline:
-        if recipe not in self._pipelines:
-            resources = self._resources_with(recipe.vectors)
-            self._pipelines[recipe] = pipeline_over(resources, recipe, self._explainer)
-        return self._pipelines[recipe]
-
-    def _resources_with(self, vectors: Vectors) -> Resources:
-        if vectors not in self._resources:
-            if not self._resources:
-                runtime.use_threads(self._threads)
-                runtime.keep_in(self._folders.networks)
-            index = open_index(self._location, self._snapshots)
-            version = index.version()
-            store, encoder = self._opened_index(index, vectors)
-            self._resources[vectors] = resources_over(store, encoder, self._folders)
-            self._info = store.info()
-            if self._index is None:
-                self._index, self._version = index, version
-        return self._resources[vectors]
+    def _default(self, vectors: Vectors) -> Resources:
+        """Open the default corpus."""
+        if not self._alone:
+            runtime.use_threads(self._threads)
+            runtime.keep_in(self._folders.networks)
+        index = open_index(self._location, self._snapshots)
+        version = index.version()
+        store, encoder = self._opened_index(index, vectors)
+        self._info = store.info()
+        if self._index is None:
+            self._index, self._version = index, version
+        return resources_over(store, encoder, self._folders)
 
     def info(self) -> IndexInfo:
         """Return the contents of the opened index; raises what ``warm_up`` raises."""
         if self._info is None:
-            self._opened(self.usual())
+            self._opened(self.usual().vectors)
         assert self._info is not None
         return self._info
 
@@ -196,12 +188,7 @@ class Retriever:
         corpora: tuple[str, ...] | None = None,
     ) -> Report:
         """Check one claim by a recipe, which need not be one of the shipped; see ``check``."""
-        if corpora is None or corpora == (DEFAULT_CORPUS,):
-            return self._opened(recipe).check(claim, on_progress)
-        opened = self._opened_together(recipe.vectors, corpora)
-        if recipe not in opened.pipelines:
-            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
-        return opened.pipelines[recipe].check(claim, on_progress)
+        return self._pipeline(recipe, corpora).check(claim, on_progress)
 
     def nearest(
         self, query: str, limit: int, corpora: tuple[str, ...] | None = None
@@ -212,18 +199,30 @@ class Retriever:
 
         Raises what ``warm_up`` and ``own_corpus`` raise.
         """
-        resources = self._resources_with(self.usual().vectors)
-        if corpora is not None and corpora != (DEFAULT_CORPUS,):
-            resources = self._opened_together(self.usual().vectors, corpora).resources
-        dpr, models = self.usual().vectors == "dpr", resources.models
+        usual = self.usual().vectors
+        resources = self._opened(usual, corpora).resources
+        dpr, models = usual == "dpr", resources.models
         vectors = models.dpr.encode([query]) if dpr else models.queries.encode([(query, [])])
         (found,) = resources.store.nearest_sentences(vectors, limit)
         documents = resources.store.documents([match.key.document_id for match in found])
         return list(zip(found, documents, strict=True))
 
-    def _opened_together(self, vectors: Vectors, names: tuple[str, ...]) -> _Opened:
-        """Return what is open of several corpora, opened again where one of them has changed."""
-        base = self._resources_with(vectors)
+    def _pipeline(self, recipe: Recipe, corpora: tuple[str, ...] | None = None) -> Pipeline:
+        opened = self._opened(recipe.vectors, corpora)
+        if recipe not in opened.pipelines:
+            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
+        return opened.pipelines[recipe]
+
+    def _opened(self, vectors: Vectors, names: tuple[str, ...] | None = None) -> _Opened:
+        """Return what is open of these corpora, opened again where one of them has changed.
+
+        Without ``names`` it is the default one, which stays as it was opened (``stale``).
+        """
+        if vectors not in self._alone:
+            self._alone[vectors] = _Opened(self._default(vectors))
+        if names is None or names == (DEFAULT_CORPUS,):
+            return self._alone[vectors]
+        base = self._alone[vectors].resources
         own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
         of = tuple((one, open_index(one.index, self._snapshots).version()) for one in own)
         key = (vectors, names)
@@ -232,7 +231,7 @@ class Retriever:
             asked = base.models.dpr if vectors == "dpr" else base.models.encoder
             views = [(one, self._own_view(one, asked.name)) for one in own]
             default = base.store if DEFAULT_CORPUS in names else None
-            opened = _Opened(of, replace(base, store=_together(default, views)), {})
+            opened = _Opened(replace(base, store=_together(default, views)), of)
             self._together[key] = opened
             while len(self._together) > _MOST_OPEN:
                 self._together.popitem(last=False)
@@ -316,9 +315,7 @@ def pipeline_over(
     with leave_out_torch():
         from retrieval.pipeline.check import Pipeline, stages_of
         from retrieval.pipeline.claim_parser import ClaimParser, Spelling
-        from retrieval.pipeline.not_settled import WhyNotSettled
 
-    stages = stages_of(recipe, resources)
-    parser = ClaimParser(resources.models.parser, Spelling(resources.store))
     store = resources.store
-    return Pipeline(recipe, stages, parser, store.info(), explainer, WhyNotSettled(store))
+    parser = ClaimParser(resources.models.parser, Spelling(store))
+    return Pipeline(recipe, stages_of(recipe, resources), parser, store, explainer)

@@ -31,11 +31,11 @@ from importlib import import_module
 from typing import Any
 
 from retrieval.errors import UnknownRecipe
-from retrieval.index.interface import IndexInfo
+from retrieval.index.interface import DocumentStore
 from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
-from retrieval.pipeline.not_settled import WhyNotSettled
+from retrieval.pipeline.not_settled import why_not_settled
 from retrieval.recipes.recipes import Recipe, stage_of
 from retrieval.recipes.stage_records import FIRST, HOP, NEXT, Form, record_of
 from retrieval.stages.decide.verdict import disagreement
@@ -181,20 +181,18 @@ class Pipeline:
         recipe: Recipe,
         stages: Mapping[str, Stage],
         parser: ClaimParser,
-        corpus: IndexInfo,
+        store: DocumentStore,
         explainer: Explains | None = None,
-        why_not_settled: WhyNotSettled | None = None,
     ) -> None:
         """``stages`` are those that the recipe names, and "next"; ``warm_up`` loads their models.
 
-        ``corpus`` describes the corpus that they search. ``explainer`` asks a language model after
-        the last hop. ``why_not_settled`` asks the corpus about the names of undecided claims.
+        ``store`` is what they search. ``explainer`` asks a language model after the last hop.
         """
         self._recipe = recipe
         self._stages = stages
         self._parser = parser
-        self._why_not_settled = why_not_settled
-        self._corpus = corpus
+        self._store = store
+        self._corpus = store.info()
         self._explainer = explainer
 
     def warm_up(self) -> None:
@@ -255,8 +253,24 @@ class Pipeline:
             *([_SLOW] if stopped == "time" else []),
             *explained,
         )
-        report = self._report(state, verdict, notices, usage, clock.seconds())
-        return replace(report, claim=one.statement.text)
+        undecided = verdict.label == NOT_ENOUGH_INFO
+        return Report(
+            claim=one.statement.text,
+            recipe=recipe.name,
+            notices=notices,
+            corpus=self._corpus.as_corpus(),
+            verdict=verdict,
+            evidence=state.evidence,
+            documents=state.ranked_documents(),
+            questions=state.questions,
+            proof=state.proof,
+            hops=state.hops,
+            seconds=clock.seconds(),
+            usage=usage,
+            not_settled=why_not_settled(self._store, state) if undecided else None,
+            retrieved=state.retrieved(),
+            recipe_digest=recipe.digest,
+        )
 
     def _run(self, names: Sequence[str], state: ClaimState, clock: _Clock) -> ClaimState:
         """Run stages one after the other; a listener may cancel between two of them."""
@@ -293,33 +307,6 @@ class Pipeline:
             explained.verdict, disagreement=disagreement(explained.verdict, state.evidence)
         )
         return verdict, explained.usage, explained.notices
-
-    def _report(
-        self,
-        state: ClaimState,
-        verdict: Verdict,
-        notices: tuple[str, ...],
-        usage: Usage | None,
-        seconds: dict[str, float],
-    ) -> Report:
-        corpus, why = self._corpus, self._why_not_settled
-        return Report(
-            claim=state.claim,
-            recipe=self._recipe.name,
-            notices=notices,
-            corpus=corpus.as_corpus(),
-            verdict=verdict,
-            evidence=state.evidence,
-            documents=state.ranked_documents(),
-            questions=state.questions,
-            proof=state.proof,
-            hops=state.hops,
-            seconds=seconds,
-            usage=usage,
-            not_settled=why.of(state) if why and verdict.label == NOT_ENOUGH_INFO else None,
-            retrieved=state.retrieved(),
-            recipe_digest=self._recipe.digest,
-        )
 
 
 class _Clock:

@@ -18,10 +18,11 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.title_trie import TitleTokenizer
 from retrieval.text.clause import as_statement
 from retrieval.text.english import EnglishParser
+from retrieval.text.grammar import SUBJECTS, VERBS
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
 from retrieval.text.plain_form import as_sentence
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
-from retrieval.text.word_forms import SUBJECTS, edit_distance
+from retrieval.text.word_forms import edit_distance
 from retrieval.types import PhraseSearch
 
 _SHORTEST = 5  # letters; among shorter words too many are near each other (Elba, Elbe, Ebla)
@@ -212,7 +213,6 @@ def _tokenizer() -> TitleTokenizer:
 
 _PRONOUNS = {"he", "she", "it", "they"}
 _WEATHER = {"rain", "snow", "hail", "freeze", "thunder"}
-_VERBS = {"AUX", "VERB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,25 +268,16 @@ class ClaimParser:
             read = replace(read, notices=(*read.notices, NAMELESS))
         owners = owners_in(parsed)
         cut = statements(parsed, self._english, owners)
+        others = _without(read, SEVERAL).notices
         if len(cut) == 1:
             if makes_several(parsed, self._english):
-                read = replace(read, notices=(*_without(read, SEVERAL).notices, SEVERAL))
+                read = replace(read, notices=(*others, SEVERAL))
             whole = replace(cut[0], text=read.text, end=len(read.text))
             return ParsedClaim(read, (ParsedStatement(whole, parsed),), suggestion)
-        replaced = tuple(_replaced(cut, owners, read.text))
-        read = replace(
-            _without(read, SEVERAL), notices=(*replaced, *_without(read, SEVERAL).notices)
-        )
-        return ParsedClaim(
-            read,
-            tuple(
-                ParsedStatement(
-                    replace(one, end=min(one.end, len(read.text))), self._english.parse(one.text)
-                )
-                for one in cut
-            ),
-            suggestion,
-        )
+        read = replace(read, notices=(*_replaced(cut, owners, read.text), *others))
+        inside = (replace(one, end=min(one.end, len(read.text))) for one in cut)
+        made = tuple(ParsedStatement(one, self._english.parse(one.text)) for one in inside)
+        return ParsedClaim(read, made, suggestion)
 
     def _spelt_as_the_corpus(self, read: ReadClaim) -> ReadClaim:
         if self._spelling is None:
@@ -323,7 +314,7 @@ def _says_nothing(parsed: Doc) -> bool:
     The parser takes some verbs for nouns ("Daag stars Vanisri"), but no first word, and without an
     ending only one after a plural ("Kettles boil water").
     """
-    if not parsed.has_annotation("DEP") or any(token.pos_ in _VERBS for token in parsed):
+    if not parsed.has_annotation("DEP") or any(token.pos_ in VERBS for token in parsed):
         return False
     words = [token for token in parsed if token.is_alpha]
     ends_in_thing = bool(words) and words[-1].pos_ in ("NOUN", "PROPN")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeVar
 
 from retrieval.text.statement_cutter import CutStatement
@@ -61,9 +62,8 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
     """
     if len(checked) == 1:
         return checked[0].report
-    moved = [
-        _renumbered(one, hops) for one, hops in zip(checked, _hops_before(checked), strict=True)
-    ]
+    hops_before = accumulate((len(one.report.hops) for one in checked), initial=0)
+    moved = [_renumbered(one, hops) for one, hops in zip(checked, hops_before, strict=False)]
     reports = [one.report for one in moved]
     evidence = _merged_evidence(reports)
     numbers = {item.key: number for number, item in enumerate(evidence, 1)}
@@ -112,11 +112,6 @@ def _not_settled(checked: Sequence[Checked]) -> NotSettled:
     )
 
 
-def _hops_before(checked: Sequence[Checked]) -> list[int]:
-    counts = [len(one.report.hops) for one in checked]
-    return [sum(counts[:number]) for number in range(len(counts))]
-
-
 def _renumbered(one: Checked, before: int) -> Checked:
     """Return the report with its hops numbered from ``before`` on, and its parts in the claim."""
     report, statement = one.report, one.statement
@@ -148,12 +143,12 @@ def _merged_evidence(reports: Sequence[Report]) -> tuple[Evidence, ...]:
 def _merged_documents(
     reports: Sequence[Report], evidence: Sequence[Evidence]
 ) -> tuple[RankedDocument, ...]:
+    """Return each document once: those of the evidence first, in its order."""
     merged: dict[str, RankedDocument] = {}
     for ranked in (ranked for report in reports for ranked in report.documents):
         merged.setdefault(ranked.document.id, ranked)
-    with_evidence = dict.fromkeys(item.sentence.document_id for item in evidence)
-    first = [merged[document_id] for document_id in with_evidence if document_id in merged]
-    return (*first, *(ranked for name, ranked in merged.items() if name not in with_evidence))
+    first = dict.fromkeys(item.sentence.document_id for item in evidence)
+    return tuple(merged[name] for name in {**first, **merged} if name in merged)
 
 
 def _retrieved(found: Iterable[Retrieved]) -> Retrieved:

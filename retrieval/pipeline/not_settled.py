@@ -15,56 +15,47 @@ from retrieval.types import NotSettled, Offsets, PhraseSearch
 _SHORTEST = 3  # letters; shorter words are abbreviations that are written in several ways
 
 
-class WhyNotSettled:
-    """Asks an index about the names of claims that are not settled."""
+def why_not_settled(store: DocumentStore, state: ClaimState) -> NotSettled:
+    """Return why the claim of ``state`` is not settled; ``store`` is asked about its names."""
+    subject = subject_of(state.parsed)
+    start = state.claim.find(subject.text)
+    words = (start, start + len(subject.text))
+    absent = tuple(_absent(store, state, subject, range(*words)))
+    about = tuple(
+        ranked.document.id for ranked in state.documents if subject.is_titled(ranked.document.title)
+    )
+    # What has a document of its own is not missing.
+    known = [*absent, *([words] if about else [])]
+    missing = (part for part in uncovered(state) if not any(_meet(part, one) for one in known))
+    return NotSettled(absent, tuple(missing), about)
 
-    def __init__(self, store: DocumentStore) -> None:
-        """Search ``store``."""
-        self._store = store
 
-    def of(self, state: ClaimState) -> NotSettled:
-        """Return why the claim of ``state`` is not settled."""
-        subject = subject_of(state.parsed)
-        start = state.claim.find(subject.text)
-        words = (start, start + len(subject.text))
-        absent = tuple(self._absent(state, subject, words))
-        about = tuple(
-            ranked.document.id
-            for ranked in state.documents
-            if subject.is_titled(ranked.document.title)
-        )
-        # What has a document of its own is not missing.
-        known = [*absent, *([words] if about else [])]
-        return NotSettled(
-            absent,
-            tuple(part for part in uncovered(state) if not any(_meet(part, one) for one in known)),
-            about,
-        )
+def _absent(
+    store: DocumentStore, state: ClaimState, subject: Subject, about: range
+) -> Iterator[Offsets]:
+    """Yield the names that no text contains, in the order of the claim.
 
-    def _absent(self, state: ClaimState, subject: Subject, where: Offsets) -> Iterator[Offsets]:
-        """Yield the names that no text contains, in the order of the claim.
+    A name is absent if one of its words is. The name of the subject is so too if its words
+    occur only apart, and no sentence that was read is about it.
+    """
+    words = [token for token in state.parsed if _may_be_absent(token, about)]
+    in_corpus = dict(zip(words, _in_corpus(store, [[token] for token in words]), strict=True))
+    elsewhere = not subject.is_in([item.as_read for item in state.evidence])
+    for name in _names(words):
+        apart = elsewhere and name[0].idx in about
+        doubtful = apart or not all(in_corpus[token] for token in name)
+        if doubtful and not any(_in_corpus(store, [name])):
+            yield name[0].idx, name[-1].idx + len(name[-1])
 
-        A name is absent if one of its words is. The name of the subject is so too if its words
-        occur only apart, and no sentence that was read is about it.
-        """
-        about = range(*where)
-        words = [token for token in state.parsed if _may_be_absent(token, about)]
-        in_corpus = dict(zip(words, self._in_corpus([[token] for token in words]), strict=True))
-        elsewhere = not subject.is_in([item.as_read for item in state.evidence])
-        for name in _names(words):
-            apart = elsewhere and name[0].idx in about
-            doubtful = apart or not all(in_corpus[token] for token in name)
-            if doubtful and not any(self._in_corpus([name])):
-                yield name[0].idx, name[-1].idx + len(name[-1])
 
-    def _in_corpus(self, names: Sequence[Sequence[Token]]) -> list[bool]:
-        """Return for each name whether a text has it, or it is a title."""
-        forms = [_forms(name) for name in names]
-        found = self._store.phrase_matches([PhraseSearch(one, 1) for one in forms])
-        return [
-            bool(matches) or bool(self._store.title_matches(form))
-            for form, matches in zip(forms, found, strict=True)
-        ]
+def _in_corpus(store: DocumentStore, names: Sequence[Sequence[Token]]) -> list[bool]:
+    """Return for each name whether a text has it, or it is a title."""
+    forms = [_forms(name) for name in names]
+    found = store.phrase_matches([PhraseSearch(one, 1) for one in forms])
+    return [
+        bool(matches) or bool(store.title_matches(form))
+        for form, matches in zip(forms, found, strict=True)
+    ]
 
 
 def _may_be_absent(token: Token, about: range) -> bool:

@@ -18,6 +18,8 @@ from functools import cache
 import pint
 from text_to_num import text2num
 
+from retrieval.text.word_forms import meanings
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -199,30 +201,8 @@ def _step(value: Decimal) -> float:
     return float(10.0**exponent)
 
 
-_METRIC = {
-    "kilometre": "kilo", "kilometer": "kilo", "centimetre": "centi", "centimeter": "centi",
-    "millimetre": "milli", "millimeter": "milli", "metre": "", "meter": "",
-}  # fmt: skip
-_PLAIN = {
-    **{name: f"{prefix}meter" for name, prefix in _METRIC.items()},
-    "km": "kilometer", "cm": "centimeter", "mm": "millimeter", "m": "meter",
-    "mile": "mile", "mi": "mile", "feet": "foot", "foot": "foot", "ft": "foot", "inch": "inch",
-    "inche": "inch", "yard": "yard", "nautical mile": "nautical_mile", "light-year": "light_year",
-    "light year": "light_year", "astronomical unit": "astronomical_unit",
-    "AU": "astronomical_unit", "hectare": "hectare", "ha": "hectare", "acre": "acre",
-    "litre": "liter", "liter": "liter", "millilitre": "milliliter", "milliliter": "milliliter",
-    "kilogram": "kilogram", "kilogramme": "kilogram", "kilo": "kilogram", "kg": "kilogram",
-    "gram": "gram", "gramme": "gram", "g": "gram", "tonne": "metric_ton", "t": "metric_ton",
-    "metric tonne": "metric_ton", "metric ton": "metric_ton", "long ton": "long_ton",
-    "lb": "pound", "lbs": "pound", "ounce": "ounce",
-    "second": "second", "minute": "minute", "hour": "hour", "day": "day", "week": "week",
-    "month": "month", "year": "year", "decade": "decayear",
-    "century": "century", "centurie": "century", "mph": "mile / hour",
-    "km/h": "kilometer / hour", "kph": "kilometer / hour", "m/s": "meter / second",
-    "km/s": "kilometer / second", "knot": "knot",
-    "kilowatt": "kilowatt", "megawatt": "megawatt", "gigawatt": "gigawatt", "kW": "kilowatt",
-    "MW": "megawatt", "GW": "gigawatt",
-}  # fmt: skip
+_METRIC = meanings("metric")
+_PLAIN = {**{name: f"{prefix}meter" for name, prefix in _METRIC.items()}, **meanings("units")}
 _SQUARES = {
     f"{square} {name}": f"{unit} ** 2"
     for name, unit in (*((name, f"{prefix}meter") for name, prefix in _METRIC.items()),
@@ -257,20 +237,9 @@ _TEMPERATURES = {
 }
 _UNITS = {**_PLAIN, **_SQUARES, **_POWERS, **_CUBES, **_SPEEDS, **_TEMPERATURES}
 PERCENT = "percent"
-_OWN = {
-    "%": PERCENT, "per cent": PERCENT, "percent": PERCENT,
-    "percentage point": "percentage points", "ton": "ton", "gallon": "gallon", "pint": "pint",
-    "stone": "stone", "pound": "pound",
-    "US dollar": "US dollar", "Canadian dollar": "Canadian dollar",
-    "Australian dollar": "Australian dollar", "dollar": "dollar", "euro": "euro",
-    "cent": "cent", "penny": "penny", "pence": "penny", "franc": "franc", "yen": "yen",
-    "rupee": "rupee", "crown": "crown", "kronor": "krona", "kroner": "krone", "rouble": "rouble",
-    "ruble": "rouble", "yuan": "yuan", "peso": "peso",
-}  # fmt: skip
-_SYMBOLS = {
-    "$": "dollar", "US$": "US dollar", "C$": "Canadian dollar", "A$": "Australian dollar",
-    "€": "euro", "£": "pound sterling", "¥": "yen",
-}  # fmt: skip
+_OWN = meanings("own_units")
+_SYMBOLS = meanings("currency_signs")
+_DIMENSIONS = meanings("dimensions")
 # An abbreviation in this case only, and never with an "s": "6 has" is no area.
 _CASED = {"m", "g", "t", "kW", "MW", "GW", "mi", "ha", "AU"}
 _NAMES = sorted((*_UNITS, *_OWN), key=len, reverse=True)
@@ -278,11 +247,6 @@ _AFTER = re.compile(
     r"[ \u00a0-]?(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")s?(?![\w²³/])", re.IGNORECASE
 )
 _SIGN_BEFORE = re.compile(r"(?:US\$|C\$|A\$|[$€£¥]) ?$")
-_DIMENSIONS = {
-    "[length]": "length", "[length] ** 2": "area", "[length] ** 3": "volume", "[mass]": "mass",
-    "[time]": "time", "[length] / [time]": "speed", "[temperature]": "temperature",
-    "[mass] * [length] ** 2 / [time] ** 3": "power",
-}  # fmt: skip
 TEMPERATURE = "temperature"
 
 

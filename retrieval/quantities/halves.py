@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from retrieval.quantities.amounts import TEMPERATURE, Interval
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, in_unit
-from retrieval.text.word_forms import SUBJECTS
+from retrieval.text.grammar import SUBJECTS
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:

@@ -18,67 +18,16 @@ from retrieval.quantities.amounts import PERCENT, Interval, point
 from retrieval.quantities.halves import Filling, at_date, fillings
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
-from retrieval.text.word_forms import stem, word_set
+from retrieval.text.grammar import VERBS, verb_of
+from retrieval.text.word_forms import lexicon, stem
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 
-RISKS = word_set(
-    """
-    not n't no never none nobody nothing neither nor without hardly barely deny denied false
-    falsely wrong wrongly incorrect incorrectly mistake mistaken mistakenly error myth hoax
-    rumour rumor allege alleged allegedly suppose supposed supposedly purport purported reputed
-    reputedly propose proposed plan planned intend intended expect expected hope aim target
-    predict predicted forecast project projected would could may might should shall will if
-    unless whether legend legendary fictional instead rather formerly previously
-    initially originally once correct correction dispute disputed doubt claim claimed believe
-    believed unlike except although though but yet however ask question according
-    argue argued argues insist insisted insists boast boasted boasts advertise advertised
-    advertises promise promised promises rest remainder
-    """
-)
-"""Words of denials, hedges, plans, corrections and reports, after which a quantity may not be so,
-and of a remainder, whose quantity follows from another one."""
-
-STATES = word_set(
-    """
-    amount be comprise contain cost cover extend feature have hold include last measure number
-    possess reach rise run span stand stretch total weigh
-    """
-)
-"""Verbs, by their base forms, that say only what something is, has or measures."""
-
-ONCE = word_set(
-    """
-    abolish arrive assassinate bear begin build collapse complete create crown debut dedicate die
-    discover dissolve end erect establish finish form found inaugurate invent launch marry open
-    premiere publish release sign sink start
-    """
-)
-"""Verbs, by their base forms, of what happens to a thing once, so that it has one date."""
-
-_ATTRIBUTES = {
-    "height": "height high tall elevation altitude rise summit",
-    "length": "length long",
-    "width": "width wide broad",
-    "depth": "depth deep",
-    "thickness": "thickness thick",
-    "diameter": "diameter",
-    "distance": "distance away far",
-    "area": "area cover",
-    "weight": "weight weigh heavy mass",
-    "speed": "speed fast velocity",
-    "age": "age aged old",
-    "duration": "duration last",
-    "price": "price cost",
-    "population": "people inhabitant resident population person live home",
-}
-ATTRIBUTE_OF = {word: name for name, words in _ATTRIBUTES.items() for word in words.split()}
-"""What is measured, by the words that say so, in their base forms."""
-
-
+_RISKS, _STATING, _ONCE = lexicon("risks"), lexicon("stating"), lexicon("happening_once")
+_ATTRIBUTES = lexicon("attributes")
 _REPORTED = re.compile(r"\b(?:says?|said|tells?|told) (?:\w+ )?that\b")
 _BRACKETS = re.compile(r"(?<!\s)\s*\([^)]*+(?:\)|\Z)")
 
@@ -90,7 +39,7 @@ def words_of(title: str) -> set[str]:
 
 def happens_once(verb: Token) -> bool:
     """Return whether what a verb says happens to a thing once, so that it has one date."""
-    return verb.lemma_.lower() in ONCE
+    return verb.lemma_.lower() in _ONCE
 
 
 def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bool:
@@ -105,7 +54,7 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
         return True
     places = [(item.start, item.end) for item in items]
     return any(
-        form in RISKS and form not in allowed
+        form in _RISKS and form not in allowed
         for token in doc
         if token.is_sent_start or (token.pos_ != "PROPN" and token.ent_type_ != "DATE")
         if not _adds_a_word(token)
@@ -117,14 +66,12 @@ def is_risky(doc: Doc, items: Iterable[Quantity], allowed: frozenset[str]) -> bo
 def _adds_a_word(token: Token) -> bool:
     """Return whether "but" adds what is no statement and no number: "heavy but slow"."""
     after = token.doc[token.i + 1 : token.sent.end]
-    return token.lower_ == "but" and not any(
-        one.like_num or one.pos_ in ("VERB", "AUX") for one in after
-    )
+    return token.lower_ == "but" and not any(one.like_num or one.pos_ in VERBS for one in after)
 
 
 def is_risky_title(title: str) -> bool:
     """Return whether a title says that the text below it asks or corrects something."""
-    return "?" in title or bool(set(re.findall(r"\w+", title.lower())) & RISKS)
+    return "?" in title or bool(set(re.findall(r"\w+", title.lower())) & _RISKS)
 
 
 def quoted(doc: Doc, item: Quantity) -> bool:
@@ -138,11 +85,6 @@ def head_of(doc: Doc, item: Quantity) -> Token:
     span = doc.char_span(item.start, item.end, alignment_mode="expand")
     assert span is not None
     return span.root
-
-
-def verb_of(token: Token) -> Token | None:
-    """Return the verb that a word belongs to."""
-    return next((one for one in token.ancestors if one.pos_ in ("VERB", "AUX")), None)
 
 
 _LEAST = 0.5  # probability that a sentence supports the restated claim
@@ -203,7 +145,7 @@ def _is_of_an_object(number: Token) -> bool:
     while number.dep_ in ("nummod", "quantmod", "compound"):
         number = number.head
     return any(
-        thing.dep_ in ("dobj", "pobj") and thing.lemma_.lower() not in ATTRIBUTE_OF
+        thing.dep_ in ("dobj", "pobj") and thing.lemma_.lower() not in _ATTRIBUTES
         for thing in number.ancestors
         if thing.pos_ in ("NOUN", "PROPN")
     )
@@ -350,6 +292,6 @@ def _may_be_of_a_part(verb: Token | None, claimed: Quantity, found: Quantity) ->
     """
     if found.core.high >= claimed.core.high and found.core.high >= claimed.core.low:
         return False
-    if verb is None or claimed.dimension == "time" or verb.lemma_.lower() not in STATES:
+    if verb is None or claimed.dimension == "time" or verb.lemma_.lower() not in _STATING:
         return True
     return claimed.dimension.startswith(COUNT) and claimed.dimension != f"{COUNT}people"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeAlias
@@ -33,6 +33,7 @@ from retrieval.models.title_trie import TitleTrie
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
+from retrieval.types import Opinion
 
 
 class Models:
@@ -122,15 +123,11 @@ class Step(NamedTuple):
     message: str
 
 
-class Stage(Protocol):
-    """One step of checking a claim.
-
-    ``docs/stages.md`` shows how to write one and how a recipe names it. A stage stores nothing
-    about a claim; its results are in the state that it returns.
-    """
+class Warm(Protocol):
+    """What is made with models."""
 
     def warm_up(self) -> None:
-        """Load the models that the stage was made with; cheap if they are loaded already.
+        """Load these models; cheap if they are loaded already.
 
         Raises:
             ModelUnavailable: a model is missing or damaged.
@@ -139,9 +136,23 @@ class Stage(Protocol):
             if hasattr(part, "warm_up"):
                 part.warm_up()
 
+
+class Stage(Warm, Protocol):
+    """One step of checking a claim.
+
+    ``docs/stages.md`` shows how to write one and how a recipe names it. A stage stores nothing
+    about a claim; its results are in the state that it returns.
+    """
+
     def run(self, state: ClaimState) -> Step:
         """Return the state with the results of this stage."""
         ...
+
+
+def opinions(model: EvidenceModel, claim: str, texts: Iterable[str]) -> list[Opinion]:
+    """Return what a model says of a claim and each of these texts."""
+    rows = model.probabilities([(claim, text) for text in texts]).tolist()
+    return [(supports, refutes, neither) for supports, refutes, neither in rows]
 
 
 Makers: TypeAlias = Mapping[str, Callable[[Resources, RetrievalConfig], Stage]]

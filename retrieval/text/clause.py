@@ -10,8 +10,8 @@ from lemminflect import getInflection
 from spacy.tokens import Doc, Token
 
 from retrieval.text.english import EnglishParser
+from retrieval.text.grammar import ANY_SUBJECTS, SUBJECTS, VERBS, subject_in
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
-from retrieval.text.word_forms import ANY_SUBJECTS, SUBJECTS
 
 _DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
 
@@ -51,7 +51,7 @@ class Clause:
             and token not in self.subject
             and self.root in chain
             and not any(link.dep_ in inner for link in chain if link != self.root)
-            and not any(link.dep_ == "conj" and link.pos_ in {"VERB", "AUX"} for link in chain)
+            and not any(link.dep_ == "conj" and link.pos_ in VERBS for link in chain)
         )
 
     def _base_form(self) -> dict[Token, str]:
@@ -65,8 +65,8 @@ def main_clause(doc: Doc) -> Clause | None:
     """
     for sentence in doc.sents:
         root = sentence.root
-        subject_head = next((child for child in root.children if child.dep_ in ANY_SUBJECTS), None)
-        if root.pos_ not in {"VERB", "AUX"} or subject_head is None:
+        subject_head = subject_in(root, ANY_SUBJECTS)
+        if root.pos_ not in VERBS or subject_head is None:
             continue
         words = [token for token in sentence if not token.is_space]
         while words and words[-1].text in {".", "!", "?", "…"}:

@@ -220,7 +220,7 @@ class CopiedSentences:
                 words = _folded(sentence.text)
                 refers = words.partition(" ")[0] in _REFERRING
                 text = f"{before} . {words}" if refers else words
-                self._folded[SentenceKey(sentence.document_id, sentence.sentence_id)] = text
+                self._folded[sentence.key] = text
                 standing[text].add(whole)
                 before = words
         self._copies = {text: len(of) for text, of in standing.items()}

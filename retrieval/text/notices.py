@@ -11,34 +11,15 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from retrieval.text.word_forms import word_set
+from retrieval.text.word_forms import lexicon, word_set
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")  # noqa: RUF001 - the curly one is meant
 
 
 # Small words that only English has, and those that other languages have too.
-_ENGLISH = word_set(
-    """
-    the of and with by from for to that this which who whom whose what when where how why it its
-    his her he she they their them were are been have had did does not never would could should
-    will into than there between during after before about
-    """
-)
+_ENGLISH = lexicon("only_english")
 _SHARED = word_set("is in was a an on at as or has am me no")
-_FOREIGN = word_set(
-    """
-    das und ist nicht ein eine einer wurde wird sind hat mit für auf dem zur zum durch
-    le les est une dans pour avec qui sur aux été sont fut mais où
-    los las una es por con fue según que sus está más y
-    il gli della dello nel nella che sono stato è più
-    een het niet werd zijn wordt
-    uma foi não dos em um é são às
-    och är att som det inte blev om er ikke av
-    jest nie się był była są oraz przez
-    bir ve için olan değil
-    és egy hogy nem volt
-    """
-)
+_FOREIGN = lexicon("only_foreign")
 # They are in names too, between two capitals ("Dar es Salaam").
 _IN_NAMES = word_set("au aux dos e es las los sur y")
 # They occur in names before a capital ("Vincent van Gogh"), and begin titles ("La bamba").
@@ -50,11 +31,7 @@ _OF_A_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|[A-Z]\.")  # noqa: RUF0
 _MOST_OF_A_NAME = 5  # words
 _BORROWED = re.compile(r"\b(?:de facto|de jure|de rigueur|du jour|et al|per se)\b")
 
-AUXILIARIES = word_set(
-    """
-    is are was were am did does do has have had can could would should will may might must
-"""
-)
+AUXILIARIES = lexicon("auxiliaries")
 QUESTION_WORDS = word_set("who whom whose what which when where why how")
 _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b", re.IGNORECASE)
 
@@ -64,13 +41,7 @@ _BEFORE_MEASURES = re.compile(r"how (?:many|much|old|long|far|tall|big|often)\b"
 _SENTENCE_END = re.compile(
     r"((?<![^\W\d_])[^\W\d_]{2,}+|(?<!\d)\d{2,}+)(?:[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z])|\.\s+(?=[a-z]))"
 )
-_ABBREVIATIONS = word_set(
-    """
-    mr mrs ms dr st mt ft jr sr prof capt gov gen col lt sgt rev hon no inc ltd co corp dept vs etc
-    sen rep pres penn jan feb mar apr jun jul aug sep sept oct nov dec approx ca bros ave univ est
-    cf vol pp ed eds al
-    """
-)
+_ABBREVIATIONS = lexicon("abbreviations")
 
 
 NOT_ENGLISH = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from retrieval.text.word_forms import FUNCTION_WORDS
+from retrieval.text.word_forms import FUNCTION_WORDS, meanings
 
 _LABEL = re.compile(
     r"(?:fact[- ]?check(?:ed|ing)?|claim|true or false|breaking(?: news)?)\s*:\s*|RT @\w+\s*:?\s*",
@@ -154,23 +154,7 @@ def _value(words: str) -> int:
     return thousands + group
 
 
-SHORT_FORMS = {
-    "isn't": "is not",
-    "aren't": "are not",
-    "wasn't": "was not",
-    "weren't": "were not",
-    "doesn't": "does not",
-    "don't": "do not",
-    "didn't": "did not",
-    "hasn't": "has not",
-    "haven't": "have not",
-    "hadn't": "had not",
-    "can't": "cannot",
-    "couldn't": "could not",
-    "won't": "will not",
-    "wouldn't": "would not",
-    "shouldn't": "should not",
-}
+SHORT_FORMS = meanings("short_forms")
 # Not at the beginning: "Isn't it old?" and "Don't run." are no statements.
 _SHORT = re.compile(rf"(?<=\w )({'|'.join(SHORT_FORMS)})\b", re.IGNORECASE)
 _CURLY = "n\N{RIGHT SINGLE QUOTATION MARK}t"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
-from retrieval.text.word_forms import word_set
+from retrieval.text.word_forms import lexicon, meanings, word_set
 
 _WORDS = re.compile(r"[\w’'.-]+(?:%|°)?")  # noqa: RUF001 - the curly apostrophe is meant
 # Commas, quotes and brackets may part the question in ways that these rules do not know.
@@ -23,72 +23,15 @@ _MOST_WORDS = 25
 _BE = word_set("is are was were")
 _HAVE = word_set("has have had")
 _DETERMINERS = word_set("the a an this these those all most some every each no any")
-_PREPOSITIONS = word_set(
-    """
-    in on at from to for by with without as than under over between near after before during since
-    until about against among behind through within inside outside across into
-    """
-)
-_ADVERBS = word_set(
-    """
-    not still really also always ever never very more most less least only now once already too
-    currently often usually actually
-    """
-)
+_PREPOSITIONS = lexicon("prepositions")
+_ADVERBS = lexicon("adverbs")
 # What begins what is said of the subject, and is no part of the subject.
-_SAID = word_set(
-    """
-    part home one true bigger larger smaller older younger longer shorter higher taller faster
-    slower heavier lighter better worse closer north south east west able made safe good bad
-    """
-)
-_PARTICIPLES = word_set(
-    """
-    born built written made known found sold sunk won lost held led fought taken given seen shot
-    sent sung spoken drawn driven eaten grown hidden kept laid left lit met paid read run said set
-    shown slain spent split stolen struck taught thought told thrown torn understood begun blown
-    broken brought bought caught chosen cut done fallen flown forgotten frozen put beaten become
-    """
-)
-_NO_SUBJECTS = word_set(
-    """
-    it he she they we i you this that these those him her them who what one its his their
-    anyone anybody anything someone somebody something everyone everybody everything nobody nothing
-    """
-)
+_SAID = lexicon("said_of_subject")
+_PARTICIPLES = lexicon("participles")
+_NO_SUBJECTS = lexicon("no_subjects")
 _IN_NAMES = word_set("of the de van von da del di la le and")
-_IRREGULAR = dict(
-    pair.split(":")
-    for pair in word_set(
-        """
-        become:became begin:began bite:bit blow:blew break:broke bring:brought build:built
-        burst:burst buy:bought catch:caught choose:chose come:came cost:cost cut:cut deal:dealt
-        dig:dug draw:drew drink:drank drive:drove eat:ate fall:fell feed:fed feel:felt fight:fought
-        find:found fly:flew forbid:forbade forget:forgot freeze:froze get:got give:gave go:went
-        grow:grew hang:hung have:had hear:heard hide:hid hit:hit hold:held hurt:hurt keep:kept
-        know:knew lay:laid lead:led leave:left lend:lent let:let lose:lost make:made mean:meant
-        meet:met pay:paid put:put quit:quit read:read ride:rode ring:rang rise:rose run:ran say:said
-        see:saw seek:sought sell:sold send:sent set:set shake:shook shoot:shot shut:shut sing:sang
-        sink:sank sit:sat sleep:slept speak:spoke spend:spent spin:spun split:split spread:spread
-        stand:stood steal:stole stick:stuck strike:struck swear:swore sweep:swept swim:swam
-        swing:swung take:took teach:taught tell:told think:thought throw:threw
-        understand:understood wake:woke wear:wore win:won write:wrote
-        """
-    )
-)
-_REGULAR = word_set(
-    """
-    absorb accept affect allow appear attack attend ban belong boil cause change circle climb close
-    collapse conquer consist contain control cool cover cross cure damage declare defeat depend
-    design destroy develop die discover divide earn employ end exceed exist expand explode fail
-    flow follow form gain hate help host hunt include increase inspire invade invent join kill land
-    last launch like live look love lower marry melt move name need occupy open orbit oppose own
-    pass play prevent produce protect prove publish reach receive reduce reflect reject release
-    rely remain require resign retire return revolve rotate rule save serve share sign smell start
-    stay stop study succeed supply support survive travel turn use visit vote walk want warm weigh
-    work
-    """
-)
+_IRREGULAR = meanings("irregular")
+_REGULAR = lexicon("regular")
 _DOUBLED = word_set("ban stop")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from retrieval.system.packages import leave_out_torch
 from retrieval.text.english import english_folder
+from retrieval.text.word_forms import lexicon
 
 _CLOSING = "\"'”’)]"  # noqa: RUF001 - curly quotes are meant
 _OPENING = "\"'“‘(["  # noqa: RUF001
@@ -25,16 +26,7 @@ _CLEAR_MARKS = {*(f".{quote}" for quote in ["", '"', "'", "”", "’"]), "!", "
 
 # Words of three letters or more that often end in a full stop within a sentence; shorter ones are
 # never clear. That some are words of their own ("mass", "miss") costs only the model's time.
-_ABBREVIATED = """
-adm brig capt cmdr col esq gen gov hon insp ltd maj messrs mlle mme mrs pres prof rep rev sen sgt
-assoc ave bldg blvd bros corp dept dist inc inst intl mtn mts natl univ
-ala ariz ark calif colo conn del fla ill ind kan mass mich minn miss mont neb nebr nev okla ore
-penn tenn tex wash wis wyo
-jan feb mar apr jun jul aug sep sept oct nov dec
-abbr anon approx cap cert cont eds esp est etc excl fig figs ibid illus incl lat lit max min misc
-nos obs orig publ ref refs ser spp subsp supp suppl syn transl var viz vol vols
-"""
-_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
+_ABBREVIATIONS = lexicon("abbreviated")
 
 # Most characters before a mark, and in a chunk after it, that are looked at: a text without white
 # space (Chinese, a long address) may have many megabytes.

@@ -18,14 +18,14 @@ from typing import TypeAlias
 from spacy.tokens import Doc, Token
 
 from retrieval.text.english import EnglishParser
+from retrieval.text.grammar import COMPARATIVES, FINITE, SUBJECTS, VERBS
 
 MOST_STATEMENTS = 6
 
 _JOINS = {"and", "but"}
 _AFTER_A_MISREAD_THING = {"conj", "advcl", "ccomp"}
 _NAMES_A_THING = {"NOUN", "PROPN"}
-_FINITE = {"VBD", "VBZ", "VBP", "MD"}
-_SUBJECTS = {"nsubj", "nsubjpass", "expl"}
+_SUBJECTS = SUBJECTS | {"expl"}
 # What is said under a condition, or as one of two things, is not said by a half alone.
 _BINDS = {"if", "unless", "whether", "either", "neither", "nor", "or"}
 _PRONOUNS = {"it", "he", "she", "they"}
@@ -326,7 +326,7 @@ def _misread_joint(sentence: Doc) -> Token | None:
             joint = sentence[max(thing.left_edge.i - 1, 0)]
             joined = thing.dep_ == "conj" and joint.dep_ == "cc" and joint.lower_ in _JOINS
             # Not what somebody claims, or when something was: "It is a myth that bats are birds …".
-            said = next((t for t in thing.ancestors if t.pos_ in ("VERB", "AUX")), root) == root
+            said = next((t for t in thing.ancestors if t.pos_ in VERBS), root) == root
             if joined and said and thing.pos_ in _NAMES_A_THING and thing.right_edge == before:
                 return joint
     return None
@@ -392,9 +392,9 @@ def _subject(verb: Token) -> Token | None:
 
 def _is_finite(verb: Token) -> bool:
     """Return whether the verb or its auxiliary is; "written and illustrated by" shares one."""
-    if any(t.dep_ in {"aux", "auxpass"} and t.tag_ in _FINITE for t in verb.children):
+    if any(t.dep_ in {"aux", "auxpass"} and t.tag_ in FINITE for t in verb.children):
         return True
-    return verb.tag_ in _FINITE and not any(t.dep_ == "agent" for t in verb.children)
+    return verb.tag_ in FINITE and not any(t.dep_ == "agent" for t in verb.children)
 
 
 def _is_pronoun(token: Token) -> bool:
@@ -404,7 +404,7 @@ def _is_pronoun(token: Token) -> bool:
 def _compares(token: Token) -> bool:
     """Return whether this is "more" or the like, not of "once more" or "no longer"."""
     of_time = token.i > 0 and token.nbor(-1).lower_ in {"once", "no", "any"}
-    return token.tag_ in {"JJR", "RBR"} and not of_time
+    return token.tag_ in COMPARATIVES and not of_time
 
 
 def _is_the_thing_before(subject: Token) -> bool:

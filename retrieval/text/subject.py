@@ -13,36 +13,37 @@ from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.word_forms import CLAUSE_SUBJECTS, FUNCTION_WORDS, folded, stem, word_set
+from retrieval.text.grammar import (
+    CLAUSE_SUBJECTS,
+    COMPARATIVES,
+    SUPERLATIVES,
+    VERBS,
+    subject_in,
+)
+from retrieval.text.word_forms import (
+    FUNCTION_WORDS,
+    folded,
+    lexicon,
+    stem,
+    word_set,
+)
 
 _WORD = re.compile(r"\w+|[,;:()]")
 _ABBREVIATED = re.compile(r"\b(?:\w\.){2,}")  # "U.S."
 _ASIDE = re.compile(r"\([^)]*+(?:\)|\Z)|, .*")  # words in parentheses, and a section
 _POSSESSIVE = re.compile(r"(?<=\w)['’][sS]?\b")  # noqa: RUF001 - curly quotes are meant
 _LINKS = {"of", "the", "de", "la", "von", "van", "da", "del", "al"}  # between the words of a name
-_SUPERLATIVES = {"JJS", "RBS"}
-_COMPARATIVES = {"JJR", "RBR"}
 _BEST = re.compile(r"most|least|best|first|last|only|\w{3,}est")
 _NEAR = 8  # words between a name and what is said of it
 _OBJECTS = {"attr", "dobj", "oprd"}
 # Names may lack these words, which say what kind of thing has the name: "Mount Kilimanjaro".
-_KINDS = word_set(
-    "mount mt lake river ocean sea desert island isle city town mr mrs ms dr sir lady lord saint st"
-    " king queen prince princess pope emperor empress president company inc ltd"
-)
+_KINDS = lexicon("kinds_of_named")
 # What was made, found or won has one maker, finder or winner.
-_OF_ONE = word_set(
-    "write invent discover found establish create compose paint sculpt design build direct author"
-    " coin develop win assassinate"
-)
+_OF_ONE = lexicon("of_one")
 # Words that are true of one thing only, apart from superlatives.
 _UNIQUE = {"first", "last", "only"}
 # Whoever these are, the claim is about something else.
-_ANYONE = word_set(
-    "people person man woman child human someone anyone everyone somebody anybody everybody expert"
-    " scientist researcher scholar historian astronomer thing something number majority"
-    " plenty"
-)
+_ANYONE = lexicon("anyone")
 # With a capital these are a name, and without one a kind of thing: "the Moon", "a moon".
 _CAPITAL = word_set("moon sun earth galaxy")
 # Before a word in small letters that is a name all the same: "the moon", "on earth".
@@ -225,7 +226,7 @@ ANYTHING = Subject()
 def subject_of(doc: Doc) -> Subject:
     """Return the subject of a parsed claim: that of its first sentence."""
     root = next((sentence.root for sentence in doc.sents), None)
-    head = next((t for t in root.children if t.dep_ in CLAUSE_SUBJECTS), None) if root else None
+    head = subject_in(root, CLAUSE_SUBJECTS) if root else None
     if root is None or head is None or head.lemma_.casefold() in _ANYONE:
         return ANYTHING
     phrase = list(head.subtree)
@@ -257,7 +258,7 @@ def _instead(root: Token, rest: Sequence[Token]) -> Iterator[_Said]:
     named = tuple(_names(rest))
     if named and (_has_best(rest) or any(token.lower_ == "any" for token in rest)):
         yield _Said(named, best=True)
-    if named and any(token.tag_ in _COMPARATIVES for token in rest):
+    if named and any(token.tag_ in COMPARATIVES for token in rest):
         yield _Said(named, compared=True)
     for token in rest:
         if token.lower_ == "than" and (things := _things(list(token.subtree))):
@@ -280,7 +281,7 @@ def _has_best(tokens: Sequence[Token]) -> bool:
 
 
 def _is_best(token: Token) -> bool:
-    return token.tag_ in _SUPERLATIVES or token.lower_ in _UNIQUE
+    return token.tag_ in SUPERLATIVES or token.lower_ in _UNIQUE
 
 
 def _names(tokens: Sequence[Token]) -> list[_Name]:
@@ -311,7 +312,7 @@ def _of_people(said: Sequence[Token]) -> bool:
 
 def _is_proper(token: Token) -> bool:
     """Return whether a capital makes a word a name, so not the first word or one of a headline."""
-    headline = not any(t.text.islower() for t in token.doc if t.pos_ in ("VERB", "AUX"))
+    headline = not any(t.text.islower() for t in token.doc if t.pos_ in VERBS)
     first = not any(t.is_alpha for t in token.doc[: token.i])
     return token.lower_ in _CAPITAL and token.text.istitle() and not first and not headline
 

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from retrieval.normal_form import nfkd, without_marks
 
-_BRACKETS = re.compile(r"\s*\([^)]*+\)$")
 _WORD = re.compile(r"\w+")
 # "novelist" is covered by "novels", "Cubist" by "Cubism"; "Australians" are of Australia.
 _LETTERS = 5
+
+
+@cache
+def _read() -> dict[str, Any]:
+    path = Path(__file__).with_name("lexicon.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def lexicon(name: str) -> frozenset[str]:
+    """Return a list of words of ``lexicon.toml``."""
+    return word_set(_read()[name])
+
+
+def meanings(name: str) -> dict[str, str]:
+    """Return a table of ``lexicon.toml``: what some words mean."""
+    return dict(_read()[name])
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -17,18 +36,8 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-FUNCTION_WORDS = word_set(
-    """
-    a an the of in on at to for from by with and or as is was were be been are
-    his her its their he she it they who which that this these those not no only
-    """
-)
+FUNCTION_WORDS = lexicon("function_words")
 """Words without a meaning of their own."""
-
-SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-"""Relations of a subject to its verb, as the parser names them."""
-CLAUSE_SUBJECTS = SUBJECTS | {"csubj", "csubjpass"}
-ANY_SUBJECTS = CLAUSE_SUBJECTS | {"expl"}
 
 
 def stem(word: str) -> str:
@@ -38,23 +47,13 @@ def stem(word: str) -> str:
 
 def stems_in(text: str) -> set[str]:
     """Return the stems of the words of a text that have a meaning of their own."""
-    words = _WORD.findall(folded(text))
-    return {word[:_LETTERS] for word in words if word not in FUNCTION_WORDS}
+    found = _WORD.findall(folded(text))
+    return {word[:_LETTERS] for word in found if word not in FUNCTION_WORDS}
 
 
 def folded(text: str) -> str:
     """Return a text without case and accents."""
     return without_marks(nfkd(text).casefold())
-
-
-def without_brackets(title: str) -> str:
-    """Return a title without its words in brackets at the end, unless it has no others."""
-    return _BRACKETS.sub("", title) or title
-
-
-def titled(title: str) -> frozenset[str]:
-    """Return the stems of the words of a title, without its words in brackets at the end."""
-    return frozenset(map(stem, re.findall(r"\w+", without_brackets(title))))
 
 
 def edit_distance(one: str, other: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,43 +102,8 @@ REPORT = Report(
     recipe_digest="0123456789ab",
 )
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
-DOCUMENT = (
-    '{"claim": "The pier is o\\u0142d.", "claim_as_written": "Claim: the pier is o\\u0142d.",'
-    ' "recipe": "combined", "notices": ["A notice."],'
-    ' "corpus": {"name": "coast", "documents": 12, "built_at": "2026-11-20T09:30:00Z",'
-    ' "text_date": null, "parts": []},'
-    ' "verdict": {"label": "SUPPORTS", "confidence": 0.6667, "judge": "small",'
-    ' "rationale": "It says so.", "leans": null, "disagreement": [],'
-    ' "opinions": [{"judge": "small", "label": "SUPPORTS",'
-    ' "confidence": 0.6667, "rationale": "It says so.", "cites": [1], "missing": "its age"},'
-    ' {"judge": "verifier", "label": "REFUTES", "confidence": 1.0,'
-    ' "rationale": "It does not.", "cites": [], "missing": ""}]},'
-    ' "evidence": [{"document": "Pier", "title": "The pier", "url": null, "sentence_id": 0,'
-    ' "sentence": "It is o\\u0142d.", "start": 0, "end": 10, "score": 0.9375,'
-    ' "stance": "NOT ENOUGH INFO", "stance_confidence": 1.0, "stance_together": "SUPPORTS",'
-    ' "hop": 2, "selected": true,'
-    ' "path": [["Quay", 3]], "section": null, "page": null,'
-    ' "context_before": "Is it?", "context_after": null, "copies": 1}],'
-    ' "documents": [{"id": "Pier", "title": "The pier", "url": "https://a.example/pier",'
-    ' "score": 0.0, "found_by": ["title", "dense"], "hop": 2, "led_by": ["Quay", 3],'
-    ' "text": "It is o\\u0142d.", "section": null, "page": null, "source": "a.example"}],'
-    ' "questions": [{"text": "What is old?", "answer_span": "The pier", "kind": "wh"},'
-    ' {"text": "Is the pier old?", "answer_span": null, "kind": "polar"}],'
-    ' "proof": [{"claim_span": [0, 8], "operator": "equivalence", "evidence": ["Pier", 0, 0, 2]},'
-    ' {"claim_span": [9, 15], "operator": "independence", "evidence": null}],'
-    ' "proof_label": "NOT ENOUGH INFO",'
-    ' "hops": [{"hop": 1, "sufficient": false, "missing": [[9, 15]], "documents": 1,'
-    ' "sentences": 2, "label": "SUPPORTS", "best": [["Pier", 0]], "stopped": "hops"}],'
-    ' "seconds": {"total": 1.2346, "explain": 0.0},'
-    ' "usage": {"model": "small", "calls": 1, "prompt_tokens": 400, "answer_tokens": 50},'
-    ' "statements": [{"text": "It is.", "span": [0, 8], "verdict": {"label": "SUPPORTS",'
-    ' "confidence": 0.5, "judge": "verifier", "rationale": "So.", "leans": null,'
-    ' "disagreement": [], "opinions": []}, "evidence": [{"evidence": 1, "stance": "SUPPORTS",'
-    ' "stance_confidence": 0.6667}]}],'
-    ' "not_settled": {"absent": [[4, 8]], "open": [], "about": ["Pier"]},'
-    f' "recipe_digest": "0123456789ab", "version": "{esoteric_version()}",'
-    ' "did_you_mean": null}'
-)
+DOCUMENT = Path(__file__).parents[1].joinpath("cases/claim_document.json").read_text().strip()
+DOCUMENT = DOCUMENT.replace("VERSION", esoteric_version())
 
 
 def written(result: ClaimResult) -> str:

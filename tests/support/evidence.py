@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     REFUTES,
@@ -11,6 +15,7 @@ from retrieval.types import (
     Label,
     RankedDocument,
     Sentence,
+    SentenceKey,
 )
 
 
@@ -39,3 +44,19 @@ def evidence(
     }[stance]
     sentence = Sentence(title, sentence_id, text, 0, len(text))
     return Evidence(sentence, title, None, opinion, 1)
+
+
+def items(cases: Iterable[dict[str, Any]]) -> tuple[Evidence, ...]:
+    """Evidence as cases have it: title, score, and what else it has.
+
+    ``path``: the titles of the sentences that it was read together with, the first of each.
+    """
+
+    def item(case: dict[str, Any]) -> Evidence:
+        said = case.get("text", "a pier")
+        made = evidence(case["title"], said, case["score"], case.get("stance", SUPPORTS))
+        path = tuple(SentenceKey(title, 0) for title in case.get("path", ()))
+        opinion = tuple(case["opinion"]) if "opinion" in case else made.opinion
+        return replace(made, opinion=opinion, path=path, selected=case.get("selected", False))
+
+    return tuple(map(item, cases))

@@ -15,6 +15,8 @@ from retrieval.types import Opinion
 class Says:
     """Says (supports, refutes, neither) of a claim and a text; it remembers what it was asked."""
 
+    version = "a judge"
+
     def __init__(
         self, say: Callable[[str, str], Opinion], verdict_fit: VerdictFit | None = None
     ) -> None:

@@ -9,6 +9,7 @@ import spacy
 from retrieval.state import ClaimState
 
 _BLANK = spacy.blank("en")
+_BLANK.add_pipe("sentencizer")
 
 
 def state_of(claim: str, **found: Any) -> ClaimState:

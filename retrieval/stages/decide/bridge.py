@@ -7,17 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from retrieval.index.formats.titles import split_disambiguation
-from retrieval.index.interface import DocumentStore
-from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
 from retrieval.normal_form import nfkd, without_marks
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import MentionExpander
 from retrieval.stages.read.relevance import unread_evidence
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.read.sentences import opened
+from retrieval.stages.stage import Makers, Resources, Stage, Step, opinions
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import path_text
 from retrieval.text.word_forms import FUNCTION_WORDS, stems_in
-from retrieval.types import NOT_ENOUGH_INFO, UNREAD, Evidence, Opinion, RankedDocument
+from retrieval.types import NOT_ENOUGH_INFO, UNREAD, Evidence
 
 _ARTICLE = re.compile(r"^(?:The|An|A)\s+(?=\S)")
 _SENTENCES = 6  # of each document that the best sentence names: the beginning
@@ -33,18 +32,12 @@ class BridgeReader(Stage):
     the second document, which has a word of the claim that the first one lacks.
     """
 
-    def __init__(
-        self,
-        store: DocumentStore,
-        model: CrossEncoder,
-        verifier: EvidenceModel,
-        settings: RetrievalConfig,
-    ) -> None:
-        """``model`` is the path model; it reads the pairs, and ``verifier`` the best of them."""
-        self._store = store
-        self._named = MentionExpander(store, leads=1, limit=settings.bridge_documents)
-        self._model = model
-        self._verifier = verifier
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        """The path model reads the pairs, and the verifier the best of them."""
+        self._store = resources.store
+        self._named = MentionExpander(resources.store, leads=1, limit=settings.bridge_documents)
+        self._model = resources.models.path_model
+        self._verifier = resources.models.verifier
         self._cutoff = settings.bridge_cutoff
         self._limit = settings.selection_limit
 
@@ -54,22 +47,21 @@ class BridgeReader(Stage):
         room = len(state.selected) < self._limit
         if best is None or best.path or best.stance == NOT_ENOUGH_INFO or not room:
             return Step(state, "")
-        named = self._documents_named(best, state)
-        linked = _linked(state.claim, best, (*_unselected(state), *_first_sentences(named)))
+        found = self._named.mentioned(state.spans, [best], state.seen, state.hop)
+        named = opened(self._store, found)
+        selected = {item.key for item in state.selected}
+        beginnings = (
+            unread_evidence(ranked, sentence)
+            for ranked in named
+            for sentence in ranked.document.sentences[:_SENTENCES]
+        )
+        others = (*(item for item in state.read if item.key not in selected), *beginnings)
         state = replace(state, named=tuple(named))
-        bridge = self._completing(state.claim, best, linked)
+        bridge = self._completing(state.claim, best, _linked(state.claim, best, others))
         if bridge is None:
             return Step(state, "")
         message = f"A sentence of “{bridge.title}” completes the best one"
-        return Step(with_bridge(state, best, bridge), message)
-
-    def _documents_named(self, best: Evidence, state: ClaimState) -> list[RankedDocument]:
-        named = self._named.mentioned(state.spans, [best], state.seen, state.hop)
-        documents = self._store.documents([candidate.document_id for candidate in named])
-        return [
-            RankedDocument(document, c.score, c.found_by, c.hop, c.led_by)
-            for document, c in zip(documents, named, strict=True)
-        ]
+        return Step(_with_bridge(state, best, bridge), message)
 
     def _completing(
         self, claim: str, best: Evidence, linked: Sequence[Evidence]
@@ -80,18 +72,16 @@ class BridgeReader(Stage):
         both together do not settle the claim as the best one does.
         """
         texts = [path_text(item.as_read, [best.as_read]) for item in linked]
-        opinions = self._model.probabilities([(claim, text) for text in texts])
-        undecided = min(opinions[:, 2], default=1.0)
-        if 1 - undecided < self._cutoff:
+        undecided = [neither for _, _, neither in opinions(self._model, claim, texts)]
+        if 1 - min(undecided, default=1.0) < self._cutoff:
             return None
-        number = int(opinions[:, 2].argmin())
-        supports, refutes, neither = self._verifier.probabilities([(claim, texts[number])])[0]
-        together: Opinion = float(supports), float(refutes), float(neither)
+        number = undecided.index(min(undecided))
+        (together,) = opinions(self._verifier, claim, [texts[number]])
         bridge = replace(linked[number], opinion=together, path=(best.key,), selected=True)
         return bridge if bridge.decides == best.stance else None
 
 
-def with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimState:
+def _with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimState:
     """Return the state with the bridge in its place by score, after ``best``.
 
     If its document was opened for it alone, it joins those that the search has opened and read.
@@ -107,19 +97,6 @@ def with_bridge(state: ClaimState, best: Evidence, bridge: Evidence) -> ClaimSta
         evidence=(best, *others[:place], bridge, *others[place:]),
         passages=tuple(dict.fromkeys((*state.passages, bridge.key))),
         readings={**state.readings, (bridge.path, bridge.key): bridge.opinion},
-    )
-
-
-def _unselected(state: ClaimState) -> Iterable[Evidence]:
-    selected = {item.key for item in state.selected}
-    return (item for item in state.read if item.key not in selected)
-
-
-def _first_sentences(opened: Iterable[RankedDocument]) -> Iterable[Evidence]:
-    return (
-        unread_evidence(ranked, sentence)
-        for ranked in opened
-        for sentence in ranked.document.sentences[:_SENTENCES]
     )
 
 
@@ -157,6 +134,4 @@ def _without_accents(text: str) -> str:
     return without_marks(nfkd(text))
 
 
-MAKERS: Makers = {
-    "bridge": lambda r, c: BridgeReader(r.store, r.models.path_model, r.models.verifier, c)
-}
+MAKERS: Makers = {"bridge": BridgeReader}

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from retrieval.models.cross_encoders import EvidenceModel
-from retrieval.quantities.amounts import load_units
 from retrieval.quantities.halves import (
     Comparison,
     Filled,
@@ -21,12 +20,11 @@ from retrieval.quantities.halves import (
 )
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.restated import words_of
-from retrieval.stages.decide.quantities import with_rulings
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.decide.quantities import ArithmeticStage, with_rulings
+from retrieval.stages.stage import Makers, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, SUPPORTS, UNREAD
+from retrieval.types import UNREAD
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 _LEAST = 0.4  # probability that a sentence supports a filled half
 
 
-class ComparisonReader(Stage):
+class ComparisonReader(ArithmeticStage):
     """Compares the quantities or dates that sentences give for the two halves of a claim.
 
     The verifier reads each half with the quantities of a few sentences in its gap ("Ada moved to
@@ -44,14 +42,8 @@ class ComparisonReader(Stage):
 
     def __init__(self, parser: EnglishParser, model: EvidenceModel, sentences: int) -> None:
         """Read at most so many ``sentences`` for each half."""
-        self._parser = parser
-        self._model = model
+        super().__init__(parser, model)
         self._sentences = sentences
-
-    def warm_up(self) -> None:
-        """Load the models and the units."""
-        super().warm_up()
-        load_units()
 
     def run(self, state: ClaimState) -> Step:
         """Put the two sentences that decide a comparison first, and add to ``rulings``."""
@@ -84,12 +76,9 @@ class ComparisonReader(Stage):
         if not all(sides):
             return None
         asked = [candidate for side in sides for candidate in side]
-        supported = self._model.probabilities(
-            [(filled(half, gap), evidence_text(*texts[place])) for half, gap, place in asked]
-        )[:, LABELS.index(SUPPORTS)]
+        supported = self.supported((filled(half, gap), texts[n]) for half, gap, n in asked)
         read = [
-            Filled(half, gap, place, float(probability))
-            for (half, gap, place), probability in zip(asked, supported, strict=True)
+            Filled(*one, probability) for one, probability in zip(asked, supported, strict=True)
         ]
         first, second = (
             [one for one in side if one.probability > _LEAST]

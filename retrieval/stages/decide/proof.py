@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
 
-from retrieval.models.prover import ProofModel, ProofReading
+from retrieval.models.prover import ProofReading
 from retrieval.proof import cut, label_of
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text, evidence_text
 from retrieval.types import (
@@ -20,6 +20,7 @@ from retrieval.types import (
     Evidence,
     EvidenceSpan,
     Mutation,
+    Offsets,
     Operator,
     Proof,
 )
@@ -35,47 +36,37 @@ class NaturalLogicProver(Stage):
     decision follows from the proof that is shown.
     """
 
-    def __init__(self, model: ProofModel, independence_cutoff: float | None) -> None:
-        """Leave a span open from ``independence_cutoff`` on, the probability that it is.
-
-        None: a span is open if that is its most probable operator.
-        """
-        self._model = model
-        self._cutoff = independence_cutoff
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._model = resources.models.prover
+        self._cutoff = settings.independence_cutoff
 
     def run(self, state: ClaimState) -> Step:
-        """Make the ``proof`` from the selected evidence."""
-        proof = self.prove(state.parsed, state.selected)
-        still_open = ", ".join(f"“{state.claim[start:end]}”" for start, end in proof.open)
-        message = (
-            f"Nothing found yet about {still_open}"
-            if still_open
-            else "Every part of the claim is covered"
-        )
-        return Step(replace(state, proof=proof), message)
-
-    def prove(self, doc: Doc, evidence: Sequence[Evidence]) -> Proof:
-        """Return the proof of the parsed claim from the evidence, which comes best first.
+        """Make the ``proof`` from the selected evidence.
 
         Sentences that do not fit the model's window are left out, the last ones first.
         """
-        spans = cut(doc)
-        if not evidence:
-            mutations = [Mutation((start, end), INDEPENDENCE, None) for start, end in spans]
-            return _proof(mutations)
-        text = evidence_set_text([(item.heading, item.sentence.text) for item in evidence])
-        reading = self._model.read(doc.text, spans, text)
-        aligned = aligned_spans(reading, text, evidence)
-        mutations = []
-        for (start, end), probabilities, where in zip(
-            spans, reading.operators, aligned, strict=True
-        ):
+        steps = tuple(self._steps(state, cut(state.parsed)))
+        proof = Proof(steps, label_of(step.operator for step in steps))
+        still_open = ", ".join(f"“{state.claim[start:end]}”" for start, end in proof.open)
+        message = "Every part of the claim is covered"
+        if still_open:
+            message = f"Nothing found yet about {still_open}"
+        return Step(replace(state, proof=proof), message)
+
+    def _steps(self, state: ClaimState, spans: Sequence[Offsets]) -> Iterator[Mutation]:
+        """Yield what each span of the claim is rewritten into."""
+        if not state.selected:
+            yield from (Mutation(span, INDEPENDENCE, None) for span in spans)
+            return
+        text = evidence_set_text([(item.heading, item.sentence.text) for item in state.selected])
+        reading = self._model.read(state.parsed.text, spans, text)
+        aligned = aligned_spans(reading, text, state.selected)
+        for span, probabilities, where in zip(spans, reading.operators, aligned, strict=True):
             operator = operator_of(probabilities.tolist(), self._cutoff)
             if where is None or operator == INDEPENDENCE:
-                mutations.append(Mutation((start, end), INDEPENDENCE, None))
+                yield Mutation(span, INDEPENDENCE, None)
             else:
-                mutations.append(Mutation((start, end), operator, where))
-        return _proof(mutations)
+                yield Mutation(span, operator, where)
 
 
 def operator_of(probabilities: Sequence[float], independence_cutoff: float | None) -> Operator:
@@ -84,10 +75,6 @@ def operator_of(probabilities: Sequence[float], independence_cutoff: float | Non
     if independence_cutoff is not None and of.pop(INDEPENDENCE) >= independence_cutoff:
         return INDEPENDENCE
     return max(of, key=lambda operator: of[operator])
-
-
-def _proof(mutations: Sequence[Mutation]) -> Proof:
-    return Proof(tuple(mutations), label_of(mutation.operator for mutation in mutations))
 
 
 def aligned_spans(
@@ -156,4 +143,4 @@ def _allowed(at: NDArray[np.int64]) -> NDArray[np.bool_]:
     return together & (length >= 1) & (length <= LONGEST)
 
 
-MAKERS: Makers = {"proof": lambda r, c: NaturalLogicProver(r.models.prover, c.independence_cutoff)}
+MAKERS: Makers = {"proof": NaturalLogicProver}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.text.model_texts import evidence_text
-from retrieval.types import LABELS, SUPPORTS, UNREAD, Evidence
+from retrieval.types import UNREAD, Evidence
 from retrieval.words import counted
 
 if TYPE_CHECKING:
@@ -31,12 +31,8 @@ if TYPE_CHECKING:
 _MOST_RESTATED = 3  # sentences
 
 
-class QuantityRuler(Stage):
-    """Decides a claim that states a quantity by the quantity that a sentence gives.
-
-    The verifier reads the claim with the quantity of the sentence in its place. If the sentence
-    supports that, arithmetic says what follows for the claim, as surely as the verifier is.
-    """
+class ArithmeticStage(Stage):
+    """Asks the verifier what sentences give, and computes what follows."""
 
     def __init__(self, parser: EnglishParser, model: EvidenceModel) -> None:
         """``parser`` reads the sentences that may decide the claim, ``model`` is the verifier."""
@@ -48,22 +44,34 @@ class QuantityRuler(Stage):
         super().warm_up()
         load_units()
 
+    def supported(self, asked: Iterable[tuple[str, tuple[str, str]]]) -> list[float]:
+        """Return for each claim how probable it is that its (title, sentence) text supports it."""
+        pairs = [(claim, evidence_text(*text)) for claim, text in asked]
+        return [supports for supports, _, _ in self._model.probabilities(pairs).tolist()]
+
+
+class QuantityRuler(ArithmeticStage):
+    """Decides a claim that states a quantity by the quantity that a sentence gives.
+
+    The verifier reads the claim with the quantity of the sentence in its place. If the sentence
+    supports that, arithmetic says what follows for the claim, as surely as the verifier is.
+    """
+
     def run(self, state: ClaimState) -> Step:
         """Label ``evidence`` that is ruled on, put it first, and set ``rulings``."""
-        measured = bool(dimensions(state.claim))
-        found = list(self._restated(state)) if measured else []
-        if not found:
-            return Step(replace(state, rulings={}), "")
-        ruled = with_rulings(replace(state, rulings={}), found)
-        return Step(ruled, f"{counted(len(found), 'reading')} decided by arithmetic")
-
-    def _restated(self, state: ClaimState) -> Iterator[tuple[Evidence, Ruling]]:
-        """Yield the sentences whose measurement decides the claim, with their new opinions."""
+        state = replace(state, rulings={})
+        if not dimensions(state.claim):
+            return Step(state, "")
         alone = [item for item in state.evidence if not item.path and not item.has_context]
         texts = [(item.title, item.sentence.text) for item in alone]
-        for place, decided in self.restated(state.parsed, texts):
-            item = alone[place]
-            yield replace(item, opinion=decided.opinion), decided
+        found = [
+            (replace(alone[place], opinion=decided.opinion), decided)
+            for place, decided in self.restated(state.parsed, texts)
+        ]
+        if not found:
+            return Step(state, "")
+        message = f"{counted(len(found), 'reading')} decided by arithmetic"
+        return Step(with_rulings(state, found), message)
 
     def restated(
         self, claim: Doc, texts: Sequence[tuple[str, str]]
@@ -85,13 +93,11 @@ class QuantityRuler(Stage):
         if not asked:
             return
         supported = iter(
-            self._model.probabilities(
-                [
-                    (restated(claim, claimed, one), evidence_text(*texts[place]))
-                    for place, (_, found) in asked.items()
-                    for one in found
-                ]
-            )[:, LABELS.index(SUPPORTS)].tolist()
+            self.supported(
+                (restated(claim, claimed, one), texts[place])
+                for place, (_, found) in asked.items()
+                for one in found
+            )
         )
         for place, (sentence, found) in asked.items():
             decided = ruling(claim, claimed, sentence, [(one, next(supported)) for one in found])

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.papers.selector import log_odds
+from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.ending import share_a_word
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.types import OPPOSITE, Evidence, Proof, SentenceKey
+from retrieval.types import OPPOSITE, Evidence, SentenceKey
 from retrieval.words import counted
 
 
@@ -53,27 +54,24 @@ class ProvedSelector(Stage):
     nothing. The best sentence of the other side stays.
     """
 
-    def __init__(self, share: float) -> None:
-        """Keep unused sentences with at least ``share`` of the best selected one's relevance."""
-        self._share = share
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._share = settings.unproved_share
 
     def run(self, state: ClaimState) -> Step:
-        """Leave sentences out of the selection, after the stage ``proof``."""
-        assert state.proof is not None, "a recipe names selection:proved after proof"
-        kept = replace(state, evidence=tuple(self.select(state.evidence, state.proof)))
-        return Step(kept, f"{counted(len(kept.selected), 'sentence')} kept for the proof")
+        """Leave sentences out of the selection, after the stage ``proof``.
 
-    def select(self, evidence: Sequence[Evidence], proof: Proof) -> list[Evidence]:
-        """Return the evidence, which comes best first, with fewer of it ``selected``.
-
-        The sentences that led to a kept one are kept too.
+        Those that led to a kept one are kept too, and unused ones with at least ``unproved_share``
+        of the best selected one's relevance.
         """
-        selected = [item for item in evidence if item.selected]
-        needed = {step.evidence.key for step in proof.mutations if step.evidence is not None}
+        assert state.proof is not None, "a recipe names selection:proved after proof"
+        selected = state.selected
+        needed = {step.evidence.key for step in state.proof.mutations if step.evidence is not None}
         bar = self._share * max((item.score for item in selected), default=0.0)
         best = [item for item in selected if item.key in needed or item.score >= bar]
         kept = _with_paths(_opposed(best, selected), len(selected))
-        return [replace(item, selected=item.key in kept) for item in evidence]
+        evidence = tuple(replace(item, selected=item.key in kept) for item in state.evidence)
+        found = replace(state, evidence=evidence)
+        return Step(found, f"{counted(len(found.selected), 'sentence')} kept for the proof")
 
 
 class UtilityReader(Protocol):
@@ -193,7 +191,7 @@ def _step(state: ClaimState, marked: Sequence[Evidence]) -> Step:
 
 MAKERS: Makers = {
     "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
-    "selection:proved": lambda r, c: ProvedSelector(c.unproved_share),
+    "selection:proved": ProvedSelector,
     "selection:utility": lambda r, c: UtilitySelector(
         r.models.selector, c.utility_candidates, c.selection_share, c.selection_limit
     ),

@@ -13,7 +13,7 @@ from dataclasses import replace
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.relation import Ruling
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step, opinions
 from retrieval.state import ClaimState
 from retrieval.text.model_texts import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
@@ -53,7 +53,8 @@ class CrossEncoderJudge(Stage):
     def run(self, state: ClaimState) -> Step:
         """Decide the ``verdict``."""
         selected = state.selected
-        rulings = _rulings(state)
+        said_by = ((i.key, state.rulings.get((i.path, i.key))) for i in selected)
+        rulings = {key: ruling for key, ruling in said_by if ruling is not None}
         verdict = self.judge(state.claim, selected, subject_of(state.parsed), frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
@@ -81,7 +82,11 @@ class CrossEncoderJudge(Stage):
             return Verdict(
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )
-        readings = readings_of(evidence, self.together(claim, evidence), ruled)
+        best = max(evidence, key=lambda item: item.score)
+        together, several = self.together(claim, evidence), len(evidence) > 1
+        readings = VerdictReadings(
+            together, best.opinion, several, bool(best.path), best.key in ruled
+        )
         supports, refutes, undecided = self._model.verdict_fit.probabilities([readings])[0].tolist()
         opinion: Opinion = supports, refutes, undecided
         confidence = max(opinion)
@@ -111,8 +116,7 @@ class CrossEncoderJudge(Stage):
         """
         if len(evidence) == 1:
             return evidence[0].opinion
-        supports, refutes, undecided = self._model.probabilities([(claim, _text(evidence))])[0]
-        return float(supports), float(refutes), float(undecided)
+        return opinions(self._model, claim, [_text(evidence)])[0]
 
 
 def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:
@@ -124,24 +128,8 @@ def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:
     return replace(verdict, judge=f"{verdict.judge}{WITH_QUANTITIES}", rationale=rationale)
 
 
-def _rulings(state: ClaimState) -> dict[SentenceKey, Ruling]:
-    """Return what arithmetic says about the selected evidence."""
-    found = ((item.key, state.rulings.get((item.path, item.key))) for item in state.selected)
-    return {key: ruling for key, ruling in found if ruling is not None}
-
-
 def _text(evidence: Sequence[Evidence]) -> str:
     return evidence_set_text([item.as_read for item in evidence])
-
-
-def readings_of(
-    evidence: Sequence[Evidence], together: Opinion, ruled: Collection[SentenceKey] = ()
-) -> VerdictReadings:
-    """Return what the verdict on a claim is made of, from its selected evidence, at least one."""
-    best = max(evidence, key=lambda item: item.score)
-    return VerdictReadings(
-        together, best.opinion, len(evidence) > 1, bool(best.path), best.key in ruled
-    )
 
 
 def decided_or_leaning(

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Resources, Stage, Step
+from retrieval.stages.stage import Makers, Stage, Step, opinions
 from retrieval.state import ClaimState
 from retrieval.text.context import CopiedSentences
 from retrieval.text.model_texts import path_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
-from retrieval.types import Evidence, Opinion, RankedDocument, Reading, SentenceKey
+from retrieval.types import Evidence, Opinion, Reading, SentenceKey
 from retrieval.words import counted
 
 
@@ -40,8 +40,11 @@ class EvidenceVerifier(Stage):
         evidence, readings = self.verify(
             state.claim, state.evidence, state.readings, paths, subject_of(state.parsed)
         )
-        copied = _with_copies(evidence, state.documents)
-        return replace(state, evidence=tuple(copied), readings=readings)
+        copied = CopiedSentences(ranked.document for ranked in state.documents)
+        counted_copies = (
+            replace(item, copies=copied.documents_with(item.key)) for item in evidence
+        )
+        return replace(state, evidence=tuple(counted_copies), readings=readings)
 
     def verify(
         self,
@@ -88,14 +91,8 @@ class EvidenceVerifier(Stage):
         wanted = dict.fromkeys((path, item.key) for item in asked for path in ((), item.path))
         new = [reading for reading in wanted if reading not in before]
         texts = ([known[key].as_read for key in (*path, last)] for path, last in new)
-        probabilities = self._model.probabilities(
-            [(claim, path_text(text[-1], text[:-1])) for text in texts]
-        )
-        opinions = {
-            reading: (float(row[0]), float(row[1]), float(row[2]))
-            for reading, row in zip(new, probabilities, strict=True)
-        }
-        return {**before, **opinions}
+        read = opinions(self._model, claim, (path_text(text[-1], text[:-1]) for text in texts))
+        return {**before, **dict(zip(new, read, strict=True))}
 
     def _about(
         self,
@@ -115,13 +112,6 @@ class EvidenceVerifier(Stage):
             supports, refutes = share * opinion[0], share * opinion[1]
             about[reading] = (supports, refutes, 1 - supports - refutes)
         return about
-
-
-def _with_copies(
-    evidence: Sequence[Evidence], documents: Sequence[RankedDocument]
-) -> list[Evidence]:
-    copied = CopiedSentences(ranked.document for ranked in documents)
-    return [replace(item, copies=copied.documents_with(item.key)) for item in evidence]
 
 
 def _already_read(
@@ -164,9 +154,4 @@ def _labelled(
     return list(decisive.values())
 
 
-def evidence_verifier(resources: Resources, c: RetrievalConfig) -> EvidenceVerifier:
-    """Return the stage as recipes use it."""
-    return EvidenceVerifier(resources.models.verifier, c)
-
-
-MAKERS: Makers = {"verification": evidence_verifier}
+MAKERS: Makers = {"verification": lambda r, c: EvidenceVerifier(r.models.verifier, c)}

@@ -27,10 +27,6 @@ SENTENCES = 5  # that are read with the claim in training
 class Names(Protocol):
     """Finds the titles that sentences link to or name."""
 
-    def warm_up(self) -> None:
-        """Load what it needs."""
-        ...
-
     def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
         """Return ids and titles of the documents."""
         ...
@@ -44,11 +40,7 @@ class TitleGenerator(Expander):
     """
 
     def __init__(
-        self,
-        model: TitleModel,
-        titles: TitleTrie,
-        names: Names,
-        settings: RetrievalConfig,
+        self, model: TitleModel, titles: TitleTrie, names: Names, settings: RetrievalConfig
     ) -> None:
         """``titles``: all titles, in the model's tokens.
 
@@ -60,33 +52,22 @@ class TitleGenerator(Expander):
         self._names = names
         self._settings = settings
 
-    def warm_up(self) -> None:
-        """Load the model and what finds names."""
-        self._model.warm_up()
-        self._names.warm_up()
-
     def expand(self, state: ClaimState) -> list[Candidate]:
-        """See ``Expander.expand``."""
-        return self.generate(state.claim, state.evidence, state.seen, state.hop + 1)
-
-    def generate(
-        self, claim: str, evidence: Sequence[Evidence], seen: Collection[str], hop: int
-    ) -> list[Candidate]:
         """Return documents, most probable first; the score is the probability.
 
         If sets are scored jointly (AdMIRaL, equation 1), these are the documents of the sets, those
-        of the best set first, also ``seen`` ones. Otherwise they are those not ``seen`` yet, each
-        scored alone. The first sentences of ``evidence`` are read; without any there is nothing.
+        of the best set first, also seen ones. Otherwise they are those not seen yet, each scored
+        alone. The first sentences of the evidence are read; without any there is nothing.
         """
-        leads = evidence[: self._settings.generation_sentences]
+        leads = state.evidence[: self._settings.generation_sentences]
         if not leads:
             return []
-        reading = self._model.read(claim, [(item.heading, self._text(item)) for item in leads])
+        texts = [(item.heading, self._text(item)) for item in leads]
         candidates: dict[str, Candidate] = {}
-        for one in self._sets(reading, leads, seen):
+        for one in self._sets(self._model.read(state.claim, texts), leads, state.seen):
             led_by = leads[one.sentences[0]].key if one.sentences else None
             for document in one.documents:
-                found = Candidate(document, ("generation",), one.probability, hop, led_by)
+                found = Candidate(document, ("generation",), one.probability, state.hop + 1, led_by)
                 candidates.setdefault(document, found)
         return list(candidates.values())
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,19 +16,15 @@ from retrieval.index.interface import DocumentStore
 from retrieval.models.title_trie import TitleNode, TitleTokenizer
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.ending import missing
-from retrieval.stages.stage import Resources, Stage, Step
+from retrieval.stages.stage import Resources, Stage, Step, Warm
 from retrieval.state import ClaimState
 from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
 from retrieval.words import counted
 
 
-class Expander(Protocol):
+class Expander(Warm, Protocol):
     """Finds documents that the evidence of a hop leads to."""
-
-    def warm_up(self) -> None:
-        """Load the models; cheap if they are loaded already."""
-        return
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """Return documents for the hop after this one, best first.
@@ -122,7 +119,8 @@ class MentionExpander(Expander):
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """See ``Expander.expand``."""
-        return self.mentioned(state.spans, state.evidence[: self._leads], state.seen, state.hop + 1)
+        leads = state.evidence[: self._leads]
+        return self.mentioned(state.spans, leads, state.seen, state.hop + 1)
 
     def mentioned(
         self, spans: Sequence[Span], evidence: Sequence[Evidence], seen: Collection[str], hop: int
@@ -134,42 +132,26 @@ class MentionExpander(Expander):
         first hop and are left out.
         """
         claimed = {span.text.casefold() for span in spans}
-        asked = [
-            (item, item.sentence.links, self._unclaimed_names(item, claimed)) for item in evidence
-        ]
-        titled = self._titled([n for _, links, names in asked for n in (*links, *names)])
+        asked: list[tuple[Evidence, FoundBy, str]] = []
+        for item in evidence:
+            asked += [(item, "link", link) for link in item.sentence.links]
+            names = [n for n in self._names(item.sentence.text) if n.casefold() not in claimed]
+            asked += [(item, "mention", name) for name in sorted(names, key=lambda n: -len(n))]
+        titled: dict[str, list[TitleMatch]] = defaultdict(list)
+        for match in self._store.title_matches([name for _, _, name in asked]):
+            titled[match.name].append(match)
         found: dict[str, Candidate] = {}
-        for item, links, names in asked:
-            linked = [match for link in links for match in titled.get(link, ())]
-            named = [match for name in names for match in titled.get(name, ())]
-            matches: list[tuple[FoundBy, TitleMatch]] = [
-                *(("link", match) for match in linked if match.disambiguation is None),
-                *(("mention", match) for match in named),
-            ]
-            for found_by, match in matches:
-                if match.document_id not in seen:
-                    found.setdefault(
-                        match.document_id,
-                        Candidate(match.document_id, (found_by,), 1.0, hop, item.key),
-                    )
+        for item, found_by, name in asked:
+            for match in titled.get(name, ()):
+                document, another = match.document_id, match.disambiguation is not None
+                if document not in seen and not (found_by == "link" and another):
+                    found.setdefault(document, Candidate(document, (found_by,), 1.0, hop, item.key))
         return list(found.values())[: self._limit]
 
     def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
         """Return ids and titles of the documents that the evidence links to or mentions."""
         found = [one.document_id for one in self.mentioned((), evidence, (), 0)]
         return [(document.id, document.title) for document in self._store.documents(found)]
-
-    def _unclaimed_names(self, item: Evidence, claimed: Collection[str]) -> list[str]:
-        """Return the names in the evidence that are not in the claim, longer ones first."""
-        names = (n for n in self._names(item.sentence.text) if n.casefold() not in claimed)
-        return sorted(names, key=lambda name: -len(name))
-
-    def _titled(self, names: Sequence[str]) -> dict[str, list[TitleMatch]]:
-        """Return the documents of each name, with one request for all."""
-        titled: dict[str, list[TitleMatch]] = {}
-        for match in self._store.title_matches(names):
-            titled.setdefault(match.name, []).append(match)
-        return titled
 
     def _names(self, sentence: str) -> Iterator[str]:
         """Yield the runs of words that are a title, or a title without its parentheses."""

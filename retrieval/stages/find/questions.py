@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
 from retrieval.models.papers.report_models import QUESTIONS, present_models
-from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.models.papers.report_networks import TextGenerator
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.text.clause import Clause, main_clause, text_of
+from retrieval.text.grammar import VERBS
+from retrieval.text.notices import QUESTION_WORDS
 from retrieval.types import Question, Span
 
 MOST = 12
 _PREFIX = "question:"  # that the model begins its answers with
-_WH = {"who", "whom", "whose", "what", "which", "when", "where", "why", "how"}
 _TIMES = {"DATE", "TIME"}
 _PLACES = {"GPE", "LOC", "FAC"}
 _PLACE_PREPOSITIONS = {"in", "at", "near", "on"}
@@ -34,12 +35,14 @@ class RuleQuestionGenerator(Stage):
     well-formed question, the span is skipped: a bad question finds bad documents.
     """
 
-    def run(self, state: ClaimState) -> Step:
-        """Find ``questions``."""
-        return _step(state, self.ask(state.parsed, state.spans))
+    def __init__(self, *_: object) -> None:
+        """Rules need nothing."""
 
-    def ask(self, doc: Doc, spans: Sequence[Span]) -> list[Question]:
-        """Return at most 12 questions, the polar one last."""
+    def run(self, state: ClaimState) -> Step:
+        """Find at most 12 ``questions``, the polar one last."""
+        return _step(state, self._asked(state.parsed, state.spans))
+
+    def _asked(self, doc: Doc, spans: Sequence[Span]) -> list[Question]:
         clause = main_clause(doc)
         if _is_question(doc):
             return [Question(_as_asked(doc), None, "polar")]
@@ -55,7 +58,7 @@ class RuleQuestionGenerator(Stage):
 def _is_question(doc: Doc) -> bool:
     first = doc[0]
     return doc.text.rstrip("\"')").endswith("?") or (
-        first.lower_ in _WH and first.tag_ in {"WP", "WRB", "WDT", "WP$"}
+        first.lower_ in QUESTION_WORDS and first.tag_ in {"WP", "WRB", "WDT", "WP$"}
     )
 
 
@@ -69,7 +72,7 @@ def _polar(clause: Clause | None, doc: Doc) -> str:
         words = [token for token in doc if not token.is_space]
         while words and words[-1].text in {".", "!", "…"}:
             words.pop()
-        statement = any(token.pos_ in {"VERB", "AUX"} for token in words)
+        statement = any(token.pos_ in VERBS for token in words)
         return f"{'Is it true that' if statement else 'What is'} {text_of(words, doc)}?"
     return clause.asked("")
 
@@ -140,18 +143,13 @@ class T5QuestionGenerator(Stage):
     subject; for one without an auxiliary the model asks, with "No" for the answer.
     """
 
-    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
-        """``models`` is the folder of the report's models; ``answers`` runs one of them."""
-        self._model = TextGenerator(models, QUESTIONS)
-        self._answers = answers
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._model = TextGenerator(present_models(resources.models.folders.report), QUESTIONS)
+        self._answers = resources.models.answers
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``questions``."""
-        return _step(state, self.ask(state.parsed))
-
-    def ask(self, doc: Doc) -> list[Question]:
-        """Return the different questions, the polar ones last."""
-        claim = doc.text
+        """Find the different ``questions``, the polar ones last."""
+        doc, claim = state.parsed, state.parsed.text
         places = self._answers.places("answers", claim)
         spans = [Span(claim[start:end], start, end, "entity") for start, end in places]
         polar = [_inverted(sentence) for sentence in doc.sents]
@@ -163,12 +161,8 @@ class T5QuestionGenerator(Stage):
         whole = [
             Question(text if text is not None else next(rest), None, "polar") for text in polar
         ]
-        return _different([*about, *whole])
-
-
-def _different(questions: list[Question]) -> list[Question]:
-    """Leave out empty questions, and all but the first with the same text."""
-    return list({q.text: q for q in reversed(questions) if q.text}.values())[::-1]
+        different = {q.text: q for q in reversed([*about, *whole]) if q.text}
+        return _step(state, [*different.values()][::-1])
 
 
 def _inverted(sentence: Tokens) -> str | None:
@@ -185,8 +179,6 @@ def _step(state: ClaimState, questions: Sequence[Question]) -> Step:
 
 
 MAKERS: Makers = {
-    "questions": lambda r, c: RuleQuestionGenerator(),
-    "questions:t5": lambda r, c: T5QuestionGenerator(
-        present_models(r.models.folders.report), r.models.answers
-    ),
+    "questions": RuleQuestionGenerator,
+    "questions:t5": T5QuestionGenerator,
 }

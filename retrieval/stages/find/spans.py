@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Tokens
 
 from retrieval.models.papers.report_models import NAMES, present_models
-from retrieval.models.papers.report_networks import AnswerExtractor, TokenLabels
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.models.papers.report_networks import TokenLabels
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Span, SpanKind
 
@@ -34,12 +34,12 @@ class SpacySpanExtractor(Stage):
     numbers and dates.
     """
 
-    def run(self, state: ClaimState) -> Step:
-        """Find ``spans``."""
-        return _step(state, self.extract(state.parsed))
+    def __init__(self, *_: object) -> None:
+        """The parsed claim has all that is needed."""
 
-    def extract(self, doc: Doc) -> list[Span]:
-        """Return at most 64 spans in order of their position, longer ones first."""
+    def run(self, state: ClaimState) -> Step:
+        """Find at most 64 ``spans``, in order of their position, longer ones first."""
+        doc = state.parsed
         found: dict[tuple[int, int], SpanKind] = {}
         for kind, start, end in sorted(
             _proposals(doc), key=lambda proposal: _ORDER.index(proposal[0])
@@ -56,8 +56,7 @@ class SpacySpanExtractor(Stage):
         ]
         # If there are too many, names and numbers come before the longer phrases around them.
         spans.sort(key=lambda span: (_ORDER.index(span.kind), span.start, -span.end))
-        kept = spans[:MOST]
-        return sorted(kept, key=lambda span: (span.start, -span.end))
+        return _step(state, sorted(spans[:MOST], key=lambda span: (span.start, -span.end)))
 
 
 def _proposals(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
@@ -161,31 +160,27 @@ class WikineuralSpanExtractor(Stage):
     matter which model found a span, so all have the kind "entity".
     """
 
-    def __init__(self, models: Path, answers: AnswerExtractor) -> None:
-        """``models`` is the folder of the report's models; ``answers`` runs its T5."""
-        self._names = TokenLabels(models, NAMES)
-        self._answers = answers
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._names = TokenLabels(present_models(resources.models.folders.report), NAMES)
+        self._answers = resources.models.answers
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``spans``."""
-        return _step(state, self.extract(state.parsed))
-
-    def extract(self, doc: Doc) -> list[Span]:
-        """Return the spans in order of their position, longer ones first, each once.
+        """Find ``spans``, in order of their position, longer ones first, each once.
 
         Spans of digits alone, or with "#", are useless for the search and left out.
         """
-        claim = doc.text
+        claim = state.parsed.text
         found = {
-            *merged_entities(self._names.labelled(claim)),
+            *_merged_entities(self._names.labelled(claim)),
             *self._answers.places("entities", claim),
         }
         ordered = sorted(found, key=lambda place: (place[0], -place[1]))
         spans = [Span(claim[start:end], start, end, "entity") for start, end in ordered]
-        return [span for span in spans if not span.text.isdigit() and "#" not in span.text]
+        useful = [span for span in spans if not span.text.isdigit() and "#" not in span.text]
+        return _step(state, useful)
 
 
-def merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
+def _merged_entities(words: Iterable[tuple[int, int, str]]) -> list[tuple[int, int]]:
     """Return the positions of entities, from (start, end, label) of each word.
 
     Labels are "O", "B-TYPE" and "I-TYPE". An entity is a word labelled B or I and those after
@@ -209,8 +204,6 @@ def _step(state: ClaimState, spans: Sequence[Span]) -> Step:
 
 
 MAKERS: Makers = {
-    "spans": lambda r, c: SpacySpanExtractor(),
-    "spans:wikineural": lambda r, c: WikineuralSpanExtractor(
-        present_models(r.models.folders.report), r.models.answers
-    ),
+    "spans": SpacySpanExtractor,
+    "spans:wikineural": WikineuralSpanExtractor,
 }

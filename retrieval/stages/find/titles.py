@@ -13,12 +13,9 @@ from dataclasses import replace
 
 from spacy.tokens import Doc
 
-from retrieval.index.interface import DocumentStore
-from retrieval.models.encoders import TextEncoder
 from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.text.english import EnglishParser
 from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span, TitleMatch
 from retrieval.words import counted
 
@@ -37,40 +34,25 @@ class TitleMatcher(Stage):
     the index finds them.
     """
 
-    def __init__(
-        self, store: DocumentStore, encoder: TextEncoder, cutoff: float, limit: int
-    ) -> None:
-        """Keep the ``limit`` disambiguated titles most similar to the claim, from ``cutoff`` on."""
-        self._store = store
-        self._encoder = encoder
-        self._cutoff = cutoff
-        self._limit = limit
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._store = resources.store
+        self._encoder = resources.models.encoder
+        self._cutoff = settings.disambiguation_cutoff
+        self._limit = settings.disambiguation_limit
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``exact`` and ``disambiguated``."""
-        return _step(state, *self.match(state.parsed, state.spans))
-
-    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
-        """Return exact matches, longest names first, and disambiguated ones, most similar first.
+        """Find ``exact``, longest names first, and ``disambiguated``, most similar first.
 
         Exact matches have the score 1. All disambiguated titles are ranked in one list, so that
         none is dropped for a worse one.
         """
-        names = dict.fromkeys([*(span.text for span in spans), *_runs(doc), *_numbered(doc.text)])
-        longest_first = sorted(names, key=lambda name: (-len(name), name))
-        matches = self._store.title_matches(longest_first)
-        exact = [match for match in matches if match.disambiguation is None]
-        named = {match.document_id for match in exact}
-        others = {
-            match.document_id: match
-            for match in matches
-            if match.disambiguation is not None and match.document_id not in named
-        }
-        named_exactly = [
-            Candidate(document_id, ("title",), 1.0, 1)
-            for document_id in dict.fromkeys(match.document_id for match in exact)
-        ]
-        return named_exactly, self._closest(doc.text, list(others.values()))
+        spans = (span.text for span in state.spans)
+        names = {*spans, *_runs(state.parsed), *_numbered(state.parsed.text)}
+        matches = self._store.title_matches(sorted(names, key=lambda name: (-len(name), name)))
+        exact = dict.fromkeys(m.document_id for m in matches if m.disambiguation is None)
+        others = {m.document_id: m for m in matches if m.document_id not in exact}
+        named_exactly = [Candidate(document_id, ("title",), 1.0, 1) for document_id in exact]
+        return _step(state, named_exactly, self._closest(state.parsed.text, [*others.values()]))
 
     def _closest(self, claim: str, matches: Sequence[TitleMatch]) -> list[Candidate]:
         if not matches:
@@ -93,42 +75,32 @@ class SpacyTitleMatcher(Stage):
     first, and compares these words by the vectors of spaCy's en_core_web_sm.
     """
 
-    def __init__(
-        self, store: DocumentStore, parser: EnglishParser, settings: RetrievalConfig
-    ) -> None:
-        """Read ``title_limit`` titles.
-
-        Of the disambiguated ones ``disambiguation_limit`` are kept, all more similar than
-        ``disambiguation_cutoff``.
-        """
-        self._store = store
-        self._parser = parser
-        self._titles = settings.title_limit
-        self._cutoff = settings.disambiguation_cutoff
-        self._limit = settings.disambiguation_limit
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._store = resources.store
+        self._parser = resources.models.parser
+        self._settings = settings
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``exact`` and ``disambiguated``."""
-        return _step(state, *self.match(state.parsed, state.spans))
+        """Find ``exact``, with the score 1, and ``disambiguated``, most similar first.
 
-    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
-        """Return exact matches, with the score 1, and disambiguated ones, most similar first."""
-        names = list(dict.fromkeys(span.text for span in spans))
+        ``title_limit`` titles are read.
+        """
+        names = list(dict.fromkeys(span.text for span in state.spans))
         matches = [match for match in self._store.title_matches(names) if _as_written(match)]
         matches.sort(key=lambda match: (match.disambiguation is not None, match.document_id))
         found: dict[str, TitleMatch] = {}
         for match in matches:
             found.setdefault(match.document_id, match)
         exact, disambiguated = [], []
-        for document_id, match in list(found.items())[: self._titles]:
+        for document_id, match in list(found.items())[: self._settings.title_limit]:
             if match.disambiguation is None:
                 exact.append(Candidate(document_id, ("title",), 1.0, 1))
                 continue
-            score = _similarity(self._parser.parse(match.disambiguation), doc)
-            if score > self._cutoff:
+            score = _similarity(self._parser.parse(match.disambiguation), state.parsed)
+            if score > self._settings.disambiguation_cutoff:
                 disambiguated.append(Candidate(document_id, ("disambiguation",), score, 1))
         disambiguated.sort(key=lambda candidate: (-candidate.score, candidate.document_id))
-        return exact, disambiguated[: self._limit]
+        return _step(state, exact, disambiguated[: self._settings.disambiguation_limit])
 
 
 def _as_written(match: TitleMatch) -> bool:
@@ -175,33 +147,31 @@ class TextMatcher(Stage):
     One request to the store serves both.
     """
 
-    def __init__(self, store: DocumentStore, text_limit: int = 200, word_limit: int = 8) -> None:
-        """Return ``text_limit`` documents at most by spans, ``word_limit`` by words."""
-        self._store = store
-        self._text_limit = text_limit
-        self._word_limit = word_limit
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._store = resources.store
+        self._settings = settings
 
     def run(self, state: ClaimState) -> Step:
-        """Find ``by_text`` and ``by_words``."""
-        by_text, by_words = self.match(state.parsed, state.spans)
-        found = replace(state, by_text=tuple(by_text), by_words=tuple(by_words))
-        return Step(found, f"{counted(len(by_text), 'document')} with a part of the claim in it")
-
-    def match(self, doc: Doc, spans: Sequence[Span]) -> tuple[list[Candidate], list[Candidate]]:
-        """Return the documents, each list in BM25 order; the ranker scores them.
+        """Find ``by_text`` and ``by_words``, both in BM25 order; the ranker scores them.
 
         Function words are not searched for.
         """
-        phrases = tuple(span.text for span in _distinctive(spans))
-        words = tuple(token.text for token in doc if not (token.is_stop or token.is_punct))
+        phrases = tuple(span.text for span in _distinctive(state.spans))
+        words = tuple(t.text for t in state.parsed if not (t.is_stop or t.is_punct))
         by_text, by_words = self._store.phrase_matches(
-            [PhraseSearch(phrases, self._text_limit), PhraseSearch(words, self._word_limit)]
+            [
+                PhraseSearch(phrases, self._settings.text_limit),
+                PhraseSearch(words, self._settings.word_limit),
+            ]
         )
-        return _candidates(by_text, "text"), _candidates(by_words, "words")
+        found = replace(
+            state, by_text=_candidates(by_text, "text"), by_words=_candidates(by_words, "words")
+        )
+        return Step(found, f"{counted(len(by_text), 'document')} with a part of the claim in it")
 
 
-def _candidates(matches: Sequence[PhraseMatch], found_by: FoundBy) -> list[Candidate]:
-    return [Candidate(match.document_id, (found_by,), 0.0, 1) for match in matches]
+def _candidates(matches: Sequence[PhraseMatch], found_by: FoundBy) -> tuple[Candidate, ...]:
+    return tuple(Candidate(match.document_id, (found_by,), 0.0, 1) for match in matches)
 
 
 def _distinctive(spans: Sequence[Span]) -> list[Span]:
@@ -217,10 +187,4 @@ def _distinctive(spans: Sequence[Span]) -> list[Span]:
     return specific or list(spans)
 
 
-MAKERS: Makers = {
-    "titles": lambda r, c: TitleMatcher(
-        r.store, r.models.encoder, c.disambiguation_cutoff, c.disambiguation_limit
-    ),
-    "titles:spacy": lambda r, c: SpacyTitleMatcher(r.store, r.models.parser, c),
-    "texts": lambda r, c: TextMatcher(r.store, c.text_limit, c.word_limit),
-}
+MAKERS: Makers = {"titles": TitleMatcher, "titles:spacy": SpacyTitleMatcher, "texts": TextMatcher}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from math import prod
 
@@ -30,14 +29,13 @@ class PathFusion(Stage):
         """Rank ``ranked`` and ``paths`` in one list, the first part of ``evidence``."""
         if not state.paths:
             return Step(state, "")
-        ranked = self.rank(state.ranked, state.paths)
+        ranked = self._ranked(state.ranked, state.paths)
         message = f"{counted(len(ranked), 'sentence')}, alone or on paths, in one ranking"
         return Step(state.with_ranking(ranked), message)
 
-    def rank(self, found: Sequence[Evidence], paths: Sequence[Evidence]) -> list[Evidence]:
+    def _ranked(self, found: Sequence[Evidence], paths: Sequence[Evidence]) -> list[Evidence]:
         """Return the evidence of both, each sentence once, best first.
 
-        ``found``: sentences read alone. ``paths``: those that were read after others, in any hop.
         The score of a path is the product of the scores of its sentences (Algorithm 1, line 4):
         of the first one alone, of each later one after those before it. Hybrid ranking sorts
         sentences of the same hybrid score by the higher score of both readings.
@@ -55,20 +53,13 @@ class PathFusion(Stage):
                 highest[item.key] = item
         hybrid_of = dict.fromkeys(highest, 0.0)
         if self._weight is not None:
-            hybrid_of = hybrid_scores(
-                {item.key: item.score for item in found},
-                [sequence for _, sequence in strong],
-                self._weight,
-            )
-        return sorted(
-            highest.values(),
-            key=lambda item: (
-                -round(hybrid_of[item.key], 6),
-                -round(self._scaled(item), 6),
-                item.key.document_id,
-                item.key.sentence_id,
-            ),
-        )
+            alone = {item.key: item.score for item in found}
+            hybrid_of = hybrid_scores(alone, [sequence for _, sequence in strong], self._weight)
+
+        def order(item: Evidence) -> tuple[float, float, SentenceKey]:
+            return -round(hybrid_of[item.key], 6), -round(self._scaled(item), 6), item.key
+
+        return sorted(highest.values(), key=order)
 
     def _scaled(self, item: Evidence) -> float:
         return item.score * self._scale if item.path else item.score
@@ -104,7 +95,7 @@ def hybrid_scores(
     """
     multi: dict[SentenceKey, float] = {}
     for sequence in sequences:
-        score = math.prod(step for _, step in sequence)
+        score = prod(step for _, step in sequence)
         for key, _ in sequence:
             multi[key] = max(score, multi.get(key, score))
     by_claim, by_path = _normalised(single), _normalised(multi)

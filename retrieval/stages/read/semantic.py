@@ -6,32 +6,35 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from retrieval.models.encoders import TextEncoder
-from retrieval.stages.stage import Makers, Stage, Step
+from retrieval.recipes.config import RetrievalConfig
+from retrieval.stages.stage import Makers, Resources, Stage, Step
 from retrieval.state import ClaimState
 from retrieval.types import Evidence
 from retrieval.words import counted
 
 
 class _SentenceRanker(Stage):
-    """Compares sentences with the claim."""
+    """Compares sentences with the claim, and keeps those that are similar enough."""
 
-    def __init__(self, encoder: TextEncoder, cutoff: float) -> None:
-        """Keep sentences whose cosine with the claim is at least ``cutoff``."""
-        self._encoder = encoder
-        self._cutoff = cutoff
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._encoder = resources.models.encoder
+        self._settings = settings
 
     def run(self, state: ClaimState) -> Step:
         """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
-        ranked = self.rank(state.claim, state.relevant, state.ranked)
+        ranked = self._ranked(state)
         found = replace(state, ranked=tuple(ranked)).with_ranking(ranked)
         return Step(found, f"{counted(len(found.evidence), 'sentence')} to choose from")
 
     @abstractmethod
-    def rank(
-        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
-    ) -> list[Evidence]:
-        """Return the new ``evidence`` and that of the hops ``before``, best first."""
+    def _ranked(self, state: ClaimState) -> list[Evidence]:
+        """Return the evidence of this hop and of those before, best first."""
+
+    def _similar(self, claim: str, evidence: Sequence[Evidence]) -> list[tuple[Evidence, float]]:
+        """Return the sentences that are similar to the claim, with their cosines."""
+        vectors = self._encoder.encode([claim, *(item.in_context for item in evidence)])
+        compared = zip(evidence, (vectors[1:] @ vectors[0]).tolist(), strict=True)
+        return [pair for pair in compared if pair[1] >= self._settings.semantic_cutoff]
 
 
 class SemanticSentenceRanker(_SentenceRanker):
@@ -39,45 +42,17 @@ class SemanticSentenceRanker(_SentenceRanker):
 
     The report sorts by similarity alone because its classifier's scores were all near 1. Here the
     scores are calibrated and order the sentences better than similarity does. Similarity is only a
-    cutoff and breaks ties.
+    cutoff and breaks ties. Only the ``semantic_limit`` most relevant sentences of each hop are
+    ranked: later ones are never selected and never lead to others. Those of earlier hops are not
+    encoded again; they come before new ones of the same relevance.
     """
 
-    def __init__(self, encoder: TextEncoder, cutoff: float, limit: int) -> None:
-        """Keep sentences whose similarity to the claim is at least ``cutoff``.
-
-        Only the ``limit`` most relevant ones of each hop are ranked: later ones are never selected
-        and never lead to others.
-        """
-        super().__init__(encoder, cutoff)
-        self._limit = limit
-
-    def rank(
-        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
-    ) -> list[Evidence]:
-        """Return the evidence that passes the cutoff and what passed it ``before``, best first.
-
-        ``evidence`` comes most relevant first. Sentences of earlier hops are not encoded again;
-        they come before new ones of the same relevance.
-        """
-        if not evidence:
-            return list(before)
-        evidence = evidence[: self._limit]
-        vectors = self._encoder.encode([claim, *(item.in_context for item in evidence)])
-        similarity = vectors[1:] @ vectors[0]
-        ranked = sorted(
-            (
-                (item, float(alike))
-                for item, alike in zip(evidence, similarity, strict=True)
-                if alike >= self._cutoff
-            ),
-            key=lambda pair: (
-                -round(pair[0].score, 3),
-                -pair[1],
-                pair[0].sentence.document_id,
-                pair[0].sentence.sentence_id,
-            ),
-        )
-        both = [*before, *(item for item, _ in ranked)]
+    def _ranked(self, state: ClaimState) -> list[Evidence]:
+        if not state.relevant:
+            return list(state.ranked)
+        similar = self._similar(state.claim, state.relevant[: self._settings.semantic_limit])
+        similar.sort(key=lambda pair: (-round(pair[0].score, 3), -pair[1], pair[0].key))
+        both = [*state.ranked, *(item for item, _ in similar)]
         return sorted(both, key=lambda item: -round(item.score, 3))
 
 
@@ -87,27 +62,9 @@ class SimilaritySentenceRanker(_SentenceRanker):
     The report does not order them by its classifier, whose scores are nearly all alike.
     """
 
-    def rank(
-        self, claim: str, evidence: Sequence[Evidence], before: Sequence[Evidence]
-    ) -> list[Evidence]:
-        """Return the evidence, and earlier ``before``, that passes; most similar first."""
-        both = [*before, *evidence]
-        vectors = self._encoder.encode([claim, *(item.in_context for item in both)])
-        similarity = (vectors[1:] @ vectors[0]).tolist()
-        passing = [pair for pair in zip(both, similarity, strict=True) if pair[1] >= self._cutoff]
-        passing.sort(
-            key=lambda pair: (
-                -pair[1],
-                pair[0].sentence.document_id,
-                pair[0].sentence.sentence_id,
-            )
-        )
-        return [item for item, _ in passing]
+    def _ranked(self, state: ClaimState) -> list[Evidence]:
+        similar = self._similar(state.claim, (*state.ranked, *state.relevant))
+        return [item for item, _ in sorted(similar, key=lambda pair: (-pair[1], pair[0].key))]
 
 
-MAKERS: Makers = {
-    "semantic": lambda r, c: SemanticSentenceRanker(
-        r.models.encoder, c.semantic_cutoff, c.semantic_limit
-    ),
-    "semantic:mpnet": lambda r, c: SimilaritySentenceRanker(r.models.encoder, c.semantic_cutoff),
-}
+MAKERS: Makers = {"semantic": SemanticSentenceRanker, "semantic:mpnet": SimilaritySentenceRanker}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from retrieval.index.interface import DocumentStore
@@ -11,8 +11,10 @@ from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.dense import leading_paths, queries_of
 from retrieval.stages.stage import Makers, Stage, Step
 from retrieval.state import ClaimState
-from retrieval.types import Candidate, RankedDocument, Sentence, SentenceKey
+from retrieval.types import Candidate, RankedDocument, Sentence
 from retrieval.words import counted
+
+_Chosen = list[tuple[RankedDocument, Sentence]]
 
 
 class SentencePreranker(Stage):
@@ -33,38 +35,26 @@ class SentencePreranker(Stage):
 
     def run(self, state: ClaimState) -> Step:
         """Open ``candidates`` as ``opened``, add them to ``documents`` and find ``chosen``."""
-        opened = self._open(state.candidates)
+        documents = opened(self._store, state.candidates)
         first, later = self._settings.sentence_limit, self._settings.expansion_sentence_limit
-        limit = later if state.documents else first
-        chosen = self._chosen(state, opened, limit)
+        chosen = self._chosen(state, documents, later if state.documents else first)
         found = replace(
             state,
             candidates=(),
-            opened=tuple(opened),
-            documents=(*state.documents, *opened),
+            opened=tuple(documents),
+            documents=(*state.documents, *documents),
             chosen=tuple(chosen),
         )
-        documents = counted(len(opened), "document")
-        return Step(found, f"{counted(len(chosen), 'sentence')} to read, of {documents}")
-
-    def _open(self, candidates: Sequence[Candidate]) -> list[RankedDocument]:
-        documents = self._store.documents([candidate.document_id for candidate in candidates])
-        return [
-            RankedDocument(
-                document, candidate.score, candidate.found_by, candidate.hop, candidate.led_by
-            )
-            for document, candidate in zip(documents, candidates, strict=True)
-        ]
+        of = counted(len(documents), "document")
+        return Step(found, f"{counted(len(chosen), 'sentence')} to read, of {of}")
 
     def _chosen(
-        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
-    ) -> list[tuple[RankedDocument, Sentence]]:
+        self, state: ClaimState, documents: Sequence[RankedDocument], limit: int
+    ) -> _Chosen:
         """Return the sentences to read."""
-        return self.choose(state.claim, opened, limit)
+        return self.choose(state.claim, documents, limit)
 
-    def choose(
-        self, claim: str, documents: Sequence[RankedDocument], limit: int
-    ) -> list[tuple[RankedDocument, Sentence]]:
+    def choose(self, claim: str, documents: Sequence[RankedDocument], limit: int) -> _Chosen:
         """Return up to ``limit`` sentences with their documents, in no particular order.
 
         They are the nearest ones, bonus included. ``documents`` come best first. If the index has
@@ -78,32 +68,29 @@ class SentencePreranker(Stage):
         ]
         placed.sort(key=lambda entry: (entry[0] > 0, entry[0] * 2 + entry[1], entry[1]))
         if len(placed) > limit:
-            near = self._similarities(claim, documents, len(placed))
-            placed.sort(
-                key=lambda entry: -self._nearness(entry[0], documents[entry[1]], entry[2], near)
-            )
+            ids = [ranked.document.id for ranked in documents]
+            vectors = self._encoder.encode([claim])
+            (matches,) = self._store.nearest_sentences(vectors, len(placed), among=ids)
+            near = {match.key: match.similarity for match in matches}
+
+            def nearness(entry: tuple[int, int, Sentence]) -> float:
+                position, rank, sentence = entry
+                first = self._settings.first_sentence_bonus if position == 0 else 0.0
+                by_title = {"title", "disambiguation"} & set(documents[rank].found_by)
+                named = self._settings.title_bonus if by_title else 0.0
+                return near.get(sentence.key, 0.0) + first + named
+
+            placed.sort(key=nearness, reverse=True)
         return [(documents[rank], sentence) for _, rank, sentence in placed[:limit]]
 
-    def _similarities(
-        self, claim: str, documents: Sequence[RankedDocument], most: int
-    ) -> dict[SentenceKey, float]:
-        """Return the nearness of each sentence; empty if the index has no vectors."""
-        ids = [ranked.document.id for ranked in documents]
-        (matches,) = self._store.nearest_sentences(self._encoder.encode([claim]), most, among=ids)
-        return {match.key: match.similarity for match in matches}
 
-    def _nearness(
-        self,
-        position: int,
-        of: RankedDocument,
-        sentence: Sentence,
-        near: Mapping[SentenceKey, float],
-    ) -> float:
-        key = SentenceKey(sentence.document_id, sentence.sentence_id)
-        first = self._settings.first_sentence_bonus if position == 0 else 0.0
-        by_title = {"title", "disambiguation"} & set(of.found_by)
-        named = self._settings.title_bonus if by_title else 0.0
-        return near.get(key, 0.0) + first + named
+def opened(store: DocumentStore, candidates: Sequence[Candidate]) -> list[RankedDocument]:
+    """Return the documents of these candidates."""
+    documents = store.documents([candidate.document_id for candidate in candidates])
+    return [
+        RankedDocument(document, one.score, one.found_by, one.hop, one.led_by)
+        for document, one in zip(documents, candidates, strict=True)
+    ]
 
 
 class DenseSentenceReader(SentencePreranker):
@@ -120,28 +107,24 @@ class DenseSentenceReader(SentencePreranker):
         super().__init__(store, encoder, settings)
         self._queries = queries
 
-    def warm_up(self) -> None:
-        """Load the encoder of queries."""
-        self._queries.warm_up()
-
     def _chosen(
-        self, state: ClaimState, opened: Sequence[RankedDocument], limit: int
-    ) -> list[tuple[RankedDocument, Sentence]]:
+        self, state: ClaimState, documents: Sequence[RankedDocument], limit: int
+    ) -> _Chosen:
         """Return ``limit`` unread sentences, nearest first, also of documents opened before.
 
         Of the ``dense_limit`` sentences nearest to each path; in the first hop to the claim.
         """
-        of = {r.document.id: r for r in (*state.documents, *opened)}
+        of = {r.document.id: r for r in (*state.documents, *documents)}
         if not of:
             return []
-        paths = leading_paths(state, self._settings.path_leads) or [[]]
+        paths = leading_paths(state, self._settings.path_leads)
         vectors = self._queries.encode(queries_of(state.claim, paths))
         found = self._store.nearest_sentences(vectors, self._settings.dense_limit, among=of.keys())
         read = {item.key for item in state.read}
         matches = sorted((m for near in found for m in near), key=lambda m: -m.similarity)
         nearest = [key for key in dict.fromkeys(m.key for m in matches) if key not in read]
         placed = {
-            SentenceKey(sentence.document_id, sentence.sentence_id): (ranked, sentence)
+            sentence.key: (ranked, sentence)
             for ranked in of.values()
             for sentence in ranked.document.sentences
         }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 
 from retrieval.errors import Cancelled
-from retrieval.index.interface import IndexInfo
-from retrieval.pipeline.check import Pipeline
+from retrieval.index.interface import DocumentStore
+from retrieval.pipeline.check import Pipeline, findings
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipes import Ending, Recipe
@@ -24,29 +24,41 @@ from retrieval.types import (
     NOT_ENOUGH_INFO,
     SUPPORTS,
     Candidate,
+    Document,
     Evidence,
+    Findings,
+    FoundDocument,
+    FoundSentence,
     Label,
     Mutation,
     Progress,
     Proof,
+    Question,
+    RankedDocument,
     Report,
+    Sentence,
+    SentenceKey,
+    Span,
     Verdict,
 )
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.encoders import WordEncoder
 from tests.support.evidence import evidence
+from tests.support.states import state_of
 
 CLAIM = "The pier is old."
-CORPUS = IndexInfo("piers", "", "", 3, 3, 9, 1, "2026-01-01T00:00:00Z", "words", "", 0, 0)
+CORPUS = InMemoryStore([], WordEncoder())
 PIER, BOAT = evidence("Pier", "It was built in 1801.", 0.9), evidence("Boat", "It is new.", 0.8)
 
 
 class Words(EnglishParser):
-    """A parser that only splits words."""
+    """A parser that only splits words and sentences."""
 
     def warm_up(self) -> None:
         pass
 
     def parse(self, text: str) -> Doc:
-        return spacy.blank("en")(text)
+        return state_of(text).parsed
 
 
 @dataclass
@@ -88,10 +100,8 @@ class Finds(Stage):
     """Finds so many documents for the next hop, each time."""
 
     counts: Iterator[int]
-    asked: list[int] = field(default_factory=list)
 
     def run(self, state: ClaimState) -> Step:
-        self.asked.append(state.hop)
         found = [Candidate(f"d{n}", ("mention",), 1.0, state.hop) for n in range(next(self.counts))]
         return Step(replace(state, candidates=tuple(found)), "found")
 
@@ -115,17 +125,12 @@ def check(
     labels: Sequence[Label],
     sufficient: int = 9,
     found: Sequence[int] = (1, 1, 1),
-    corpus: IndexInfo = CORPUS,
+    corpus: DocumentStore = CORPUS,
     events: list[Progress] | None = None,
 ) -> Report:
-    stages = {
-        "read": Reads(hops),
-        "proof": Proves(sufficient),
-        "verdict": Decides(labels),
-        "next": Finds(iter(found)),
-    }
+    made = {**stages(hops, labels, sufficient), "next": Finds(iter(found))}
     seen: list[Progress] = [] if events is None else events
-    return Pipeline(by, stages, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
+    return Pipeline(by, made, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
 
 
 def endings(report: Report) -> list[str | None]:
@@ -170,12 +175,8 @@ def test_a_search_ends_as_its_recipe_says(
         stopped[-1] in ("decided", "unchanged"),
     ]
     assert report.verdict.label == labels[-1]
+    assert report.verdict.opinions[0].cites == tuple(range(1, len(selected[-1]) + 1))
     assert [item.key for item in report.evidence] == [item.key for item in selected[-1]]
-
-
-def test_the_verdict_cites_the_selected_sentences() -> None:
-    report = check(recipe(), [[PIER]], [SUPPORTS])
-    assert report.verdict.opinions[0].cites == (1,)
 
 
 def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
@@ -191,7 +192,7 @@ def test_a_search_that_takes_too_long_ends_and_says_so() -> None:
 
 
 def test_an_index_without_vectors_is_named_in_a_notice() -> None:
-    report = check(recipe(), [[PIER]], [SUPPORTS], corpus=replace(CORPUS, encoder=""))
+    report = check(recipe(), [[PIER]], [SUPPORTS], corpus=InMemoryStore([], None))
     assert "esoteric index encode" in report.notices[0]
 
 
@@ -229,17 +230,15 @@ class Halves(ClaimParser):
         return ParsedClaim(read, tuple(halves))
 
 
+def stages(hops: Sequence[Sequence[Evidence]], labels: Sequence[Label], sufficient: int = 1) -> Any:
+    found = {"proof": Proves(sufficient), "next": Finds(iter(()))}
+    return {"read": Reads(hops), "verdict": Decides(labels), **found}
+
+
 def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done() -> None:
-    stages = {
-        "read": Reads([[PIER]]),
-        "proof": Proves(1),
-        "verdict": Decides([SUPPORTS]),
-        "next": Finds(iter(())),
-    }
     events: list[Progress] = []
-    report = Pipeline(recipe(max_hops=1), stages, Halves(Words()), CORPUS).check(
-        CLAIM, events.append
-    )
+    by, made = recipe(max_hops=1), stages([[PIER]], [SUPPORTS])
+    report = Pipeline(by, made, Halves(Words()), CORPUS).check(CLAIM, events.append)
     one = ["read", "proof", "verdict"]
     assert [event.stage for event in events] == ["start", "start", *one, "start", *one, "done"]
     assert [event.done for event in events] == [0, 0, 1, 2, 3, 3, 4, 5, 6, 6]
@@ -253,12 +252,51 @@ def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done(
 
 
 def test_nothing_of_one_claim_reaches_the_next() -> None:
-    stages = {
-        "read": Reads([[PIER]]),
-        "proof": Proves(1),
-        "verdict": Decides([SUPPORTS]),
-        "next": Finds(iter(())),
-    }
-    pipeline = Pipeline(recipe(), stages, ClaimParser(Words()), CORPUS)
+    pipeline = Pipeline(recipe(), stages([[PIER]], [SUPPORTS]), ClaimParser(Words()), CORPUS)
     first, second = (pipeline.check(CLAIM, lambda progress: None) for _ in range(2))
     assert (first.evidence, first.hops) == (second.evidence, second.hops)
+
+
+# --- what a stage has found, from the states before and after it
+
+WATCHED = state_of("Ida Holm built it.")
+HOLM = Span("Ida Holm", 0, 8, "entity")
+SAID = Sentence("varn", 0, "She built it.", 0, 13)
+VARN = Document("varn", "Varn", None, "She built it.", (SAID,), section="History")
+READ = Evidence(SAID, "Varn", None, (0.71236, 0.1, 0.18764), 1)
+
+
+def test_a_stage_that_finds_nothing_to_show_has_no_findings() -> None:
+    assert findings("titles", WATCHED, replace(WATCHED, exact=())) is None
+
+
+def test_spans_and_questions_are_found_once() -> None:
+    spans = replace(WATCHED, spans=(HOLM,))
+    assert findings("spans", WATCHED, spans) == Findings(1, spans=(HOLM,))
+    asked = replace(spans, questions=(Question("Who built it?", None, "wh"),))
+    assert findings("questions", spans, asked) == Findings(1, questions=("Who built it?",))
+
+
+def test_an_opened_document_names_the_one_that_led_to_it() -> None:
+    first = RankedDocument(VARN, 0.5, ("title",), 1)
+    holm = replace(VARN, id="holm", title="Ida Holm", section=None)
+    second = RankedDocument(holm, 0.123456, ("mention",), 2, SentenceKey("varn", 0))
+    before = replace(WATCHED, hop=2, opened=(first,), documents=(first,))
+    after = replace(before, opened=(second,), documents=(first, second))
+    assert findings("sentences", before, after) == Findings(
+        2, documents=(FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History"),)
+    )
+
+
+def test_a_sentence_has_a_label_only_once_the_verifier_has_read_it() -> None:
+    relevant = replace(WATCHED, relevant=(READ,))
+    found = FoundSentence("Varn", "She built it.", 0.8124, None)
+    assert findings("relevance", WATCHED, relevant) == Findings(1, sentences=(found,))
+    read = replace(relevant, evidence=(READ,), readings={((), READ.key): READ.opinion})
+    labelled = replace(found, stance="SUPPORTS")
+    assert findings("verification", relevant, read) == Findings(1, sentences=(labelled,))
+
+
+def test_what_is_open_is_named_before_the_next_hop() -> None:
+    open_words = replace(WATCHED, spans=(HOLM,))
+    assert findings("next", open_words, open_words) == Findings(1, open=("Ida Holm",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.corpora.corpus import Page
-from retrieval.pipeline.not_settled import WhyNotSettled
+from retrieval.pipeline.not_settled import why_not_settled
 from retrieval.state import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Mutation, Proof, Span
@@ -34,7 +34,7 @@ def state(parser: EnglishParser, claim: str, *found: Evidence, still_open: str =
 def test_a_name_that_no_document_contains_is_absent(
     parser: EnglishParser, claim: str, absent: list[str]
 ) -> None:
-    why = WhyNotSettled(STORE).of(state(parser, claim))
+    why = why_not_settled(STORE, state(parser, claim))
     assert [claim[start:end] for start, end in why.absent] == absent
 
 
@@ -42,14 +42,14 @@ def test_a_longer_form_of_a_name_is_not_absent_if_a_sentence_is_about_it(
     parser: EnglishParser,
 ) -> None:
     made = state(parser, "Ida Varnby Holm is a mayor.", MAYOR)
-    assert WhyNotSettled(STORE).of(made).absent == ()
+    assert why_not_settled(STORE, made).absent == ()
 
 
 @cases("not_settled", "claim", "still_open", "said")
 def test_an_open_part_counts_if_it_has_a_word_that_no_sentence_has(
     parser: EnglishParser, claim: str, still_open: str, said: bool
 ) -> None:
-    why = WhyNotSettled(STORE).of(state(parser, claim, MAYOR, still_open=still_open))
+    why = why_not_settled(STORE, state(parser, claim, MAYOR, still_open=still_open))
     assert [claim[start:end] for start, end in why.open] == ([still_open] if said else [])
 
 
@@ -57,13 +57,13 @@ def test_without_a_proof_the_words_that_no_sentence_has_count(parser: EnglishPar
     claim = "Ida Holm keeps bees."
     spans = (Span("Ida Holm", 0, 8, "entity"), Span("bees", 15, 19, "noun chunk"))
     made = replace(state(parser, claim, MAYOR), spans=spans)
-    assert [claim[start:end] for start, end in WhyNotSettled(STORE).of(made).open] == ["bees"]
+    assert [claim[start:end] for start, end in why_not_settled(STORE, made).open] == ["bees"]
 
 
 def test_the_documents_that_the_claim_is_about_are_named(parser: EnglishParser) -> None:
     claim = "Varnby has nine towers."
     opened = (ranked("Ostrea", TEXTS["Ostrea"]), ranked("Varnby", TEXTS["Varnby"]))
     made = replace(state(parser, claim, still_open="Varnby"), documents=opened)
-    why = WhyNotSettled(STORE).of(made)
+    why = why_not_settled(STORE, made)
     # What has a document of its own is not open.
     assert (why.about, why.open) == (("Varnby",), ())

@@ -28,19 +28,12 @@ def sentences_of(splitter: SentenceSplitter, text: str) -> list[str]:
     return [text[start:end] for start, end in bounds]
 
 
-@cases("sentences", "sentences")
+@cases("sentences", "text", "sentences", "by_rules")
 def test_sentences_end_where_a_human_reader_ends_them(
-    splitter: SentenceSplitter, sentences: list[str]
+    request: pytest.FixtureRequest, text: str, sentences: list[str], by_rules: bool
 ) -> None:
-    text = " ".join(sentences)
-    (bounds,) = splitter.split([text])
-    assert [text[start:end] for start, end in bounds] == sentences
-
-
-def test_white_space_belongs_to_no_sentence(splitter: SentenceSplitter) -> None:
-    text = "  It is old.   It is red. "
-    (bounds,) = splitter.split([text])
-    assert [text[start:end] for start, end in bounds] == ["It is old.", "It is red."]
+    chosen = request.getfixturevalue("without_spacy" if by_rules else "splitter")
+    assert sentences_of(chosen, text) == sentences
 
 
 def test_nothing_has_no_sentences(splitter: SentenceSplitter) -> None:
@@ -75,51 +68,9 @@ def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
     assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
 
 
-@cases("sentences_by_rules", "sentences")
-def test_clear_boundaries_need_no_spacy(
-    without_spacy: SentenceSplitter, sentences: list[str]
-) -> None:
-    assert sentences_of(without_spacy, " ".join(sentences)) == sentences
-
-
-def test_a_line_break_alone_ends_no_sentence_and_one_after_a_full_stop_does(
-    without_spacy: SentenceSplitter,
-) -> None:
-    text = "The harbour\nis deep.\nThe sea is cold.\n\nA new paragraph.\r\n\tAnother line"
-    assert sentences_of(without_spacy, text) == [
-        "The harbour\nis deep.",
-        "The sea is cold.",
-        "A new paragraph.",
-        "Another line",
-    ]
-
-
 def test_the_full_stops_of_chinese_end_no_sentence(without_spacy: SentenceSplitter) -> None:
     text = "北京是中国的首都。人口为2154.2万。"
     assert sentences_of(without_spacy, text * 50_000) == [text * 50_000]
-
-
-@cases("sentences_by_model", "sentences")
-def test_where_the_rules_are_unsure_the_model_decides(
-    splitter: SentenceSplitter, sentences: list[str]
-) -> None:
-    assert sentences_of(splitter, " ".join(sentences)) == sentences
-
-
-def test_the_space_between_two_sentences_may_be_missing(splitter: SentenceSplitter) -> None:
-    text = "They are the great apes.The family is small."
-    assert sentences_of(splitter, text) == ["They are the great apes.", "The family is small."]
-
-
-def test_the_items_of_a_list_that_end_like_sentences_are_sentences(
-    splitter: SentenceSplitter,
-) -> None:
-    text = "It has these parts:\n- The head is round.\n- The tail is long.\n- Legs"
-    assert sentences_of(splitter, text) == [
-        "It has these parts:\n- The head is round.",
-        "- The tail is long.",
-        "- Legs",
-    ]
 
 
 def test_what_is_unclear_is_decided_as_in_the_whole_text(splitter: SentenceSplitter) -> None:
@@ -127,13 +78,6 @@ def test_what_is_unclear_is_decided_as_in_the_whole_text(splitter: SentenceSplit
     text = "It is by " + "J. D. " * 2000 + "Salinger. He wrote it."
     assert sentences_of(splitter, text)[-1] == "He wrote it."
     assert sentences_of(splitter, text) == [text[: -len(" He wrote it.")], "He wrote it."]
-
-
-def test_the_mark_of_a_note_belongs_to_the_sentence_before_it(
-    without_spacy: SentenceSplitter,
-) -> None:
-    sentences = ["The lamp is old.[1][2]", "It was lit in 1921.¹", "Then it burned."]
-    assert sentences_of(without_spacy, " ".join(sentences)) == sentences
 
 
 @pytest.mark.parametrize("gap", [". " * 20_000, "." * 400_000, "." + " " * 1_200_000])

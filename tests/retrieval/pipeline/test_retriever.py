@@ -1,0 +1,128 @@
+"""Claims checked against other corpora than the default one, and by models of the user."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.errors import IndexUnavailable
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.models.encoders import MiniLMEncoder
+from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import SequenceClassifier, read_classifier
+from retrieval.pipeline.assembly import OwnCorpus, Retriever
+from retrieval.recipes.recipes import RECIPES
+from retrieval.text.model_texts import path_text
+from retrieval.types import REFUTES, SUPPORTS, Report
+from tests.retrieval.index.pages import ListCorpus
+from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier
+from tests.support.encoders import WordEncoder
+from tests.support.islands import TEXTS
+
+pytestmark = pytest.mark.models
+
+OWNER = Page(
+    "deed.pdf", "Deed", None, "Skerrow Light was sold to Tom Berg in 1960.", source="deed.pdf"
+)
+LATER = Page("deed.pdf", "Deed", None, "Skerrow Light was sold to Ida Holm in 1960.")
+CLAIM = "Skerrow Light was sold to Tom Berg in 1960."
+
+
+def build(folder: Path, page: Page, content: str = "1") -> None:
+    EmbeddedIndex(folder).build(ListCorpus((page,), content=content), MiniLMEncoder())
+
+
+@pytest.fixture
+def retriever(index: Path, unpacked: Path, tmp_path: Path) -> Retriever:
+    build(tmp_path / "papers", OWNER)
+    return Retriever(
+        index,
+        tmp_path,
+        threads=2,
+        folders=ModelFolders(unpacked),
+        own_corpus=lambda name: OwnCorpus(name, name.title(), tmp_path / name),
+    )
+
+
+def check(retriever: Retriever, claim: str, *corpora: str) -> Report:
+    return retriever.check(claim, "esoteric", lambda _: None, corpora or None)
+
+
+def test_a_claim_is_checked_in_the_corpora_that_it_names(
+    retriever: Retriever, tmp_path: Path
+) -> None:
+    alone = check(retriever, CLAIM, "papers")
+    both = check(retriever, CLAIM, "default", "papers")
+    for report in (alone, both):
+        assert report.verdict.label == SUPPORTS
+        assert report.evidence[0].sentence.document_id == "papers:deed.pdf"
+    assert [part.title for part in both.corpus.parts] == ["islands", "Papers"]
+    assert both.corpus.documents == 7
+    read = {ranked.document.id for ranked in both.documents}
+    assert {"papers:deed.pdf", "Skerrow_Light"} <= read
+    default = check(retriever, CLAIM)
+    assert default.verdict.label != SUPPORTS
+    assert default.corpus.parts == ()
+    assert all(":" not in ranked.document.id for ranked in default.documents)
+
+
+def test_a_corpus_that_changes_is_opened_again(retriever: Retriever, tmp_path: Path) -> None:
+    assert check(retriever, CLAIM, "papers").verdict.label == SUPPORTS
+    build(tmp_path / "papers", LATER, "2")
+    assert check(retriever, CLAIM, "papers").verdict.label == REFUTES
+
+
+def test_a_corpus_that_cannot_be_searched_says_which_and_how_to_mend_it(
+    retriever: Retriever, tmp_path: Path
+) -> None:
+    EmbeddedIndex(tmp_path / "words").build(ListCorpus((OWNER,)), WordEncoder())
+    for name in ("words", "nothing"):
+        with pytest.raises(IndexUnavailable, match=f"“{name.title()}” cannot be searched") as error:
+            check(retriever, CLAIM, "default", name)
+        assert "Index it again" in error.value.hint
+
+
+# --- the user's own models
+
+
+def test_the_users_own_bart_generates_the_titles(
+    index: Path, unpacked: Path, tmp_path: Path
+) -> None:
+    write_tiny_bart(tmp_path, [*TEXTS, *TEXTS.values()])
+    retriever = Retriever(index, tmp_path, threads=2, folders=ModelFolders(unpacked, bart=tmp_path))
+    recipe = replace(RECIPES["esoteric"], next=("generation",))
+    claim = "The designer of Skerrow Light collected stamps."
+    report = retriever.follow(recipe, claim, lambda progress: None)
+    later = [ranked for ranked in report.documents if ranked.hop == 2]
+    assert later
+    assert {ranked.found_by for ranked in later} == {("generation",)}
+
+
+@pytest.mark.parametrize("recipe", ["combined", "fer"])
+@pytest.mark.parametrize(
+    "labels", [("contradiction", "neutral", "entailment"), ("not_entailment", "entailment")]
+)
+def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_name(
+    index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2", labels)
+    folders = ModelFolders(unpacked, verifier=folder)
+    retriever = Retriever(index, tmp_path, threads=2, folders=folders)
+    retriever.warm_up(RECIPES[recipe])
+    claim = "The designer of Skerrow Light was a Scottish engineer."
+    # With this share, readings of sentences about something else keep their probabilities.
+    settings = replace(RECIPES[recipe].settings, other_subject_share=1.0)
+    report = retriever.follow(replace(RECIPES[recipe], settings=settings), claim, lambda _: None)
+    assert report.verdict.judge == f"my-nli {read_classifier(folder).digest[:8]}"
+    texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
+    pairs = [
+        (claim, path_text(texts[item.key], [texts[key] for key in item.path]))
+        for item in report.evidence
+    ]
+    said = SequenceClassifier(read_classifier(folder)).probabilities(pairs).tolist()
+    assert report.evidence
+    for item, opinion in zip(report.evidence, said, strict=True):
+        assert item.opinion == pytest.approx(opinion, abs=1e-4)

@@ -1,0 +1,153 @@
+"""What arithmetic says about claims that compare or state quantities, worked out by hand."""
+
+from __future__ import annotations
+
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Half,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
+from retrieval.quantities.reading import COUNT
+from retrieval.quantities.relation import Ruling
+from retrieval.quantities.restated import candidates, measurement, restated, ruling
+from retrieval.text.english import EnglishParser
+from retrieval.types import REFUTES, SUPPORTS, Label
+from tests.support.cases import cases
+
+
+def cut(parser: EnglishParser, claim: str) -> Comparison:
+    found = comparison(parser.parse(claim))
+    assert found is not None
+    return found
+
+
+@cases("comparisons", "claim", "first_half", "second_half", "more")
+def test_a_claim_that_compares_has_a_half_for_each_thing(
+    parser: EnglishParser, claim: str, first_half: list[str], second_half: list[str], more: bool
+) -> None:
+    found = cut(parser, claim)
+    assert [half.text for half in found.first] == first_half
+    assert [half.text for half in found.second] == second_half
+    assert found.more == more
+
+
+def test_how_much_earlier_is_part_of_the_comparison(parser: EnglishParser) -> None:
+    found = cut(parser, "The mill opened more than three years after the bridge fell.")
+    assert found.by is not None
+    assert (found.by.said, found.by.kind) == ("three years", "bound")
+
+
+@cases("no_comparisons", "claim")
+def test_other_claims_are_not_read_as_comparisons(parser: EnglishParser, claim: str) -> None:
+    assert comparison(parser.parse(claim)) is None
+
+
+def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
+    """Return the half with every quantity of its kind in the sentences, all equally probable."""
+    return [
+        Filled(half, filling, place, sure)
+        for place, sentence in enumerate(sentences)
+        for filling in fillings(parser.parse(sentence))
+        if half.takes(filling.quantity.dimension)
+    ]
+
+
+def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling | None:
+    halves = cut(parser, claim)
+    one, other = side(parser, halves.first[0], first), side(parser, halves.second[0], second)
+    found = compared(halves, one, other)
+    return found[0] if found else None
+
+
+@cases("comparisons", "claim", "first", "second", "label")
+def test_arithmetic_decides_by_the_quantities_of_both_halves(
+    parser: EnglishParser, claim: str, first: str, second: str, label: Label
+) -> None:
+    decided = ruled(parser, claim, first, second)
+    assert decided is not None
+    assert decided.label == label
+
+
+@cases("comparisons_undecided", "claim", "first", "second")
+def test_nothing_is_decided_by_what_is_too_close_or_not_given(
+    parser: EnglishParser, claim: str, first: str, second: str
+) -> None:
+    assert ruled(parser, claim, first, second) is None
+
+
+def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
+    selm, orn = (Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn"))
+    claim = Comparison((selm,), (orn,), more=True)
+    few = side(parser, orn, "It has 500 people.")
+    agree = compared(claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few)
+    assert agree is not None
+    assert agree[0].label == SUPPORTS
+    assert (
+        compared(claim, side(parser, selm, "It has 900 people.", "It had 120 people."), few) is None
+    )
+    sure = side(parser, selm, "It has 900 people.", sure=0.95)
+    unsure = side(parser, selm, "It had 120 people.", sure=0.5)
+    found = compared(claim, [*sure, *unsure], few)
+    assert found is not None
+    said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
+    assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)
+
+
+@cases("comparisons", "claim", "first", "second", "because")
+def test_the_reason_says_what_was_compared(
+    parser: EnglishParser, claim: str, first: str, second: str, because: str
+) -> None:
+    decided = ruled(parser, claim, first, second)
+    assert decided is not None
+    assert decided.because == because
+
+
+@cases("comparisons", "sentence", "dimension", "filled_half")
+def test_a_half_is_filled_as_people_write_it(
+    parser: EnglishParser, sentence: str, dimension: str, filled_half: str
+) -> None:
+    (filling,) = fillings(parser.parse(sentence))
+    assert filled(Half("The mill opened {}", dimension), filling) == filled_half
+
+
+def test_a_span_of_time_gives_its_first_and_its_last_date(parser: EnglishParser) -> None:
+    found = [item.words for item in fillings(parser.parse("She was king from 1901 to May 1917."))]
+    assert found == ["1901", "May 1917"]
+
+
+def read(
+    parser: EnglishParser, claim: str, sentence: str, *probabilities: float
+) -> tuple[list[str], Label | None]:
+    """Return the restated claims, and the label if a verifier gives them these probabilities."""
+    parsed, passage = parser.parse(claim), parser.parse(sentence)
+    claimed = measurement(parsed)
+    assert claimed is not None
+    found = list(candidates(parsed, claimed, "Ober", passage))
+    if not found:
+        return [], None
+    decided = ruling(parsed, claimed, passage, list(zip(found, probabilities, strict=True)))
+    return [restated(parsed, claimed, one) for one in found], decided and decided.label
+
+
+@cases("restated", "claim", "sentence", "claims", "label")
+def test_what_the_verifier_reads_as_the_claimed_measurement_is_compared_with_it(
+    parser: EnglishParser, claim: str, sentence: str, claims: list[str], label: Label | None
+) -> None:
+    assert read(parser, claim, sentence, 0.9) == (claims, label)
+
+
+def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> None:
+    claim = "Ober is 3,000 metres high."
+    sentence = "It is 4,212 m high and stands 3,000 m above its valley."
+    assert read(parser, claim, sentence, 0.9, 0.7)[1] == REFUTES
+    assert read(parser, claim, sentence, 0.9, 0.8)[1] is None
+    assert read(parser, claim, sentence, 0.4, 0.2)[1] is None
+
+
+@cases("no_measurements", "claim")
+def test_only_a_claim_of_one_measurement_is_restated(parser: EnglishParser, claim: str) -> None:
+    assert measurement(parser.parse(claim)) is None

@@ -1,0 +1,244 @@
+"""Recipes: in YAML files, over which index they run, and the stages that they name."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from research.evaluation.systems import ABLATIONS, VARIANTS
+from retrieval.errors import BadRecipe, BadSource, UnknownRecipe
+from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.models.papers.report_models import RELEVANCE
+from retrieval.pipeline.runnable import runnable
+from retrieval.recipes.recipe_files import (
+    as_yaml,
+    keep_recipe,
+    read_recipe,
+    recipe_given,
+    recipes_with,
+)
+from retrieval.recipes.recipes import RECIPES, Recipe
+from retrieval.recipes.stage_records import FIRST, HOP, NEXT
+from settings import CHECKOUT
+from tests.retrieval.models.tiny_report import name_models
+from tests.support.cases import cases
+from tests.support.evidence import ranked
+from tests.support.states import state_of
+
+SHORT = """\
+name: short
+summary: one hop by titles
+first:
+- spans
+- titles
+hop:
+- sentences
+- relevance
+- semantic
+- verification
+- selection
+- verdict
+next: []
+ending: decided
+max_hops: 1
+settings:
+  document_limit: 3
+  independence_cutoff: null
+"""
+
+
+def written(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=list(RECIPES))
+def test_what_is_printed_is_read_as_the_same_recipe(recipe: Recipe, tmp_path: Path) -> None:
+    assert read_recipe(written(tmp_path, as_yaml(recipe))) == recipe
+    mine = replace(recipe, name="mine", max_hops=4)
+    assert read_recipe(written(tmp_path, as_yaml(mine))) == mine
+
+
+def test_settings_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
+    recipe = read_recipe(written(tmp_path, SHORT))
+    assert (recipe.first, recipe.next, recipe.vectors) == (("spans", "titles"), (), "minilm")
+    assert recipe.settings.document_limit == 3
+    assert recipe.settings.independence_cutoff is None
+    assert recipe.settings.sentence_limit == 40
+
+
+def test_a_digest_tells_recipes_apart_by_what_they_do() -> None:
+    recipe = RECIPES["m3"]
+    assert replace(recipe, name="mine", summary="Other words.").digest == recipe.digest
+    assert replace(recipe, max_hops=recipe.max_hops + 1).digest != recipe.digest
+    other = replace(recipe.settings, seconds=recipe.settings.seconds + 1)
+    assert replace(recipe, settings=other).digest != recipe.digest
+
+
+@cases("bad_recipes", "old", "new", "line", "said")
+def test_what_is_wrong_is_named_with_file_and_line(
+    old: str, new: str, line: int, said: str, tmp_path: Path
+) -> None:
+    text = SHORT.replace(old, new, 1)
+    if "&a" in new:
+        text = text.replace("document_limit: 3", "document_limit: *a")
+    path = written(tmp_path, text)
+    with pytest.raises(BadRecipe) as refused:
+        read_recipe(path)
+    assert refused.value.message.startswith(f"{path}, line {line}: ")
+    assert said in str(refused.value)
+
+
+@cases("bad_recipes", "content", "said")
+def test_a_file_that_is_no_recipe_gets_one_clear_message(
+    content: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadRecipe, match=r"mine\.yaml") as refused:
+        read_recipe(written(tmp_path, content))
+    assert said in refused.value.message
+
+
+def test_a_file_that_is_too_large_or_not_in_utf8_is_no_recipe(tmp_path: Path) -> None:
+    for content, said in (
+        ("# " + "x" * 100_000, "larger than any recipe"),
+        (b"a: \xff", "in UTF-8"),
+    ):
+        with pytest.raises(BadRecipe, match=said):
+            read_recipe(written(tmp_path, content))
+
+
+def test_a_missing_file_and_an_unknown_name_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadRecipe, match=r"cannot be read \(No such file or directory\)"):
+        recipe_given(str(tmp_path / "none.yaml"))
+    with pytest.raises(UnknownRecipe, match=r"Use one of: combined, .*report\."):
+        recipe_given("soup")
+    assert recipe_given("m3") == RECIPES["m3"]
+
+
+def test_a_folder_adds_its_recipes_to_the_shipped_ones(tmp_path: Path) -> None:
+    written(tmp_path, SHORT)
+    written(tmp_path, "no recipe", "notes.txt")
+    written(tmp_path, "no recipe", ".hidden.yaml")
+    assert list(recipes_with(tmp_path)) == [*RECIPES, "short"]
+    assert recipes_with(None) == RECIPES
+    written(tmp_path, SHORT, "other.yml")
+    with pytest.raises(BadRecipe, match=r"other\.yml and .*mine\.yaml have the same name, short\."):
+        recipes_with(tmp_path)
+
+
+def test_results_are_not_mixed_with_those_of_a_changed_recipe(tmp_path: Path) -> None:
+    short = read_recipe(written(tmp_path, SHORT))
+    keep_recipe(tmp_path / "kept.yaml", short)
+    keep_recipe(tmp_path / "kept.yaml", replace(short, summary="in other words"))
+    with pytest.raises(BadSource, match="than the recipe short of now"):
+        keep_recipe(tmp_path / "kept.yaml", replace(short, max_hops=2))
+
+
+# --- over which index they run
+
+MINILM, DPR = "all-MiniLM-L6-v2 1a2b", "dpr-ctx_encoder-single-nq-base 3c4d"
+OVER_MINILM = {"combined", "esoteric", "admiral", "m3", "fer"}
+
+
+def having(report: Path | None, encoder: NamedModel | None = None) -> ModelFolders:
+    return ModelFolders(Path("unused"), report=report, encoder=encoder)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    return name_models(tmp_path / "models")
+
+
+@pytest.mark.parametrize("encoder", [MINILM, "static 5e6f", ""])
+def test_vectors_of_the_shipped_encoders_and_none_run_every_recipe_but_report(
+    encoder: str, models: Path
+) -> None:
+    for report in (None, models):
+        found = runnable(RECIPES, encoder, having(report))
+        assert found.usual == "combined"
+        assert set(found.problems) == {"report"}
+
+
+def test_vectors_of_dpr_run_report_alone_which_is_then_the_usual_recipe(models: Path) -> None:
+    found = runnable(RECIPES, DPR, having(models))
+    assert found.usual == "report"
+    assert set(found.problems) == OVER_MINILM
+    assert "`esoteric index encode`" in found.problems["combined"].hint
+
+
+@pytest.mark.parametrize("encoder", [MINILM, ""])
+def test_models_without_vectors_of_dpr_are_not_enough(encoder: str, models: Path) -> None:
+    problem = runnable(RECIPES, encoder, having(models)).problems["report"]
+    assert problem.code == "index_encoder"
+    assert "`esoteric index encode --vectors dpr`" in problem.hint
+
+
+def test_missing_models_a_damaged_lock_and_no_setting_are_told_without_a_path(models: Path) -> None:
+    unset = runnable(RECIPES, DPR, having(None)).problems["report"]
+    (models / "models.lock.json").write_text("[]")
+    damaged = runnable(RECIPES, DPR, having(models)).problems["report"]
+    shutil.rmtree(models / RELEVANCE.name)
+    found = runnable(RECIPES, DPR, having(models))
+    missing = found.problems["report"]
+    assert (found.usual, missing.code) == ("report", "report_models_missing")
+    assert RELEVANCE.name in missing.message
+    assert unset.code == "report_models_unset"
+    assert "`esoteric models fetch report`" in unset.hint
+    assert "is not a lock of models" in damaged.message
+    assert not [one for one in (missing, damaged) if str(models) in f"{one}"]
+
+
+def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models: Path) -> None:
+    mine = replace(RECIPES["report"], name="mine")
+    found = runnable({"combined": RECIPES["combined"], "mine": mine}, DPR, having(models))
+    assert found.usual == "mine"
+
+
+def test_vectors_of_another_encoder_and_the_encoder_that_is_set_must_agree() -> None:
+    mine = NamedModel("ESOTERIC_ENCODER", "org/mine")
+    unset = runnable(RECIPES, "own mine 7a8b", having(None)).problems["combined"]
+    assert "ESOTERIC_ENCODER names none" in unset.message
+    other = runnable(RECIPES, MINILM, having(None, mine)).problems["combined"]
+    assert "`esoteric index encode --vectors own`" in other.hint
+    agreed = runnable(RECIPES, "own mine 7a8b", having(None, mine))
+    assert set(agreed.problems) == {"report"}
+
+
+# --- the names of stages
+
+DOCUMENT = (CHECKOUT / "docs" / "stages.md").read_text(encoding="utf-8")
+
+
+def test_every_recipe_ablation_and_variant_names_stages_that_exist() -> None:
+    for recipe in (*RECIPES.values(), *ABLATIONS.values(), *VARIANTS.values()):
+        assert set(recipe.first) <= set(FIRST)
+        assert set(recipe.hop) <= set(HOP)
+        assert set(recipe.next) <= set(NEXT)
+
+
+def test_every_stage_that_a_file_makes_has_a_record() -> None:
+    files = [p for p in (CHECKOUT / "retrieval/stages").glob("*/*.py") if p.stem != "__init__"]
+    modules = [import_module(f"retrieval.stages.{p.parent.name}.{p.stem}") for p in files]
+    made = {name for module in modules for name in getattr(module, "MAKERS", {})}
+    asked = {name for module in modules for name in getattr(module, "EXPANDERS", {})}
+    assert (made, asked) == ({*FIRST, *HOP}, set(NEXT))
+
+
+def test_the_stage_of_the_documentation_drops_short_sentences() -> None:
+    (code,) = re.findall(
+        r"```python\n(# retrieval/stages/read/length\.py\n.*?)```", DOCUMENT, re.DOTALL
+    )
+    made: dict[str, Any] = {}
+    exec(code, made)
+    pier = ranked("Pier", "It is old.", "It was built in 1801.")
+    chosen = tuple((pier, sentence) for sentence in pier.document.sentences)
+    step = made["LengthFilter"](4).run(state_of("The pier is old.", chosen=chosen))
+    assert [sentence.text for _, sentence in step.state.chosen] == ["It was built in 1801."]
+    assert step.message == "1 short sentence dropped"

@@ -1,0 +1,765 @@
+"""The stages that decide, with models that say what a test tells them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval.corpora.corpus import Page
+from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.shipped import verifier
+from retrieval.quantities.relation import Ruling
+from retrieval.stages.decide.verdict import disagreement, rationale_of
+from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+from retrieval.types import (
+    EQUIVALENCE,
+    INDEPENDENCE,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Evidence,
+    EvidenceSpan,
+    Label,
+    Mutation,
+    Opinion,
+    Proof,
+    SentenceKey,
+    Span,
+    Verdict,
+)
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.cases import cases
+from tests.support.encoders import WordEncoder
+from tests.support.evidence import evidence, items, ranked
+from tests.support.opinions import Says
+from tests.support.stages import after
+from tests.support.states import state_of
+
+
+def titles(found: Sequence[Evidence]) -> list[str]:
+    return [item.title for item in found]
+
+
+def keys(found: Sequence[Evidence]) -> list[SentenceKey]:
+    return [item.key for item in found]
+
+
+def behind(item: Evidence, *path: Evidence) -> Evidence:
+    return replace(item, path=tuple(other.key for other in path))
+
+
+def chosen(item: Evidence) -> Evidence:
+    return replace(item, selected=True)
+
+
+# --- verification
+
+CLAIM = "The builder of the pier kept bees."
+# What the relevance model found, best first: all of them bear on the claim, it thinks.
+PIER = evidence("Pier", "It was built by Ida Holm.", 0.9, SUPPORTS)
+QUAY = evidence("Quay", "It was built by bees.", 0.8, REFUTES)
+HOLM = evidence("Ida Holm", "She kept bees.", 0.7, REFUTES)
+BOAT = evidence("Boat", "It is blue.", 0.6, SUPPORTS)
+
+
+def text(*items: Evidence) -> str:
+    """What a verifier reads: the sentence comes first, and after it what led to it."""
+    return " [SEP] ".join(f"{item.title} : {item.in_context}" for item in items)
+
+
+UNDECIDED = (0.1, 0.0, 0.9)
+
+
+def verified(
+    opinions: Mapping[str, Opinion],
+    *found: Evidence,
+    before: ClaimState | None = None,
+    limit: int = 8,
+    **state: Any,
+) -> tuple[ClaimState, list[str]]:
+    """What a verifier with these answers makes of the evidence, and what it was asked."""
+    says = Says(lambda _, asked: opinions[asked])
+    first = before or state_of(CLAIM, **state)
+    documents = (*first.documents, *(ranked(i.title, i.sentence.text) for i in found))
+    made = replace(first, evidence=found, documents=documents)
+    settings = {"verified_sentences": limit, "path_gain": 0.1, "other_subject_share": 0.1}
+    return after("verification", made, models={"verifier": says}, **settings).state, says.read
+
+
+def test_only_the_verifiers_opinion_counts_and_decides_the_order() -> None:
+    said = {
+        text(PIER): (0.25, 0.25, 0.5),
+        text(QUAY): (0.0, 0.5002, 0.4998),  # what differs in the fourth decimal differs not
+        text(BOAT): (0.0, 0.75, 0.25),
+    }
+    state, asked = verified(said, PIER, QUAY, BOAT)
+    assert keys(state.evidence) == keys([BOAT, PIER, QUAY])
+    assert [item.opinion for item in state.evidence] == [
+        pytest.approx(said[text(item)]) for item in (BOAT, PIER, QUAY)
+    ]
+    assert asked == [text(PIER), text(QUAY), text(BOAT)]
+    assert verified({}) == (state_of(CLAIM), [])
+
+
+def test_a_path_that_decides_more_than_its_sentences_is_kept_together_with_its_lead() -> None:
+    said = {
+        text(PIER): UNDECIDED,
+        text(QUAY): (0.0, 0.5, 0.5),
+        text(HOLM): (0.2, 0.0, 0.8),
+        text(HOLM, PIER): (0.9, 0.0, 0.1),
+    }
+    state, asked = verified(said, PIER, QUAY, behind(HOLM, PIER))
+    # The pier is worth 0.9 as the lead of a path, and comes first as it did before.
+    assert keys(state.evidence) == keys([PIER, HOLM, QUAY])
+    lead, last, _ = state.evidence
+    assert (lead.path, last.path) == ((), (PIER.key,))
+    assert last.opinion == pytest.approx((0.9, 0.0, 0.1))
+    assert (last.decides, last.stance) == (SUPPORTS, NOT_ENOUGH_INFO)  # alone it says little
+    assert asked == [text(PIER), text(QUAY), text(HOLM), text(HOLM, PIER)]
+
+
+@cases("verified_paths", "lead", "last", "together", "kept")
+def test_a_path_must_decide_so_much_more_than_the_best_of_its_sentences(
+    lead: float, last: float, together: float, kept: bool
+) -> None:
+    said = {
+        text(PIER): (lead, 0.0, 1 - lead),
+        text(HOLM): (0.0, last, 1 - last),
+        text(HOLM, PIER): (together, 0.0, 1 - together),
+    }
+    state, _ = verified(said, PIER, behind(HOLM, PIER))
+    (holm,) = [item for item in state.evidence if item.key == HOLM.key]
+    assert holm.path == ((PIER.key,) if kept else ())
+    assert holm.score == pytest.approx(together if kept else last)
+
+
+def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> None:
+    pier = replace(PIER, context_before="Who built it?")
+    holm = replace(HOLM, context_after="That is not true.")
+    boat = behind(BOAT, pier, holm)
+    nothing = dict.fromkeys((text(pier), text(holm), text(BOAT)), (0.0, 0.0, 1.0))
+    state, asked = verified({**nothing, text(BOAT, holm, pier): (0.0, 1.0, 0.0)}, pier, holm, boat)
+    assert asked[-1] == text(BOAT, holm, pier)
+    assert keys(state.evidence) == keys([PIER, HOLM, BOAT])  # each as good as the path it is on
+    assert [item.score for item in state.evidence] == [0.0, 0.0, 1.0]
+
+
+def test_only_the_best_sentences_are_read_with_those_on_their_paths() -> None:
+    said = {
+        text(QUAY): (0.0, 0.3, 0.7),
+        text(HOLM): (0.2, 0.0, 0.8),
+        text(HOLM, PIER): (0.9, 0.0, 0.1),
+        text(PIER): UNDECIDED,
+    }
+    found = (behind(HOLM, PIER), QUAY, BOAT, behind(PIER, BOAT))
+    state, asked = verified(said, *found, limit=2)
+    assert keys(state.evidence) == keys([HOLM, PIER, QUAY])
+    # The lead is no candidate of its own here: what led to it is not read before it.
+    assert asked == [text(HOLM), text(HOLM, PIER), text(QUAY), text(PIER)]
+    # A path over a sentence that is not there is cut.
+    state, asked = verified(said, behind(HOLM, BOAT))
+    assert (asked, state.evidence[0].path) == ([text(HOLM)], ())
+
+
+def test_what_an_earlier_hop_read_is_kept_and_not_asked_for_again() -> None:
+    first, _ = verified(
+        {text(PIER): (0.25, 0.0, 0.75), text(HOLM): (0.125, 0.0, 0.875)}, PIER, HOLM
+    )
+    said = {text(HOLM, PIER): (0.75, 0.0, 0.25), text(BOAT): (0.0, 0.0, 1.0)}
+    second, asked = verified(said, PIER, behind(HOLM, PIER), BOAT, before=first)
+    assert asked == [text(HOLM, PIER), text(BOAT)]
+    assert [item.score for item in second.evidence] == [0.25, 0.75, 0.0]
+    assert second.readings == {
+        **first.readings,
+        ((PIER.key,), HOLM.key): (0.75, 0.0, 0.25),
+        ((), BOAT.key): (0.0, 0.0, 1.0),
+    }
+    # New sentences take the first places; what was read before stays, also with its path.
+    said = {text(QUAY): (0.0, 0.2, 0.8)}
+    third, asked = verified(said, QUAY, BOAT, PIER, HOLM, before=second, limit=1)
+    assert asked == [text(QUAY)]
+    assert keys(third.evidence) == keys([PIER, HOLM, QUAY, BOAT])
+    assert third.evidence[1].path == (PIER.key,)
+
+
+def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list(
+    parser: EnglishParser,
+) -> None:
+    claim = ClaimState("Ida Holm kept bees.", parser.parse("Ida Holm kept bees."))
+    berg = evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES)
+    said = {text(berg): (0.1, 0.8, 0.1), text(HOLM): (0.0, 0.3, 0.7)}
+    state, _ = verified(said, berg, HOLM, before=claim)
+    assert keys(state.evidence) == keys([HOLM, berg])
+    # A tenth of its 0.1 and 0.8 remains.
+    assert state.evidence[1].opinion == pytest.approx((0.01, 0.08, 0.91))
+    assert {item.stance for item in state.evidence} == {NOT_ENOUGH_INFO}
+    # The reading itself is kept as it was.
+    assert state.readings[(), berg.key] == pytest.approx((0.1, 0.8, 0.1))
+    # The sentences of a path are about the subject together.
+    pier = evidence("Long Pier", "It was built by him.", 0.9, SUPPORTS)
+    said = {text(pier): (0.0, 0.6, 0.4), text(HOLM): UNDECIDED, text(pier, HOLM): (0.7, 0.1, 0.2)}
+    state, _ = verified(said, HOLM, behind(pier, HOLM), before=claim)
+    (path,) = [item for item in state.evidence if item.path]
+    assert (path.key, path.decides, path.stance) == (pier.key, SUPPORTS, NOT_ENOUGH_INFO)
+
+
+def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:
+    one = evidence("Copy 0", "Ida Holm kept bees.")
+    pages = tuple(ranked(f"Copy {n}", "Ida Holm kept bees.") for n in (1, 2))
+    state, _ = verified({text(one): (0.9, 0.0, 0.1)}, one, documents=pages)
+    assert [item.copies for item in state.evidence] == [3]
+
+
+# --- completion
+
+
+def completed(
+    *paths: Evidence, read: Sequence[Evidence] = (), count: int = 2, cutoff: float = 0.0
+) -> list[str]:
+    """The titles at the ends of the paths that the verifier reads, best first.
+
+    The evidence is A, B and C; ``read``: the ends of paths that it has read before.
+    """
+    found = tuple(evidence(title, "text", 0.3) for title in "ABC")
+    others = {i.title: i for i in paths if i.title not in "ABC"}
+    says = Says(lambda *_: UNDECIDED)
+    readings = {(item.path, item.key): UNDECIDED for item in read}
+    readings |= {((), item.key): UNDECIDED for item in (*found, *others.values())}
+    documents = tuple(ranked(title, "text") for title in (*"ABC", *others))
+    state = state_of(CLAIM, evidence=found, paths=paths, readings=readings, documents=documents)
+    models = {"verifier": says, "path_model": says, "queries": WordEncoder()}
+    settings = {"verified_paths": count, "verified_path_cutoff": cutoff, "path_leads": 0}
+    after("completion", state, models=models, **settings)
+    return [f"{one[0]}{one[-8:][0]}" for one in says.read]
+
+
+def path(ends: str, score: float) -> Evidence:
+    """A path of two sentences with these titles, the last one first."""
+    return behind(evidence(ends[0], "text", score), evidence(ends[1], "text"))
+
+
+@pytest.mark.parametrize(
+    ("paths", "settings", "read"),
+    [
+        ([("DA", 0.4), ("EA", 0.9), ("FB", 0.5)], {}, ["EA", "FB"]),
+        ([("DA", 0.3), ("EA", 0.29)], {"cutoff": 0.3}, ["DA"]),
+        # A sentence may end several paths.
+        ([("DA", 0.8), ("DB", 0.9), ("EA", 0.7)], {}, ["DB", "DA"]),
+        # Two sentences are chosen in one direction.
+        ([("BA", 0.9), ("AB", 0.8), ("DA", 0.1)], {}, ["BA", "DA"]),
+        # What the verifier has read is not chosen again, in whatever order.
+        ([("DA", 0.9), ("EA", 0.4)], {"count": 1, "read": [path("DA", 0.9)]}, ["EA"]),
+        ([("AB", 0.9), ("EA", 0.4)], {"count": 1, "read": [path("BA", 0.9)]}, ["EA"]),
+        # Nor is a path that begins outside the evidence.
+        ([("DZ", 0.9), ("EA", 0.4)], {}, ["EA"]),
+    ],
+)
+def test_the_best_paths_are_read_if_no_sentence_settles_the_claim(
+    paths: list[tuple[str, float]], settings: dict[str, Any], read: list[str]
+) -> None:
+    assert completed(*(path(*one) for one in paths), **settings) == read
+
+
+# --- quantities and comparison
+
+
+def supports(supported: Mapping[str, float]) -> Says:
+    """A verifier that supports some claims, whatever it reads, and no others."""
+
+    def say(claim: str, _: str) -> Opinion:
+        share = supported.get(claim, 0.1)
+        return share, 0.0, 1 - share
+
+    return Says(say)
+
+
+def ruled(
+    name: str, parser: EnglishParser, says: Says, claim: str, **found: Any
+) -> tuple[ClaimState, ClaimState, str]:
+    before = ClaimState(claim, parser.parse(claim), **found)
+    step = after(name, before, models={"parser": parser, "verifier": says}, compared_sentences=4)
+    return before, step.state, step.message
+
+
+ROAD = evidence("Arl", "The road from Arl to Benn is 80 kilometres long.", 0.9, SUPPORTS)
+INN = evidence("Benn", "Benn has an inn on the road from Arl.", 0.95, SUPPORTS)
+MILES = "The road from Arl to Benn is 80 miles long."
+BECAUSE = "80 kilometres is 49.71 mi, which does not fit “80 miles”."
+OF_ROAD = {ROAD.sentence.text: 0.9}
+
+
+def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
+    parser: EnglishParser,
+) -> None:
+    _, state, message = ruled("quantities", parser, supports(OF_ROAD), MILES, evidence=(INN, ROAD))
+    first, second = state.evidence
+    assert (first.key, first.stance, second) == (ROAD.key, REFUTES, INN)
+    # It is as sure as the verifier is that the sentence gives the length of this road.
+    assert first.opinion == pytest.approx((0.0, 0.9, 0.1))
+    (decided,) = state.rulings.values()
+    assert (decided.label, decided.because) == (REFUTES, BECAUSE)
+    assert message == "1 reading decided by arithmetic"
+    # Rulings of the hop before do not stay.
+    found = {"evidence": (INN,), "rulings": state.rulings}
+    _, later, _ = ruled("quantities", parser, supports(OF_ROAD), MILES, **found)
+    assert (later.evidence, later.rulings) == ((INN,), {})
+
+
+def test_what_states_no_quantity_or_may_be_turned_is_left_to_the_verifier(
+    parser: EnglishParser,
+) -> None:
+    corrected = replace(ROAD, context_after="That is wrong.")
+    for claim, item in (("The road from Arl to Benn is long.", ROAD), (MILES, corrected)):
+        before, state, message = ruled(
+            "quantities", parser, supports(OF_ROAD), claim, evidence=(item,)
+        )
+        assert (state, message) == (before, "")
+
+
+def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
+    parser: EnglishParser,
+) -> None:
+    road = chosen(ROAD)
+    _, state, _ = ruled("quantities", parser, supports(OF_ROAD), MILES, evidence=(road,))
+    unasked = Says(lambda *_: (0, 0, 1))
+    verdict = after("verdict", state, models={"verifier": unasked}).state.verdict
+    assert verdict is not None
+    assert unasked.asked == []
+    assert (verdict.label, verdict.judge) == (REFUTES, "a judge + quantities")
+    assert verdict.rationale == f"“Arl” contradicts it: “{ROAD.sentence.text}” {BECAUSE}"
+
+
+def test_a_measurement_said_in_other_words_decides_where_the_verifier_reads_it_so(
+    parser: EnglishParser,
+) -> None:
+    height = evidence("Ober", "Its height was measured in 2020 by a survey as 4,212 m.", 0.5)
+    claim = "Ober is 3,000 metres high."
+    says = supports({"Ober is 4,212 m high.": 0.9})
+    _, state, _ = ruled("quantities", parser, says, claim, evidence=(INN, height))
+    (decided,) = state.rulings.values()
+    assert (state.evidence[0].key, state.evidence[0].stance) == (height.key, REFUTES)
+    assert decided.because == "4,212 m does not fit “3,000 metres”."
+    assert says.asked == [("Ober is 4,212 m high.", text(height))]
+    _, state, _ = ruled("quantities", parser, supports({}), claim, evidence=(height,))
+    assert state.rulings == {}
+
+
+HIGHER = "Ober is higher than Lund."
+OBER = evidence("Mount Ober", "It rises to 4,212 metres.", 0.6, NOT_ENOUGH_INFO)
+LUND = evidence("Lund", "The top is at 3,900 m.", 0.8, NOT_ENOUGH_INFO)
+PASS = evidence("Ober Inn", "Ober has an inn below the pass to Lund.", 0.9, NOT_ENOUGH_INFO)
+BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
+
+
+def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
+    parser: EnglishParser,
+) -> None:
+    found = {"read": (OBER, LUND, PASS), "evidence": (PASS, LUND)}
+    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **found)
+    last, lead, other = state.evidence
+    assert (last.key, last.path, last.decides) == (LUND.key, (OBER.key,), SUPPORTS)
+    # The verifier supports the halves with 0.9 and 0.8; the arithmetic is certain.
+    assert last.opinion == pytest.approx((0.72, 0.0, 0.28))
+    assert last.stance == NOT_ENOUGH_INFO  # alone it says nothing
+    assert (lead.key, lead.stance, lead.path, other) == (OBER.key, NOT_ENOUGH_INFO, (), PASS)
+    assert state.rulings[(OBER.key,), LUND.key].because == (
+        "4,212 metres is more than 3,900 m"
+        " (read as: Ober is 4,212 metres high; Lund is 3,900 m high)."
+    )
+    # One sentence may give both.
+    both = evidence("Vorn", "Ober has 4,212 metres and Lund 3,900 m.", 0.6, NOT_ENOUGH_INFO)
+    alone = {"read": (both,), "evidence": (both,)}
+    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **alone)
+    assert (state.evidence[0].path, state.evidence[0].stance) == ((), SUPPORTS)
+
+
+def test_what_the_verifier_guessed_from_both_sentences_is_dropped(parser: EnglishParser) -> None:
+    guess = replace(behind(LUND, PASS), opinion=(0.0, 0.9, 0.1))
+    found = {"read": (OBER, LUND, PASS), "evidence": (guess, replace(PASS, opinion=(0, 0.8, 0.2)))}
+    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **found)
+    assert [item.decides for item in state.evidence] == [SUPPORTS, NOT_ENOUGH_INFO, REFUTES]
+
+
+@pytest.mark.parametrize(
+    ("claim", "lund", "supported"),
+    [
+        (HIGHER, LUND, {"Ober is 4,212 metres high.": 0.9}),  # the other half is not given
+        (HIGHER, replace(LUND, context_after="That is wrong."), BOTH),
+        ("Ober is a mountain.", LUND, BOTH),
+    ],
+)
+def test_without_both_halves_nothing_is_decided(
+    parser: EnglishParser, claim: str, lund: Evidence, supported: Mapping[str, float]
+) -> None:
+    found = {"read": (OBER, lund), "evidence": (OBER, lund)}
+    before, state, _ = ruled("comparison", parser, supports(supported), claim, **found)
+    assert state == before
+
+
+def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: Path) -> None:
+    ann = evidence("Ann Reeve", "Ann Reeve (3 May 1901 - 9 June 1970) was a painter.", 0.6)
+    jon = evidence("Jon Pell", "Jon Pell, born in 1960, came to Skerrow as a boy.", 0.6)
+    claim = "Ann Reeve was born after Jon Pell."
+    before = ClaimState(claim, parser.parse(claim), read=(ann, jon), evidence=(ann, jon))
+    models = {"parser": parser, "verifier": verifier(unpacked, in_search=True)}
+    (decided,) = after("comparison", before, models=models).state.rulings.values()
+    assert decided.label == REFUTES
+
+
+# --- selection
+
+
+def chosen_of(*found: Evidence, **settings: Any) -> list[str]:
+    """The titles of what is selected, in the order of the evidence."""
+    spans = (Span("pier", 4, 8, "noun chunk"),)
+    state = state_of("The pier is long.", spans=spans, evidence=found, read=found)
+    limits = {"selection_share": 0.5, "selection_limit": 5, **settings}
+    made = after("selection", state, **limits).state
+    assert set(keys(made.selected)) == made.selection
+    return titles(made.selected)
+
+
+@cases("selection", "limit", "scores", "selected")
+def test_what_comes_near_the_best_sentence_is_selected(
+    limit: int, scores: list[float], selected: list[bool]
+) -> None:
+    found = [evidence(f"{n}", "a pier", score) for n, score in enumerate(scores)]
+    kept = chosen_of(*found, selection_limit=limit)
+    assert [item.title in kept for item in found] == selected
+
+
+@cases("selection", "settings", "evidence", "selected")
+def test_sentences_are_selected_with_their_paths_and_the_best_of_the_other_side(
+    settings: dict[str, Any], evidence: list[dict[str, Any]], selected: list[str]
+) -> None:
+    assert chosen_of(*items(evidence), **settings) == selected
+
+
+@cases("selection", "evidence", "used", "kept")
+def test_what_no_part_of_the_proof_uses_is_let_go_unless_it_is_nearly_the_best(
+    evidence: list[dict[str, Any]], used: list[str], kept: list[str]
+) -> None:
+    spans = (EvidenceSpan(title, 0, 0, 6) for title in used)
+    rests = (Mutation((0, 1), EQUIVALENCE, span) for span in spans)
+    proof = Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
+    state = state_of("The pier is long.", evidence=items(evidence), proof=proof)
+    assert titles(after("selection:proved", state, unproved_share=0.6).state.selected) == kept
+
+
+class Useful:
+    """Says how useful each sentence is and remembers what it was asked."""
+
+    def __init__(self, *useful: float) -> None:
+        self.useful = useful
+        self.read: list[tuple[tuple[str, str], float]] = []
+
+    def usefulness(
+        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
+    ) -> NDArray[np.float64]:
+        """Return what was told for as many sentences as are asked about."""
+        self.read += zip(sentences, relevance, strict=True)
+        return np.array(self.useful[: len(sentences)])
+
+
+def chosen_by_use(
+    model: Useful, found: Sequence[Evidence], relevance: Sequence[float] = (), **settings: Any
+) -> str:
+    """The numbers of the evidence in its new order; those not selected come in brackets."""
+    read = [replace(i, opinion=(s, 0.0, 1 - s)) for i, s in zip(found, relevance, strict=False)]
+    state = state_of(
+        "The pier is long.",
+        spans=(Span("pier", 4, 8, "noun chunk"),),
+        evidence=tuple(found),
+        read=tuple(read or found),
+        readings={((), PIER.key): UNDECIDED} if relevance else {},
+    )
+    limits = {"utility_candidates": 10, "selection_share": 0.4, **settings}
+    made = after("selection:utility", state, models={"selector": model}, **limits).state.evidence
+    return "".join(item.title if item.selected else f"({item.title})" for item in made)
+
+
+def numbered(count: int) -> list[Evidence]:
+    return [evidence(f"{n}", "a pier", (9 - n) / 10) for n in range(count)]
+
+
+@cases("selection", "useful", "settings", "order")
+def test_sentences_with_a_share_of_the_best_odds_are_selected_and_come_first(
+    useful: list[float], settings: dict[str, Any], order: str
+) -> None:
+    assert chosen_by_use(Useful(*useful), numbered(len(useful)), **settings) == order
+
+
+def test_what_led_to_a_useful_sentence_is_selected_with_it_and_counts() -> None:
+    lead, one, two, three = numbered(4)
+    # Most useful first: number 2 with what led to it, number 3; then 1 is one too many.
+    found = [lead, one, behind(two, lead), three]
+    assert chosen_by_use(Useful(0.1, 0.8, 0.9, 0.85), found, selection_limit=3) == "023(1)"
+
+
+def test_after_the_verifier_the_mean_of_both_log_odds_decides() -> None:
+    # The verifier's odds are 9, 4 and 7/3, the model's 1/4, 1/9 and 2/3. The roots of their
+    # products are 1.5, 0.67 and 1.25; half of the best is 0.75.
+    model = Useful(0.2, 0.1, 0.4)
+    assert chosen_by_use(model, numbered(3), [0.3, 0.6, 0.5], selection_share=0.5) == "02(1)"
+    # It reads titles, sentences and what the relevance model has said.
+    assert [text for text, _ in model.read] == [(f"{n}", "a pier") for n in range(3)]
+    assert [score for _, score in model.read] == pytest.approx([0.3, 0.6, 0.5])
+
+
+# --- bridge
+
+ROWAN = "The Rowan bridge was planned by a beekeeper."
+LEE = chosen(evidence("Ann Lee", "Ann Lee planned the Rowan bridge near Oslo."))
+HALL = evidence("Town hall", "Its bees were kept by Ann Lee.", 0.1)
+TOWN = Page("Oslo", "Oslo", None, "Oslo is a city. It has a beekeeper.")
+
+
+def scripted(**opinions: Opinion) -> Says:
+    """A model that gives opinions to the texts that contain a word; others are unrelated."""
+    return Says(
+        lambda _, asked: next((row for word, row in opinions.items() if word in asked), (0, 0, 1))
+    )
+
+
+def bridged(
+    best: Evidence,
+    *read: Evidence,
+    paths: Says,
+    verifier: Says | None = None,
+    pages: Sequence[Page] = (),
+    limit: int = 5,
+    evidence: Sequence[Evidence] = (),
+) -> ClaimState:
+    lamp = Page("Lamp", "Lamp", None, "A lamp gives light.")
+    store = InMemoryStore([lamp, *pages], WordEncoder())
+    models = {"path_model": paths, "verifier": verifier or scripted(Ann=(0.8, 0.1, 0.1))}
+    state = state_of(ROWAN, evidence=(best, *evidence), read=(best, *read))
+    return after("bridge", state, store, models, selection_limit=limit).state
+
+
+def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_by_its_score() -> None:
+    surer, lesser = evidence("Pier", "It is long.", 0.95), evidence("Lamp", "It is bright.", 0.2)
+    paths = scripted(bees=(0.6, 0.0, 0.4))
+    state = bridged(LEE, HALL, paths=paths, evidence=(surer, lesser))
+    assert titles(state.evidence) == ["Ann Lee", "Pier", "Town hall", "Lamp"]
+    assert titles(state.selected) == ["Ann Lee", "Town hall"]
+    bridge = state.evidence[2]
+    assert bridge.path == (LEE.key,)
+    assert bridge.opinion == pytest.approx((0.8, 0.1, 0.1))
+    assert state.readings[(LEE.key,), HALL.key] == bridge.opinion
+
+
+def test_a_page_that_the_best_sentence_names_is_opened_and_read_if_it_has_a_word_of_the_claim() -> (
+    None
+):
+    state = bridged(LEE, paths=scripted(beekeeper=(0.7, 0.0, 0.3)), pages=[TOWN])
+    assert titles(state.selected) == ["Ann Lee", "Oslo"]
+    assert [opened.document.id for opened in state.documents] == ["Oslo"]
+    assert state.evidence[1].key in keys(state.read)
+    assert state.passages == (state.evidence[1].key,)
+    paths = scripted(city=(0.9, 0.0, 0.1))
+    state = bridged(LEE, paths=paths, pages=[replace(TOWN, text="Oslo is a city.")])
+    assert (titles(state.selected), paths.asked) == (["Ann Lee"], [])
+    assert [opened.document.id for opened in state.ranked_documents()] == ["Oslo"]
+    assert state.seen == frozenset()  # the next hop may read it
+
+
+AGREES, OPPOSES = scripted(Ann=(0.8, 0.1, 0.1)), scripted(bees=(0.1, 0.8, 0.1))
+REFUTED = chosen(evidence("Ann Lee", LEE.sentence.text, stance=REFUTES))
+UNSETTLED = chosen(evidence("Ann Lee", LEE.sentence.text, stance=NOT_ENOUGH_INFO))
+COPY = evidence("Town hall", LEE.sentence.text, 0.9)
+STRANGER = evidence("Per Dahl", "Per Dahl was a beekeeper.", 0.4)
+LEEWARD = evidence("Town hall", "The beekeeper met Ann Leeward.", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("best", "other", "path", "verifier", "limit", "is_selected"),
+    [
+        (LEE, HALL, (0.9, 0, 0.1), AGREES, 5, True),
+        (LEE, HALL, (0.9, 0, 0.1), AGREES, 1, False),  # there is no more room
+        (LEE, HALL, (0.4, 0, 0.6), AGREES, 5, False),  # the pair is hardly evidence
+        (LEE, HALL, (0.9, 0, 0.1), OPPOSES, 5, False),  # it says something else
+        (REFUTED, HALL, (0, 0.9, 0.1), OPPOSES, 5, True),
+        (UNSETTLED, HALL, (0.9, 0, 0.1), AGREES, 5, False),
+        (LEE, STRANGER, (0.9, 0, 0.1), AGREES, 5, False),
+        (LEE, LEEWARD, (0.9, 0, 0.1), AGREES, 5, False),  # a part of a word is no name
+        (LEE, COPY, (0.9, 0, 0.1), AGREES, 5, False),
+        # Articles and accents of a name do not matter; a common word is none.
+        (
+            chosen(evidence("The Lamps", "Ann planned it.")),
+            evidence("Town hall", "The beekeeper was one of the Lamps."),
+            *((0.9, 0, 0.1), AGREES, 5, True),
+        ),
+        (
+            chosen(evidence("Zoë Rae", "Ann planned it.")),
+            evidence("Town hall", "The beekeeper met Zoe Rae."),
+            *((0.9, 0, 0.1), AGREES, 5, True),
+        ),
+        (
+            chosen(evidence("It", "Ann planned it.")),
+            evidence("Town hall", "It was planned by a beekeeper."),
+            *((0.9, 0, 0.1), AGREES, 5, False),
+        ),
+    ],
+)
+def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees_with_the_best_sentence(
+    best: Evidence, other: Evidence, path: Opinion, verifier: Says, limit: int, is_selected: bool
+) -> None:
+    paths = Says(lambda *_: path)
+    state = bridged(best, other, paths=paths, verifier=verifier, limit=limit)
+    assert titles(state.selected) == [best.title, *([other.title] if is_selected else [])]
+
+
+# --- verdict
+
+
+def near(value: float) -> Any:
+    """A probability, but for rounding and for readings of 0, which count as 0.0001."""
+    return pytest.approx(value, abs=2e-3)
+
+
+RED = evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS)
+ROCK = evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO)
+BUILT = evidence("Harbour", "It was built in 1901.", 0.8, REFUTES)
+LIT = evidence("Lighthouse", "It is lit at night.", 0.8, SUPPORTS)
+ROW = evidence("Ferries", "Town: Rowan, 1921: 4.", 0.9, NOT_ENOUGH_INFO)
+HEAD = behind(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), ROW)
+
+
+@pytest.mark.parametrize(
+    ("label", "certain", "found", "quoted", "said"),
+    # ``quoted``: the last sentence that is.
+    [
+        # The best sentence of the same stance is quoted, and others of that stance are counted.
+        (REFUTES, True, [ROCK, BUILT], BUILT, "“Harbour” contradicts it: "),
+        (REFUTES, False, [BUILT], BUILT, "“Harbour” seems to contradict it: "),
+        (SUPPORTS, True, [RED, LIT], RED, "“Harbour”, with 1 more document, supports it: "),
+        # What says something only beside another sentence is quoted with that one.
+        (SUPPORTS, True, [ROCK, ROW, HEAD], HEAD, f"support it: “{ROW.sentence.text}” (“Ferries”)"),
+        (SUPPORTS, True, [ROCK], ROCK, "Read together, the sentences support it: "),
+        # Without a decision it says how close the corpus came.
+        (NOT_ENOUGH_INFO, True, [ROCK], ROCK, "“Lighthouse”, does not settle the claim: "),
+        (NOT_ENOUGH_INFO, True, [RED], RED, "“Harbour”, seems to support it, but "),
+    ],
+)
+def test_the_rationale_says_what_the_verdict_rests_on(
+    label: Label, certain: bool, found: list[Evidence], quoted: Evidence, said: str
+) -> None:
+    rationale = rationale_of(label, certain, found)
+    assert said in rationale
+    assert rationale.removesuffix(f" (“{quoted.title}”)").endswith(f"“{quoted.sentence.text}”")
+
+
+def judged(
+    opinion: Opinion, *items: tuple[str, Opinion], fit: VerdictFit | None = None, **state: Any
+) -> tuple[Verdict, list[tuple[str, str]]]:
+    """The verdict on selected sentences, and what a model was asked that always says the same."""
+    says = Says(lambda *_: opinion, fit)
+    found = tuple(
+        chosen(replace(evidence(title, f"Of the {title}."), opinion=one)) for title, one in items
+    )
+    before = state_of("The pier is old.", evidence=found, **state)
+    verdict = after("verdict", before, models={"verifier": says}).state.verdict
+    assert verdict is not None
+    return verdict, says.asked
+
+
+@cases("verdicts", "opinion", "label", "confidence", "leans")
+def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again(
+    opinion: list[float], label: Label, confidence: float, leans: Label | None
+) -> None:
+    supports, refutes, neither = opinion
+    verdict, asked = judged((1.0, 0.0, 0.0), ("Pier", (supports, refutes, neither)))
+    assert (verdict.label, verdict.confidence, verdict.leans) == (label, near(confidence), leans)
+    assert asked == []
+
+
+def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
+    weak, strong = ("Pier", (0.25, 0.125, 0.625)), ("Quay", (0.6, 0.3, 0.1))
+    fit = VerdictFit(together=0.5, alone=1.0)
+    verdict, asked = judged((0.5, 0.25, 0.25), weak, strong, fit=fit)
+    assert asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
+    # 0.6 * sqrt(0.5), 0.3 * sqrt(0.25), 0.1 * sqrt(0.25): 0.424, 0.15, 0.05 of 0.624
+    assert (verdict.label, verdict.confidence) == (SUPPORTS, near(0.68))
+
+
+ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be
+    "alone": VerdictFit(undecided=1.0),
+    "several": VerdictFit(undecided_of_several=1.0),
+    "path": VerdictFit(undecided_of_path=1.0),
+    "value": VerdictFit(undecided_of_value=1.0),
+}
+
+
+@pytest.mark.parametrize("how", ODDS)
+def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
+    opinion = (0.6, 0.0, 0.4)
+    best = chosen(replace(evidence("Pier", "Of the Pier."), opinion=opinion))
+    best = behind(best, ROCK) if how == "path" else best
+    other = chosen(replace(evidence("Quay", "Of the Quay."), opinion=(0.0, 0.0, 1.0)))
+    found = (best, other) if how == "several" else (best,)
+    rulings = {(best.path, best.key): Ruling(NOT_ENOUGH_INFO, "", 1.0)} if how == "value" else {}
+    state = state_of("A pier.", evidence=found, rulings=rulings)
+    for when, fit in ODDS.items():
+        says = Says(lambda *_: opinion, fit)
+        verdict = after("verdict", state, models={"verifier": says}).state.verdict
+        assert verdict is not None
+        supported, _, undecided = verdict.probabilities
+        # 0.4 / 0.6 as the readings have it, or e times that.
+        assert undecided / supported == near(0.667 * (math.e if when in ("alone", how) else 1))
+
+
+def test_below_a_confidence_of_seven_tenths_the_evidence_only_seems_to_decide() -> None:
+    firm, _ = judged((1.0, 0.0, 0.0), ("Pier", (0.71, 0.0, 0.29)))
+    weak, _ = judged((1.0, 0.0, 0.0), ("Pier", (0.69, 0.0, 0.31)))
+    assert firm.rationale == "“Pier” supports it: “Of the Pier.”"
+    assert weak.rationale == "“Pier” seems to support it: “Of the Pier.”"
+    nothing, _ = judged((1.0, 0.0, 0.0))
+    assert (nothing.label, nothing.confidence, nothing.judge) == (NOT_ENOUGH_INFO, 1.0, "a judge")
+
+
+def test_a_label_that_is_too_uncertain_is_only_leant_to() -> None:
+    # The pair refutes it, but the two readings together are less sure than a half.
+    pair, alone = ("Pier", (0.1, 0.51, 0.39)), ("Quay", (0.4, 0.2, 0.4))
+    verdict, _ = judged((0.38, 0.36, 0.26), pair, alone)
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, REFUTES)
+    # sqrt(0.26 * 0.39) of that, sqrt(0.38 * 0.1) and sqrt(0.36 * 0.51). It is the probability of
+    # NOT ENOUGH INFO: nothing says how sure the lean is.
+    assert verdict.confidence == near(0.337)
+    assert "leans towards refuting the claim" in verdict.rationale
+    # Both readings together are for it, but each sentence alone is undecided: no lean.
+    weak = (0.45, 0.05, 0.5)
+    verdict, _ = judged((0.9, 0.05, 0.05), ("Pier", weak), ("Quay", weak))
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, None)
+    assert "does not settle the claim" in verdict.rationale
+
+
+@cases("verdicts", "label", "leans", "numbers")
+def test_selected_sentences_against_the_verdict_disagree(
+    label: Label, leans: Label | None, numbers: list[int]
+) -> None:
+    stances: list[Label] = [SUPPORTS, REFUTES, REFUTES, NOT_ENOUGH_INFO]
+    found = [evidence(f"Page {n}", "a pier", 0.9, stance) for n, stance in enumerate(stances)]
+    # The second one is not selected.
+    found = [replace(one, selected=n != 1) for n, one in enumerate(found)]
+    assert disagreement(Verdict(label, 0.9, "a judge", "", leans=leans), found) == tuple(numbers)
+
+
+def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
+    parser: EnglishParser,
+) -> None:
+    claim = "Varnby is the capital of Ostrea."
+    found = chosen(evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO))
+    state = ClaimState(claim, parser.parse(claim), evidence=(found,))
+    says = Says(lambda *_: (0.0, 0.0, 1.0))
+    verdict = after("verdict", state, models={"verifier": says}).state.verdict
+    assert verdict is not None
+    assert verdict.rationale == "No sentence about “Varnby” was found that decides it."

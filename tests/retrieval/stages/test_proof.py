@@ -1,0 +1,240 @@
+"""Proofs: the phrases of a claim, what each is rewritten into, and the label that follows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from research.training.networks.delta import save_delta
+from research.training.networks.proof import packaged_proof_network
+from retrieval.errors import ModelUnavailable
+from retrieval.models.prover import ProofModel, ProofReading
+from retrieval.proof import cut, label_of
+from retrieval.stages.decide.proof import aligned_spans, operator_of
+from retrieval.state import ClaimState
+from retrieval.text.english import EnglishParser
+from retrieval.text.model_texts import evidence_set_text
+from retrieval.types import (
+    NOT_ENOUGH_INFO,
+    OPERATORS,
+    Document,
+    Evidence,
+    EvidenceSpan,
+    Label,
+    Operator,
+    Proof,
+)
+from tests.support.cases import cases
+from tests.support.evidence import document
+from tests.support.stages import after
+
+SIXTY_WORDS = (
+    "Marta Lindqvist wrote the first Norwegian novel that was translated into Japanese, Korean and"
+    " Greek, she was a teacher at a small school near Runde from 1921 to 1934, she married the"
+    " painter Jon Aas in 1925, and after his death in a storm she moved with her daughters to an"
+    " island, where she kept the lighthouse until 1960 and finally died."
+)
+# Claims whose phrases nobody would name, only to be covered.
+ODD = [
+    "!!! ok !!!",
+    'She "sings',
+    "(the) and",
+    "A/B tests and/or 10km runs cost $5 & more — or 3.5% less...",
+    "国家 is 国家国家",
+    "the of and not",
+    "Liv plays, sings, paints, writes, swims, runs, cooks, sails, rows, skates, skis, and rests.",
+    SIXTY_WORDS,
+]
+
+
+@cases("phrases", "operators", "label")
+def test_each_step_leads_to_the_state_of_the_published_automaton(
+    operators: list[Operator], label: Label
+) -> None:
+    assert label_of(operators) == label
+    if label == NOT_ENOUGH_INFO:  # what is once left open stays open
+        assert {label_of([*operators, one]) for one in OPERATORS} == {NOT_ENOUGH_INFO}
+
+
+def covered(parser: EnglishParser, claim: str) -> list[str]:
+    """The phrases of a claim: at most twelve in order, with each word in exactly one of them."""
+    spans = cut(parser.parse(claim))
+    assert 1 <= len(spans) <= 12
+    assert all(start < end for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+    for word in re.finditer(r"\w+", claim):
+        holding = [span for span in spans if span[0] <= word.start() and word.end() <= span[1]]
+        assert len(holding) == 1, word[0]
+    return [claim[start:end] for start, end in spans]
+
+
+@pytest.mark.models
+@cases("phrases", "phrases")
+def test_a_claim_is_cut_into_the_phrases_a_reader_would_name(
+    parser: EnglishParser, phrases: str
+) -> None:
+    claim = phrases.replace(" | ", " ")
+    assert covered(parser, f"{claim}.") == phrases.split(" | ")
+    assert covered(parser, claim)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("claim", ODD)
+def test_every_word_of_an_odd_claim_is_in_one_phrase(parser: EnglishParser, claim: str) -> None:
+    assert covered(parser, claim)
+
+
+@pytest.mark.models
+@cases("phrases", "claim", "phrases")
+def test_a_claim_is_cut_at_its_commas_and_into_no_more_than_twelve_phrases(
+    parser: EnglishParser, claim: str, phrases: str
+) -> None:
+    assert covered(parser, claim) == phrases.split(" | ")
+
+
+RUNDE = document("Runde", "It is an island.", "Ole Bergström rowed to it in 1767.")
+HOLM = document("Holm (rock)", "Café Holm stands on it.")
+CLAIM = "Ole Bergström was a Norwegian sailor born in 1730."
+
+
+def shown(of: Document, sentence_id: int) -> Evidence:
+    return Evidence(of.sentences[sentence_id], of.title, None, (0.8, 0.1, 0.1), 1, selected=True)
+
+
+EVIDENCE = [shown(RUNDE, 1), shown(HOLM, 0)]
+TEXT = evidence_set_text([(item.title, item.sentence.text) for item in EVIDENCE])
+
+
+def reading(first: str, last: str, seen: bool = True, text: str = TEXT) -> ProofReading:
+    """A reading by words that points from a span to a first and a last word."""
+    words = [(m.start(), m.end()) for m in re.finditer(r"\[SEP\]|\w+|[^\w\s]", text)]
+    tokens = [text[start:end] for start, end in words]
+    starts = np.zeros((1, len(words)), dtype=np.float32)
+    ends = np.zeros_like(starts)
+    starts[0, tokens.index(first)] = ends[0, tokens.index(last)] = 5
+    return ProofReading(
+        operators=np.full((1, 4), 0.25, dtype=np.float32),
+        seen=np.full(1, seen),
+        starts=starts,
+        ends=ends,
+        evidence=np.array([token != "[SEP]" for token in tokens]),
+        offsets=np.array(words),
+    )
+
+
+@cases("proof", "first", "last", "words")
+def test_words_of_a_sentence_are_found_again_in_its_document(
+    first: str, last: str, words: str
+) -> None:
+    (found,) = aligned_spans(reading(first, last), TEXT, EVIDENCE)
+    assert found is not None
+    texts = {of.id: of.text for of in (RUNDE, HOLM)}
+    assert texts[found.key.document_id][found.start : found.end] == words
+
+
+def test_a_span_has_at_most_twelve_tokens() -> None:
+    long = document("Runde", "Ole rowed on and on and on and on and on and on to Holm.")
+    text = evidence_set_text([("Runde", long.text)])
+    # From "rowed" to "to" there are thirteen tokens, and twelve from the "on" after it.
+    pointed = reading("rowed", "to", text=text)
+    pointed.starts[0, 4] = 4
+    (found,) = aligned_spans(pointed, text, [shown(long, 0)])
+    assert found is not None
+    assert long.text[found.start : found.end] == "on and on and on and on and on and on to"
+
+
+def test_a_piece_of_a_word_is_widened_and_what_the_model_did_not_see_is_nothing() -> None:
+    piece = reading("rowed", "rowed")
+    middle = TEXT.index("rowed")
+    piece.offsets[np.flatnonzero(piece.offsets[:, 0] == middle)] = (middle + 1, middle + 3)
+    (found,) = aligned_spans(piece, TEXT, EVIDENCE)
+    assert found is not None
+    assert RUNDE.text[found.start : found.end] == "rowed"
+    assert aligned_spans(reading("rowed", "rowed", seen=False), TEXT, EVIDENCE) == [None]
+    unread = replace(piece, evidence=np.zeros_like(piece.evidence))
+    assert aligned_spans(unread, TEXT, EVIDENCE) == [None]
+
+
+@cases("proof", "probabilities", "cutoff", "operator")
+def test_a_span_stays_open_from_the_cutoff_on(
+    probabilities: tuple[float, ...], cutoff: float | None, operator: Operator
+) -> None:
+    assert operator_of(probabilities, cutoff) == operator
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> ProofModel:
+    """A model that nothing was learnt by: fresh heads with a difference of zeros."""
+    folder = tmp_path_factory.mktemp("proofs")
+    network = packaged_proof_network()
+    digest = save_delta(network, network, folder / "delta.safetensors", rank=1)
+    config = {"name": "proofs", "version": "3", "max_tokens": 192, "temperature": 1.0}
+    (folder / "config.json").write_text(json.dumps({**config, "sha256": digest}))
+    return ProofModel(folder)
+
+
+def proof(
+    parser: EnglishParser,
+    model: ProofModel,
+    claim: str,
+    evidence: Sequence[Evidence] = EVIDENCE,
+    cutoff: float = 1.1,
+) -> Proof:
+    state = ClaimState(claim, parser.parse(claim), evidence=tuple(evidence))
+    made = after("proof", state, models={"prover": model}, independence_cutoff=cutoff).state.proof
+    assert made is not None
+    assert [step.claim_span for step in made.mutations] == cut(state.parsed)
+    assert made.label == label_of(step.operator for step in made.mutations)
+    return made
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("claim", [CLAIM, "Runde", SIXTY_WORDS])
+@pytest.mark.parametrize("evidence", [EVIDENCE, EVIDENCE * 40, EVIDENCE[1:]])
+def test_every_step_of_a_proof_quotes_a_sentence_that_was_given(
+    parser: EnglishParser, model: ProofModel, claim: str, evidence: list[Evidence]
+) -> None:
+    made = proof(parser, model, claim, evidence)
+    assert made.sufficient
+    given = {item.key: item.sentence for item in evidence}
+    for step in made.mutations:
+        assert isinstance(step.evidence, EvidenceSpan)
+        sentence = given[step.evidence.key]
+        assert sentence.start <= step.evidence.start < step.evidence.end <= sentence.end
+        words = {of.id: of.text for of in (RUNDE, HOLM)}[sentence.document_id]
+        quoted = words[step.evidence.start : step.evidence.end]
+        assert quoted == quoted.strip()
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("claim", "evidence", "cutoff"),
+    [
+        (CLAIM, EVIDENCE, 0.0),  # below any probability
+        (CLAIM, [], 1.1),
+        ("国" * 250 + " is " + "国" * 240, EVIDENCE, 1.1),  # it fills the window
+    ],
+)
+def test_what_is_not_read_or_hardly_probable_leaves_everything_open(
+    parser: EnglishParser, model: ProofModel, claim: str, evidence: list[Evidence], cutoff: float
+) -> None:
+    made = proof(parser, model, claim, evidence, cutoff)
+    assert made.open == tuple(cut(parser.parse(claim)))
+    assert made.label == NOT_ENOUGH_INFO
+    assert all(step.evidence is None for step in made.mutations)
+
+
+@pytest.mark.models
+def test_a_model_says_what_it_is_and_a_missing_one_is_refused(
+    model: ProofModel, tmp_path: Path
+) -> None:
+    assert model.version == "proofs 3"
+    with pytest.raises(ModelUnavailable):
+        ProofModel(tmp_path)

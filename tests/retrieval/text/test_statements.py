@@ -1,0 +1,267 @@
+"""The statements of a claim: their form, questions, spelling, where it is cut, its subject."""
+
+from __future__ import annotations
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, Spelling
+from retrieval.text.clause import as_statement
+from retrieval.text.english import EnglishParser
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL
+from retrieval.text.plain_form import as_sentence, in_full
+from retrieval.text.plain_questions import plain_statement
+from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
+from retrieval.text.subject import subject_of
+from retrieval.text.word_forms import edit_distance, is_near
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.cases import cases
+
+
+def parsed(parser: EnglishParser, claim: str) -> ParsedClaim:
+    return ClaimParser(parser).parse(claim)
+
+
+# --- the form of a claim
+
+
+@cases("short_forms", "written", "read")
+def test_short_forms_are_written_out(written: str, read: str) -> None:
+    assert in_full(written) == read
+
+
+@cases("as_sentence", "written", "read")
+def test_a_claim_is_read_as_a_sentence_and_no_offset_moves(written: str, read: str) -> None:
+    assert as_sentence(written) == read
+    assert all(a.lower() == b.lower() for a, b in zip(written, read, strict=False))
+
+
+@cases("no_statement", "text", "names_only")
+def test_a_text_that_only_names_something_says_so(
+    parser: EnglishParser, text: str, names_only: bool
+) -> None:
+    assert (NO_STATEMENT in parsed(parser, text).read.notices) == names_only
+
+
+@cases("no_statement", "claim", "nameless")
+def test_a_claim_about_somebody_whom_it_does_not_name_has_no_verdict(
+    parser: EnglishParser, claim: str, nameless: bool
+) -> None:
+    assert (NAMELESS in parsed(parser, claim).read.notices) == nameless
+
+
+# --- questions
+
+
+@cases("plain_questions", "question", "statement")
+def test_a_plain_question_is_a_statement_if_its_subject_is_clear(
+    question: str, statement: str | None
+) -> None:
+    assert plain_statement(question) == statement
+
+
+@cases("questions", "question", "statement")
+def test_the_verb_moves_behind_the_whole_subject_if_that_is_clear(
+    parser: EnglishParser, question: str, statement: str | None
+) -> None:
+    assert as_statement(question, parser) == statement
+
+
+def test_a_notice_names_the_statement_that_is_checked_or_that_there_is_none(
+    parser: EnglishParser,
+) -> None:
+    read = parsed(parser, "Fact check: was the mill built in nineteen thirty-one?").read
+    assert read.text == "The mill was built in 1931."
+    assert read.notices == ("Checked as the statement “The mill was built in 1931.”.",)
+    read = parsed(parser, "Isn't Paris in France?").read
+    assert read.text == "Isn't Paris in France?"
+    assert "checked as it is" in read.notices[0]
+
+
+# --- spelling
+
+TEXTS = {
+    "Mill": "The watermill of Birchwick burned down in 1931.",
+    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
+    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
+    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
+    "Brodick Bay": "It lies in the north, where people call it Brodric.",
+    "Mona Lisa": "Mona Lisa is a painting.",
+    **{f"President {n}": "A president is elected and honest." for n in range(20)},
+}
+
+
+@pytest.fixture(scope="module")
+def claims(parser: EnglishParser) -> ClaimParser:
+    pages = [Page(title, title, None, text) for title, text in TEXTS.items()]
+    return ClaimParser(parser, Spelling(InMemoryStore(pages, None)))
+
+
+@cases("spelling", "claim", "read")
+def test_a_misspelt_name_is_read_as_the_nearest_name(
+    claims: ClaimParser, claim: str, read: str
+) -> None:
+    found = claims.parse(claim).read
+    assert (found.text, found.original) == (read, claim)
+    assert any("was read as “" in one for one in found.notices)
+
+
+@cases("spelling", "claim")
+def test_other_words_stay_as_they_are(claims: ClaimParser, claim: str) -> None:
+    found = claims.parse(claim).read
+    assert (found.text, found.notices) == (claim, ())
+
+
+@cases("spelling", "claim", "suggestion")
+def test_a_word_that_may_be_misspelt_is_suggested_and_stays(
+    claims: ClaimParser, claim: str, suggestion: str
+) -> None:
+    found = claims.parse(claim)
+    assert (found.suggestion, found.read.text) == (suggestion, claim)
+
+
+def test_the_notice_names_both_spellings(claims: ClaimParser) -> None:
+    read = claims.parse("Birchwik is old.").read
+    assert read.notices == ("“Birchwik” is not in the corpus; it was read as “Birchwick”.",)
+
+
+@cases("spelling", "one", "other", "edits")
+def test_edits_insert_remove_replace_or_swap_letters(one: str, other: str, edits: int) -> None:
+    assert edit_distance(one, other) == edit_distance(other, one) == edits
+
+
+def test_a_word_is_near_others_with_its_first_letter() -> None:
+    assert is_near("mill", "mall", 1)
+    assert not is_near("mill", "mill", 1)
+    assert not is_near("mill", "hill", 1)
+    assert not is_near("mill", "malls", 1)
+
+
+# --- several statements
+
+
+def cut(parser: EnglishParser, claim: str) -> list[str]:
+    return [one.text for one in statements(parser.parse(claim), parser)]
+
+
+@cases("statements", "claim", "parts")
+def test_each_statement_has_its_own_subject(
+    parser: EnglishParser, claim: str, parts: list[str]
+) -> None:
+    assert cut(parser, claim) == parts
+
+
+@cases("statements", "claim")
+def test_what_is_one_statement_or_may_be_or_is_reported_is_not_cut(
+    parser: EnglishParser, claim: str
+) -> None:
+    assert cut(parser, claim) == [claim]
+
+
+def test_no_more_statements_than_allowed_the_last_has_the_rest(parser: EnglishParser) -> None:
+    towns = ["Rome", "Paris", "Oslo", "Bern", "Riga", "Bonn", "Lima"]
+    parts = cut(parser, "; ".join(f"{town} is old" for town in towns) + ".")
+    assert len(parts) == MOST_STATEMENTS
+    assert parts[-1] == "Bonn is old; Lima is old."
+
+
+def test_offsets_lead_back_into_the_claim(parser: EnglishParser) -> None:
+    claim = "The mill stands in Birchwick and was built in 1801."
+    first, second = (one.statement for one in parsed(parser, claim).statements)
+    assert (first.start, first.end) == (0, 28)
+    assert claim[second.start : second.end] == "was built in 1801"
+    # "The mill was built in 1801.": its own words have a place, its subject has none.
+    start = second.text.index("1801")
+    place = second.in_claim(start, start + 4)
+    assert place is not None
+    assert claim[slice(*place)] == "1801"
+    assert second.in_claim(0, 8) is None
+    assert second.in_claim(4, 12) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "number", "notices"),
+    [
+        ("Rome is very old. Paris is large.", 2, []),
+        ("Mary married Percy. He wrote Ozymandias.", 1, [SEVERAL]),
+        ("Varnby is the capital of Ostrea and Port Orm is its largest city.", 1, [SEVERAL]),
+        ("Varnby is the capital of Ostrea and of Holm.", 1, []),
+    ],
+)
+def test_a_notice_says_that_several_statements_are_checked_together(
+    parser: EnglishParser, claim: str, number: int, notices: list[str]
+) -> None:
+    whole = parsed(parser, claim)
+    assert (len(whole.statements), list(whole.read.notices)) == (number, notices)
+
+
+@cases("statements", "claim", "last", "read_as")
+def test_whose_something_is_gets_its_name_only_where_nothing_else_can_be_meant(
+    parser: EnglishParser, claim: str, last: str, read_as: str
+) -> None:
+    found = parsed(parser, claim)
+    if not last:
+        assert len(found.statements) == 1
+        assert found.read.notices == (SEVERAL,)
+        return
+    first, second = (one.statement for one in found.statements)
+    assert claim[first.start : first.end] == first.text.removesuffix(".")
+    assert second.text == last
+    # The words that the claim does not have there are in no place of it.
+    at = second.text.index(read_as)
+    assert second.in_claim(at, at + len(read_as)) is None
+    assert any(read_as in notice for notice in found.read.notices)
+
+
+# --- what a claim is about
+
+
+def is_about(parser: EnglishParser, claim: str, *texts: tuple[str, str]) -> bool:
+    """Return whether the (title, sentence) pairs are about the subject of the claim."""
+    found: bool = subject_of(parser.parse(claim)).is_in(texts)
+    return found
+
+
+@cases("subjects", "claim", "title", "sentence", "about")
+def test_a_sentence_is_about_the_subject_of_the_claim_in_any_form_of_its_name(
+    parser: EnglishParser, claim: str, title: str, sentence: str, about: bool
+) -> None:
+    assert is_about(parser, claim, (title, sentence)) == about
+
+
+def test_the_sentences_of_a_path_are_taken_together(parser: EnglishParser) -> None:
+    claim = "The author of Frankenstein was born in London."
+    novel = ("Frankenstein", "It is a novel by Mary Shelley.")
+    author = ("Mary Shelley", "She was born in London.")
+    assert is_about(parser, claim, author, novel)
+    assert not is_about(parser, claim, author)
+
+
+def test_a_thing_without_a_name_may_be_named_by_a_title_that_the_claim_contains(
+    parser: EnglishParser,
+) -> None:
+    claim = "Each side has eleven players in rugby."
+    assert is_about(parser, claim, ("Rugby (sport)", "Teams have fifteen players."))
+    assert not is_about(parser, claim, ("Chess", "Each player has sixteen pieces."))
+
+
+@pytest.mark.parametrize(
+    "claim", ["There is a lake.", "It is old.", "People breathe air.", "Old and grey.", "?"]
+)
+def test_a_claim_without_a_subject_that_is_recognised_lets_every_sentence_pass(
+    parser: EnglishParser, claim: str
+) -> None:
+    assert is_about(parser, claim, ("Varnby", "It has a harbour."))
+    assert subject_of(parser.parse(claim)).text == ""
+
+
+def test_the_words_of_the_subject_are_known(parser: EnglishParser) -> None:
+    claim = "The old brewery of Holmstead employs ninety people."
+    assert subject_of(parser.parse(claim)).text == "The old brewery of Holmstead"
+
+
+@cases("subjects", "claim", "title", "own")
+def test_a_document_is_about_the_subject_if_its_title_is_a_name_of_it(
+    parser: EnglishParser, claim: str, title: str, own: bool
+) -> None:
+    assert subject_of(parser.parse(claim)).is_titled(title) == own
