@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,20 +22,20 @@ CLAIM = "The kettle of Quillby is made of pewter."
 
 
 @pytest.fixture
-def root() -> logging.Logger:
-    return logging.getLogger()
+def root() -> Iterator[logging.Logger]:
+    """The root logger, which gets back its handlers afterwards."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    root.handlers.clear()
+    yield root
+    root.handlers[:], level = before
+    root.setLevel(level)
 
 
 def logged(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what is logged about the error that is being handled."""
-    before = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        start_logging()
-        logging.getLogger("a.module").exception("Claim %s failed", "c1a1")
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
+    start_logging()
+    logging.getLogger("a.module").exception("Claim %s failed", "c1a1")
     return capsys.readouterr().err
 
 
@@ -88,18 +89,12 @@ def test_a_message_is_one_line_with_its_time_in_utc(
     root: logging.Logger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    before = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        start_logging()
-        record = logging.makeLogRecord(
-            {"name": "a.module", "levelname": "INFO", "levelno": 20, "created": 0.0}
-        )
-        record.msg, record.args = "%s", ("/a\nINFO audit: {}\x1b[2J\u2028",)
-        root.handlers[0].emit(record)
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
+    start_logging()
+    record = logging.makeLogRecord(
+        {"name": "a.module", "levelname": "INFO", "levelno": 20, "created": 0.0}
+    )
+    record.msg, record.args = "%s", ("/a\nINFO audit: {}\x1b[2J\u2028",)
+    root.handlers[0].emit(record)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == ("1970-01-01T00:00:00Z INFO a.module: /a\\nINFO audit: {}\\x1b[2J\\u2028")
 
@@ -107,20 +102,14 @@ def test_a_message_is_one_line_with_its_time_in_utc(
 def test_as_json_an_event_is_one_line_with_what_it_is_about_and_its_error(
     root: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        start_logging()
-        log_as_json()
-        with about(claim="c1a1", list=None):
-            try:
-                {}[CLAIM]
-            except KeyError:
-                logging.getLogger("a.module").exception("It\nfailed \x1b[2J")
-        logging.getLogger("a.module").warning("Another")
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
+    start_logging()
+    log_as_json()
+    with about(claim="c1a1", list=None):
+        try:
+            {}[CLAIM]
+        except KeyError:
+            logging.getLogger("a.module").exception("It\nfailed \x1b[2J")
+    logging.getLogger("a.module").warning("Another")
     failed, other = capsys.readouterr().err.splitlines()
     assert "\x1b" not in failed
     event = json.loads(failed)

@@ -25,8 +25,8 @@ from research.benchmarks.faults.results import Finding, Results, Round, read, to
 from retrieval.errors import Problem
 from settings import CHECKOUT
 from tests.support.corpora import for_workers
+from worker.corpora.corpus_folders import FileReport, Indexing
 from worker.corpora.corpus_store import CorpusStore
-from worker.corpora.records import FileReport, Indexing
 
 REASON = json.dumps({"code": "worker_lost", "message": "Its worker ended twice.", "hint": "Again."})
 OWN = {"judge": "MPNet verifier"}
