@@ -32,7 +32,7 @@ from retrieval.result import ClaimResult, claim_result
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo
 from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
-from worker.corpora.corpus_store import own_corpora
+from worker.corpora.searchable_corpora import own_corpora
 
 if TYPE_CHECKING:
     from retrieval.models.folders import ModelFolders

@@ -19,7 +19,7 @@ from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
-from worker.corpora.corpus_store import own_corpora
+from worker.corpora.searchable_corpora import own_corpora
 
 if TYPE_CHECKING:
     from retrieval.pipeline.assembly import Retriever

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
-from worker.corpora.corpus_store import own_corpora
+from worker.corpora.searchable_corpora import own_corpora
 from worker.main import main
 
 if TYPE_CHECKING:

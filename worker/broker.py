@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import kombu
 from celery import Celery
+from kombu.entity import Queue as MessageQueue
 from kombu.exceptions import KombuError
 from kombu.utils.url import maybe_sanitize_url
 
@@ -52,7 +52,7 @@ def make_celery(settings: Settings) -> Celery:
         task_default_queue=QUEUE,
         # A message only wakes a worker, which takes one at a time; none need be kept until it is
         # acknowledged, as the database says which claims are left.
-        task_queues=[kombu.Queue(QUEUE, no_ack=True)],
+        task_queues=[MessageQueue(QUEUE, no_ack=True)],  # type: ignore[no-untyped-call]
         worker_prefetch_multiplier=1,
         worker_enable_prefetch_count_reduction=False,
         worker_detect_quorum_queues=False,

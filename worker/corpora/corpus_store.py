@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.index.open import description_of
@@ -18,7 +18,6 @@ from retrieval.normal_form import nfkd
 from retrieval.system.files import digest_of
 from retrieval.system.private_files import make_private_folder
 from retrieval.types import DEFAULT_CORPUS
-from settings import Settings
 from worker.corpora.corpus_folders import (
     CORPUS,
     DIGESTS,
@@ -33,9 +32,6 @@ from worker.corpora.corpus_folders import (
     write,
 )
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
-
-if TYPE_CHECKING:
-    from retrieval.pipeline.assembly import OwnCorpus
 
 State: TypeAlias = Literal["empty", "waiting", "indexing", "ready", "failed"]
 LONGEST_TITLE = 80
@@ -397,11 +393,3 @@ def chosen_corpora(
     for name in own:
         store.searchable(name)
     return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)
-
-
-def own_corpora(settings: Settings) -> Callable[[str], OwnCorpus]:
-    """Return what finds a corpus beside the default one; it raises ``EsotericError``."""
-    from retrieval.pipeline.assembly import OwnCorpus
-
-    store = CorpusStore(settings.documents, settings.folders)
-    return lambda name: OwnCorpus(name, *store.searchable(name))
