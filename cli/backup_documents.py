@@ -16,7 +16,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.layout import make_current, parts_of
 from retrieval.system.files import make_private_file, make_private_folder
 from worker import sqlite
-from worker.corpora.corpus_folders import CORPUS, FILES, INDEX, INDEXING, NAME
+from worker.corpora.corpus_folders import CORPUS, DIGESTS, FILES, INDEX, INDEXING, NAME
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.errors import UnknownCorpus
 
@@ -93,6 +93,8 @@ def _pack_corpus(
     with store.holding(name) as corpus:
         place = store.place(name)
         paths = [CORPUS, *_below(place, FILES)]
+        if (place / DIGESTS).exists():
+            paths.append(DIGESTS)
         databases: tuple[str, ...] = ()
         version = None
         # Held, a corpus is neither indexed nor changed by another process.

@@ -11,8 +11,7 @@ from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.open import description_of
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
-from worker.corpora.chosen import chosen_corpora
-from worker.corpora.corpus_store import CorpusStore
+from worker.corpora.corpus_store import CorpusStore, chosen_corpora
 
 corpus_option = click.option(
     "--corpus",

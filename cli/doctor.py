@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 
 import click
@@ -40,16 +40,23 @@ class Finding:
 @reports_errors
 def command(as_json: bool) -> None:
     """Say what works here, what does not and how to fix it; exit 1 if something is broken."""
-    findings = _findings()
-    if as_json:
-        click.echo(json.dumps({"findings": [finding.document for finding in findings]}))
-    else:
-        for finding in findings:
+    report(_findings(), as_json)
+
+
+def report(findings: Iterable[Finding], as_json: bool) -> None:
+    """Print what was found, each as soon as it is; exit 1 if something is broken."""
+    works, documents = True, []
+    for finding in findings:
+        works &= finding.works
+        documents.append(finding.document)
+        if not as_json:
             mark = "ok    " if finding.works else "broken"
-            click.echo(f"{mark}  {finding.subject}: {printable(finding.detail)}")
+            click.echo(printable(f"{mark}  {finding.subject}: {finding.detail}"))
             if finding.fix:
                 click.echo(f"        {printable(finding.fix)}")
-    if not all(finding.works for finding in findings):
+    if as_json:
+        click.echo(json.dumps({"findings": documents}))
+    if not works:
         raise SystemExit(1)
 
 

@@ -27,6 +27,7 @@ _COMMANDS = {
     "restore": "bring them back from that file",
     "users": "say who may log in",
     "doctor": "say what works here and what does not",
+    "verify": "check that what the home keeps is whole",
 }
 
 

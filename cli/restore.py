@@ -32,7 +32,6 @@ from worker import sqlite
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database, StoreUnavailable
 from worker.run_store import RunStore
-from worker.upkeep_store import UpkeepStore
 from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
@@ -50,8 +49,8 @@ _BESIDE = ("-wal", "-shm")  # SQLite's other files of a database
 def command(file: Path, replace: bool) -> None:
     """Bring the claims and documents of a backup into ESOTERIC_HOME, while no service runs there.
 
-    A backup of an older version is brought to this one. Claims that waited or were being checked
-    wait again, and are checked when the service starts.
+    A backup of an earlier version is brought to this one, if its tables are still read. Claims
+    that waited or were being checked wait again, and are checked when the service starts.
     """
     settings = Settings.from_environment()
     database = database_file(settings.database_url, "pg_restore")
@@ -137,13 +136,19 @@ def _make_ready(restored: Path, file: Path) -> list[str]:
     database = Database(f"sqlite:///{restored}")
     try:
         runs = RunStore(database)
-        for job in UpkeepStore(database).running():
+        for job in runs.running():
             runs.give_back(job.run)
         WorkerStore(database).forget_silent(timedelta(0))
         users = UserStore(database)
         users.log_out_all()
         names = [user.name for user in users.all()]
     except StoreUnavailable as error:
+        if error.code == "store_older":
+            raise BackupFailed(
+                "backup_older",
+                f"{file} was made by an older ESOTERIC, whose tables this one does not read.",
+                "Restore it with the version that made it.",
+            ) from error
         if error.code != "store_version":
             raise
         raise newer(file, "its database has tables that this one does not know") from error

@@ -27,8 +27,8 @@ from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
 from settings import Settings
 from worker.database import Database, StoreUnavailable, read_url
-from worker.failures import WorkerDies
 from worker.heartbeat import BEAT_SECONDS
+from worker.reports import WorkerDies
 from worker.worker_store import WorkerStore
 
 _DEFAULT_SOURCE = "vital"

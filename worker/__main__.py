@@ -12,14 +12,14 @@ from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.corpora.searchable_corpora import own_corpora
 from worker.main import main
-from worker.retriever import LoadedRetriever
 
 if TYPE_CHECKING:
     from retrieval.llm_judge.choice import LanguageModelChoice
     from retrieval.llm_judge.interface import Explains
+    from retrieval.pipeline.assembly import Retriever
 
 
-def open_when_asked(settings: Settings) -> LoadedRetriever:
+def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
     from retrieval.pipeline.assembly import Retriever
 
@@ -48,8 +48,7 @@ def _explainer(choice: LanguageModelChoice | None, database_url: str) -> Explain
     if choice is None:
         return None
     from retrieval.llm_judge.explainer import Explainer
-    from worker.answer_store import AnswerStore
-    from worker.counted_model import CountedModel
+    from worker.answer_store import AnswerStore, CountedModel
     from worker.database import Database
 
     database = Database(database_url)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
+from kombu.entity import Queue as MessageQueue
 from kombu.exceptions import KombuError
 from kombu.utils.url import maybe_sanitize_url
 
@@ -16,7 +17,6 @@ from retrieval.claim import read_claim
 from retrieval.errors import EsotericError
 from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named
 from settings import EMBEDDED_BROKER, Settings
-from worker.database import REMOVED, StoreUnavailable
 from worker.job_store import JobStore
 from worker.jobs import Job, Origin, QueueFull
 from worker.logs import about
@@ -28,9 +28,6 @@ POLLING_SECONDS = 0.05
 # How long a request may wait for a Redis that does not answer.
 REDIS_CONNECT_SECONDS = 1.0
 REDIS_ANSWER_SECONDS = 1.5
-# Redis delivers a message again if it is not acknowledged within this time. The
-# reaper is much faster, so this only cleans up after workers that were killed.
-REDIS_VISIBILITY_SECONDS = 600
 
 _NEW = Origin()
 
@@ -53,8 +50,9 @@ def make_celery(settings: Settings) -> Celery:
         enable_utc=True,
         timezone="UTC",
         task_default_queue=QUEUE,
-        # A message is acknowledged when its claim is done, and a worker takes one at a time.
-        task_acks_late=True,
+        # A message only wakes a worker, which takes one at a time; none need be kept until it is
+        # acknowledged, as the database says which claims are left.
+        task_queues=[MessageQueue(QUEUE, no_ack=True)],  # type: ignore[no-untyped-call]
         worker_prefetch_multiplier=1,
         worker_enable_prefetch_count_reduction=False,
         worker_detect_quorum_queues=False,
@@ -91,7 +89,6 @@ def _transport(settings: Settings) -> dict[str, Any]:
         "broker_connection_timeout": REDIS_CONNECT_SECONDS,
         "broker_transport_options": {
             "global_keyprefix": "esoteric.",
-            "visibility_timeout": REDIS_VISIBILITY_SECONDS,
             "socket_connect_timeout": REDIS_CONNECT_SECONDS,
             "socket_timeout": REDIS_ANSWER_SECONDS,
             "socket_keepalive": True,
@@ -129,7 +126,7 @@ def _channel(celery: Celery, settings: Settings) -> Iterator[Any]:
 
 
 class Queue:
-    """The web process submits and cancels claims here; the reapers keep the messages few."""
+    """The web process submits and cancels claims here; workers wake each other."""
 
     def __init__(
         self, settings: Settings, store: JobStore, recipes: Mapping[str, Recipe] = RECIPES
@@ -163,43 +160,26 @@ class Queue:
             InvalidClaim: the text is not a claim that can be checked.
             UnknownRecipe: no recipe has this name.
             QueueFull: too many claims wait already.
-            BrokerUnavailable: no worker can get the job; nothing is stored.
-            StoreUnavailable: the database cannot be used; its code is ``maybe_accepted`` where the
-                claim may be checked all the same.
+            BrokerUnavailable: no worker can be woken; nothing is stored.
+            StoreUnavailable: the database cannot be used.
         """
         claim = read_claim(text, anyway).original
         name = recipe_named(recipe, self._recipes).name
-        while True:
-            job, new = self._store.submit(
-                *(claim, name, owner, origin, corpora),
-                client=client,
-                typed=typed,
-                most_queued=self._settings.most_queued,
-            )
+        if not self._store.is_pending(claim, name, owner, corpora):
+            self.send("")  # what the broker refuses is not stored
+        job, new = self._store.submit(
+            *(claim, name, owner, origin, corpora),
+            client=client,
+            typed=typed,
+            most_queued=self._settings.most_queued,
+        )
+        if new:
             try:
-                if self._has_message(job.id, new):
-                    return job
-            except StoreUnavailable as error:
-                raise _maybe_accepted(job.id, error) from error
-
-    def _has_message(self, job_id: str, new: bool) -> bool:
-        """Send a message for a job that was stored. False: another request has withdrawn the job.
-
-        Raises:
-            BrokerUnavailable: there can be no message, and the job is withdrawn.
-            StoreUnavailable: the database failed, and it is not known whether the job is there.
-        """
-        # A job that another request has just stored may still be withdrawn by it.
-        if not new and self._store.accepted(job_id):
-            return True
-        try:
-            self.send(job_id)
-        except BrokerUnavailable:
-            self._store.withdraw(job_id)
-            if not self._store.accepted(job_id):
-                raise
-            return True  # another request could send it
-        return self._mark_sent(job_id)
+                self.send(job.id)
+            except BrokerUnavailable as error:
+                with about(claim=job.id):
+                    logger.warning("Claim %s waits for the queue: %s", job.id, error)
+        return job
 
     def refuse_without_room(self, claims: int) -> None:
         """Refuse several claims of which only some could be submitted.
@@ -211,22 +191,6 @@ class Queue:
         most = self._settings.most_queued
         if self._store.counts()["queued"] + claims > most:
             raise QueueFull(most)
-
-    def _mark_sent(self, job_id: str) -> bool:
-        """Record that a message was sent. False: another request has withdrawn the job.
-
-        Raises:
-            StoreUnavailable: the database was removed, perhaps with the job in it.
-        """
-        try:
-            return self._store.dispatched(job_id)
-        except StoreUnavailable as error:
-            if error.code == REMOVED:
-                raise  # with the job in it
-            # The job is stored and has its message, so it is checked.
-            with about(claim=job_id):
-                logger.warning("Claim %s is queued, but not marked as sent: %s", job_id, error)
-            return True
 
     def close(self) -> None:
         """Close the connections to the broker."""
@@ -242,7 +206,7 @@ class Queue:
         return self._store.cancel(job_id)
 
     def send(self, job_id: str) -> None:
-        """Send a message with the id of the job to the broker.
+        """Send a message that wakes a worker, with the id of the job that was queued, "" for none.
 
         Raises:
             BrokerUnavailable: the broker does not accept it.
@@ -277,7 +241,7 @@ class Queue:
             return int(channel.queue_declare(QUEUE).message_count)
 
     def empty(self) -> None:
-        """Remove all messages from the broker; the reapers send those of queued claims again.
+        """Remove all messages from the broker.
 
         Raises:
             BrokerUnavailable: the broker does not answer.
@@ -289,15 +253,6 @@ class Queue:
 def _broker_errors(celery: Celery) -> tuple[type[Exception], ...]:
     transport = celery.connection_for_write()
     return (KombuError, OSError, *transport.connection_errors, *transport.channel_errors)
-
-
-def _maybe_accepted(job_id: str, error: StoreUnavailable) -> StoreUnavailable:
-    return StoreUnavailable(
-        "maybe_accepted",
-        f"The claim could not be taken back, so it may be checked all the same. {error.message}",
-        f"Look at claims/{job_id} before you submit it again: if it is there, it is checked."
-        f" {error.hint}",
-    )
 
 
 def _unavailable(settings: Settings, error: Exception) -> BrokerUnavailable:

@@ -10,14 +10,14 @@ from pathlib import Path
 from threading import Condition
 from typing import Any, cast
 
-from sqlalchemy import URL, Connection, Engine, create_engine, delete, false, inspect, text
+from sqlalchemy import URL, Engine, create_engine, delete, false, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.system.files import make_private_file, make_private_folder
 from worker import postgresql, sqlite
-from worker.schema import REVISION, WorkerRow
+from worker.schema import REVISION, WorkerRow, revision_of
 
 # How long a check of readiness waits for another writer.
 REACH_SECONDS = 1.0
@@ -77,6 +77,13 @@ class Database:
         except (OSError, StoreUnavailable):
             return None
         return None
+
+    def log_bytes(self) -> int:
+        """Return the size of the write-ahead log beside the file, 0 if there is none."""
+        if self._file is None:
+            return 0
+        log = self._file.with_name(f"{self._file.name}-wal")
+        return log.stat().st_size if log.exists() else 0
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -158,24 +165,6 @@ class Database:
             yield self._file if there else None
         except sqlite3.Error as error:
             raise self._unavailable(error) from error
-
-    @contextmanager
-    def migrating(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction that changes tables; the schema may be any.
-
-        Raises:
-            StoreUnavailable: the database cannot be used; the hint says how to fix it.
-        """
-        engine = self._connect()
-        try:
-            with engine.execution_options(writes=True).begin() as connection:
-                if engine.dialect.name == "postgresql":
-                    postgresql.lock_migrations(connection)  # SQLite has one writer anyway
-                yield connection
-        except DBAPIError as error:
-            raise self._unavailable(error.orig) from error
-        finally:
-            engine.dispose()
 
     def close(self) -> None:
         """Close every connection; the next session opens what is there then."""
@@ -298,13 +287,23 @@ class Database:
         from worker.migrations import UnknownSchema, upgrade
 
         try:
-            with self.migrating() as connection:
+            with engine.execution_options(writes=True).begin() as connection:
+                if engine.dialect.name == "postgresql":
+                    postgresql.lock_migrations(connection)  # SQLite has one writer anyway
                 upgrade(connection)
         except UnknownSchema as error:
+            message = f"The database {self._place()} has schema {error}"
+            if error.older:
+                raise StoreUnavailable(
+                    "store_older",
+                    f"{message}, which is older than all that this ESOTERIC reads.",
+                    "Use the ESOTERIC that wrote it: its esoteric backup keeps the claims in a file"
+                    " that its esoteric restore brings back. Or move the database away to start a"
+                    " new one.",
+                ) from error
             raise StoreUnavailable(
                 "store_version",
-                f"The database {self._place()} has schema {error}; this ESOTERIC uses schema"
-                f" {REVISION} and knows none after it.",
+                f"{message}; this ESOTERIC uses schema {REVISION} and knows none after it.",
                 "Use the ESOTERIC version that wrote it or a newer one, or move the database away"
                 " to start a new one.",
             ) from error
@@ -383,11 +382,3 @@ def _bad_url(why: str) -> StoreUnavailable:
         "Set it to an SQLAlchemy URL whose driver is installed, or unset it for SQLite. For"
         " PostgreSQL: pip install -r requirements-postgresql.txt, and postgresql+psycopg://.",
     )
-
-
-def revision_of(connection: Connection) -> str | None:
-    """Return the revision of the tables; ``None``: there are none, or they are older than that."""
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return cast("str | None", found)

@@ -1,9 +1,10 @@
-"""Hands the rows of lists to the queue, a few at a time, so that other claims wait for few."""
+"""Wakes the worker while claims wait, and makes claims of the rows of lists, a few at a time."""
 
 from __future__ import annotations
 
 import logging
-from threading import Event, Thread
+from collections.abc import Callable
+from threading import Event
 
 from sqlalchemy import Select, and_, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -11,12 +12,12 @@ from sqlalchemy.orm import Session
 
 from worker import clock
 from worker.broker import BrokerUnavailable, Queue
-from worker.database import Database, StoreUnavailable
+from worker.database import Database
 from worker.health import worker_health
 from worker.job_store import pending_claim
-from worker.list_store import PENDING
-from worker.logs import about
+from worker.list_store import PENDING, UNFINISHED
 from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.threads import Regular
 from worker.worker_store import WorkerStore
 
 # With one claim in work and one waiting, a worker never waits for the next look.
@@ -28,77 +29,83 @@ IDLE_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
 
-class Feeder(Thread):
-    """Feeds the queue from the lists that run, and ends the lists whose rows have all ended.
+class Feeder(Regular):
+    """Feeds a worker from the database; every worker has one, and they need no coordination.
 
-    Every worker has one, and they need no coordination: a row is handed over in the transaction
-    that makes its claim. So lists go on without an open page, and after a restart.
+    A row is handed over in the transaction that makes its claim, so lists go on without an open
+    page, and after a restart. A claim whose message was lost is found here too: a message only
+    wakes, and the database says what is next.
     """
 
-    def __init__(self, database: Database, queue: Queue, stop: Event) -> None:
-        super().__init__(name="feeder", daemon=True)
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        stop: Event,
+        idle: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """``idle``: whether the worker has no claim."""
+        super().__init__("feeder", stop, lambda busy: LOOK_SECONDS if busy else IDLE_SECONDS)
         self._database = database
         self._workers = WorkerStore(database)
         self._queue = queue
-        self._halt = stop
-
-    def run(self) -> None:
-        """Feed the queue regularly until ``stop`` is set."""
-        while True:
-            busy = False
-            try:
-                busy = self.look()
-            except StoreUnavailable as error:
-                logger.error("The rows of lists could not be looked for: %s", error)
-            if self._halt.wait(LOOK_SECONDS if busy else IDLE_SECONDS):
-                return
+        self._idle = idle
+        self._broker_answers = True
 
     def look(self) -> bool:
-        """Feed the queue once; return whether there is a list that has not ended.
+        """Feed once; return whether there is a list that has not ended.
 
         Raises:
             StoreUnavailable: the database cannot be used.
         """
         with self._database.reading() as session:
-            unfinished = session.scalar(select(exists().where(_UNFINISHED)))
-        if not unfinished:
-            return False
-        workers = max(1, worker_health(self._workers).workers)
-        handed = self._handed_over(MOST_PENDING_PER_WORKER * workers)
-        with self._database.writing() as session:
-            _end_finished(session)
-        for job_id in handed:
-            with about(claim=job_id):
-                try:
-                    self._queue.send(job_id)
-                except BrokerUnavailable as error:
-                    # The claim counts as sent, so the reaper sends it again.
-                    logger.warning("Claim %s of a list waits for the queue: %s", job_id, error)
-        return True
+            unfinished = bool(session.scalar(select(exists().where(UNFINISHED))))
+        if unfinished:
+            workers = max(1, worker_health(self._workers).workers)
+            self._hand_over(MOST_PENDING_PER_WORKER * workers)
+            with self._database.writing() as session:
+                _end_finished(session)
+        try:
+            self._wake()
+        except BrokerUnavailable as error:
+            if self._broker_answers:
+                logger.error("%s", error)
+            self._broker_answers = False
+        else:
+            self._broker_answers = True
+        return unfinished
 
-    def _handed_over(self, most: int) -> list[str]:
-        """Make claims of the next rows, so that ``most`` are pending; return the ids of the new."""
+    def _wake(self) -> None:
+        """Send a message if the worker has no claim although one waits.
+
+        While it has one, messages are superfluous: it looks for the next claim itself, and other
+        workers have read theirs. So they are removed, as many may be sent in the meantime.
+        """
+        if not self._idle():
+            self._queue.empty()
+            return
+        with self._database.reading() as session:
+            job_id = session.scalar(select(ClaimRow.id).where(ClaimRow.state == "queued").limit(1))
+        if job_id is not None:
+            self._queue.send(job_id)
+
+    def _hand_over(self, most: int) -> None:
+        """Make claims of the next rows, so that ``most`` are pending."""
         try:
             with self._database.writing() as session:
-                made = []
                 room = max(0, most - (session.scalar(_CLAIMS_OF_LISTS) or 0))
                 for row, of in session.execute(_NEXT_ROWS.limit(room)).all():
                     if row.state != "waiting":
                         continue  # an earlier row has the same claim
-                    claim, new = pending_claim(
+                    claim, _ = pending_claim(
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
-                    if new:
-                        claim.dispatched_at = clock.shared(session)
-                        made.append(claim.id)
                     for same in session.scalars(_waiting_with(row)):
                         same.state, same.claim_id = "handed", claim.id
-                return made
         except IntegrityError:
-            return []  # somebody submitted the same claim at this moment; the next look finds it
+            return  # somebody submitted the same claim at this moment; the next look finds it
 
 
-_UNFINISHED = ListRow.state.in_(("running", "paused"))
 _CLAIMS_OF_LISTS = select(func.count(ClaimRow.number)).where(
     ClaimRow.state.in_(("queued", "running")),
     exists().where(EntryRow.claim_id == ClaimRow.id),
@@ -128,7 +135,7 @@ def _end_finished(session: Session) -> None:
         .where(EntryRow.list_id == ListRow.id, PENDING)
         .exists()
     )
-    ended = and_(_UNFINISHED, ~pending)
+    ended = and_(UNFINISHED, ~pending)
     session.execute(
         update(ListRow).where(ended).values(state="done", finished_at=clock.now(), client=None),
         execution_options={"synchronize_session": False},

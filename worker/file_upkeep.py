@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from threading import Event, Thread
+from threading import Event
 
-from worker.database import Database, StoreUnavailable
+from worker.database import Database
+from worker.threads import Regular
 
 LOOK_SECONDS = 5.0
 # The file is whole, and what was deleted is out of it, after this time at most twice.
@@ -14,36 +14,18 @@ SETTLE_SECONDS = 20.0
 # The file is read at each look, if that takes a hundredth of the time at most.
 _TIMES_LONGER = 100
 
-logger = logging.getLogger(__name__)
 
-
-class FileUpkeep(Thread):
+class FileUpkeep(Regular):
     """Every web process and every worker has one; they need no coordination.
 
-    So that each of them knows by itself that the file is damaged, and stops writing.
+    So that each of them knows by itself that the file is damaged, and stops writing. A database on
+    a server has no file, and nothing is done.
     """
 
     def __init__(self, database: Database, stop: Event) -> None:
-        super().__init__(name="file-upkeep", daemon=True)
+        super().__init__("upkeep of the database", stop, lambda _: LOOK_SECONDS)
         self._database = database
-        self._halt = stop
         self._next_check = self._next_settling = 0.0
-        self._said = ""
-
-    def run(self) -> None:
-        """Look after the file until ``stop`` is set; a database on a server has none."""
-        if self._database.folder is None:
-            return
-        while True:
-            try:
-                self.look()
-                self._said = ""
-            except StoreUnavailable as error:
-                if error.message != self._said:
-                    self._said = error.message
-                    logger.critical("%s", error)
-            if self._halt.wait(LOOK_SECONDS):
-                return
 
     def look(self) -> None:
         """Check the file and settle it, if it is time to.

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 
-from worker.database import Database, StoreUnavailable
-from worker.failures import CheckHangs
+from worker.database import Database
+from worker.reports import CheckHangs
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
+from worker.threads import Regular
 from worker.worker_store import WorkerStore
 
 BEAT_SECONDS = 2.0
 # Share of the time after which a check is ended; then the service says that it is not ready.
 SAID_AFTER_SHARE = 0.5
 
-logger = logging.getLogger(__name__)
 
-
-class Heartbeat(Thread):
+class Heartbeat(Regular):
     """Writes the worker's heartbeat and renews the lease of its claim, in one thread."""
 
     def __init__(
@@ -39,19 +37,18 @@ class Heartbeat(Thread):
 
         ``documents``: returns the mark of the folder of documents.
         """
-        super().__init__(name="heartbeat", daemon=True)
+        super().__init__("heartbeat", stop, lambda _: BEAT_SECONDS)
         self._stall_seconds = stall_seconds
         self.worker = worker
         self._runs = RunStore(database)
         self._workers = WorkerStore(database)
         self._slot = slot
         self._documents = documents
-        self._halt = stop
         self._started_at = datetime.now(UTC)
         self._lock = Lock()
         self._run: Run | None = None
         self._lost = False
-        self._idle_since = self._progress_at = time.monotonic()
+        self._progress_at = time.monotonic()
 
     @contextmanager
     def keeping(self, run: Run) -> Iterator[None]:
@@ -64,7 +61,6 @@ class Heartbeat(Thread):
         finally:
             with self._lock:
                 self._run = None
-                self._idle_since = time.monotonic()
 
     def progressed(self) -> None:
         """Note that the check of the claim goes on."""
@@ -74,12 +70,11 @@ class Heartbeat(Thread):
         """Return whether the current claim was cancelled or given to another worker."""
         return self._lost
 
-    def idle_seconds(self) -> float:
-        """Return for how many seconds there has been no claim."""
-        with self._lock:
-            return 0.0 if self._run is not None else time.monotonic() - self._idle_since
+    def idle(self) -> bool:
+        """Return whether there is no claim."""
+        return self._run is None
 
-    def beat(self) -> None:
+    def look(self) -> None:
         """Write one heartbeat.
 
         Raises:
@@ -108,13 +103,3 @@ class Heartbeat(Thread):
         if self._slot.state != "ready" or still < self._stall_seconds * SAID_AFTER_SHARE:
             return None
         return CheckHangs(still, self._stall_seconds)
-
-    def run(self) -> None:
-        """Write heartbeats until ``stop`` is set."""
-        while True:
-            try:
-                self.beat()
-            except StoreUnavailable as error:
-                logger.error("No heartbeat could be written: %s", error)
-            if self._halt.wait(BEAT_SECONDS):
-                return

@@ -8,7 +8,7 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import cast
 
-from sqlalchemy import delete, exists, func, or_, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -18,8 +18,8 @@ from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
-from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow
-from worker.transitions import change, end
+from worker.run_store import end
+from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.turns import Places, forget
 
 _DELETED_AT_ONCE = 50
@@ -82,33 +82,13 @@ class JobStore:
         with self.database.writing() as session:
             session.add(row)
 
-    # Messages in the broker
-
-    def dispatched(self, job_id: str) -> bool:
-        """Record that the broker accepted a message for the job. False: the job was withdrawn."""
-        with self.database.writing() as session:
-            return change(session, ClaimRow.id == job_id, dispatched_at=clock.shared(session))
-
-    def accepted(self, job_id: str) -> bool:
-        """Return whether the job is stored and has had a message, or needs none."""
-        needs_none = or_(ClaimRow.dispatched_at.is_not(None), ClaimRow.state != "queued")
+    def is_pending(
+        self, claim: str, recipe: str, owner: str | None, corpora: tuple[str, ...] | None
+    ) -> bool:
+        """Return whether ``submit`` would return a job that there is."""
+        same = ClaimRow.pending == _pending(claim, recipe, owner, corpora)
         with self.database.reading() as session:
-            return bool(session.scalar(select(exists().where(ClaimRow.id == job_id, needs_none))))
-
-    def withdraw(self, job_id: str) -> None:
-        """Remove a queued job that never had a message; any other job stays as it is.
-
-        One that a row of a list has been given to meanwhile stays: its message is sent again.
-        """
-        with self.database.writing() as session:
-            session.execute(
-                delete(ClaimRow).where(
-                    ClaimRow.id == job_id,
-                    ClaimRow.state == "queued",
-                    ClaimRow.dispatched_at.is_(None),
-                    ~exists().where(EntryRow.claim_id == ClaimRow.id),
-                )
-            )
+            return bool(session.scalar(select(exists().where(same))))
 
     # What there is
 
@@ -257,8 +237,7 @@ def pending_claim(
     Raises:
         IntegrityError: another process submits it at this moment.
     """
-    searched = " ".join(corpora or ())
-    pending = sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
+    pending = _pending(claim, recipe, owner, corpora)
     # Locked, so that it does not end or go before the caller has changed it.
     row = session.scalar(select(ClaimRow).where(ClaimRow.pending == pending).with_for_update())
     if row is not None:
@@ -277,6 +256,12 @@ def pending_claim(
     session.add(row)
     session.flush()
     return row, True
+
+
+def _pending(claim: str, recipe: str, owner: str | None, corpora: tuple[str, ...] | None) -> str:
+    """Return the digest of a claim while it is pending, which is unique."""
+    searched = " ".join(corpora or ())
+    return sha256(f"{recipe}\0{owner or ''}\0{searched}\0{claim}".encode()).hexdigest()
 
 
 def _row(session: Session, job_id: str, locked: bool = False) -> ClaimRow:

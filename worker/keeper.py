@@ -17,12 +17,11 @@ from collections.abc import Callable
 from types import FrameType
 
 from retrieval.system.processes import end_this_process_when_closed
+from worker.clock import Unchanged
 from worker.database import Database, StoreUnavailable, is_locked
-from worker.failures import CheckStalled
 from worker.logs import about
+from worker.reports import CheckStalled
 from worker.run_store import Run, RunStore
-from worker.unchanged import Unchanged
-from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 LOOK_SECONDS = 2.0
@@ -49,7 +48,6 @@ class Keeper:
         """
         self._database = database
         self._runs = RunStore(database)
-        self._claims = UpkeepStore(database)
         self._workers = WorkerStore(database)
         self._limit = limit_seconds
         self._work = work
@@ -110,7 +108,7 @@ class Keeper:
     def _hung(self, worker: str, unchanged: Unchanged) -> tuple[Run, float] | None:
         """Return the run that hangs, and the seconds that it was allowed to."""
         try:
-            running = {one.run.token: one for one in self._claims.running(worker)}
+            running = {one.run.token: one for one in self._runs.running(worker)}
             state = self._workers.state(worker)
         except StoreUnavailable:
             return None  # the worker logs it too

@@ -50,6 +50,7 @@ _LAST = 20
 # Rows whose results are in memory at once while a list is exported.
 _AT_ONCE = 20
 
+UNFINISHED = ListRow.state.in_(("running", "paused"))
 PENDING = or_(EntryRow.state == "waiting", ClaimRow.state.in_(("queued", "running")))
 _UNSURE = or_(
     ClaimRow.leans.is_not(None),
@@ -256,9 +257,7 @@ class ListStore:
 
     def unfinished_in(self, corpus: str) -> int:
         """Return how many lists that have not ended are checked against a corpus."""
-        wanted = select(ListRow.corpora).where(
-            ListRow.state.in_(("running", "paused")), ListRow.corpora.is_not(None)
-        )
+        wanted = select(ListRow.corpora).where(UNFINISHED, ListRow.corpora.is_not(None))
         with self._database.reading() as session:
             return sum(corpus in (names or ()) for names in session.scalars(wanted))
 

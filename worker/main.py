@@ -21,12 +21,12 @@ from celery.worker import state as celery_state
 from retrieval.errors import BadRecipe
 from settings import BadSetting, Settings
 from worker.broker import QUEUE, Queue, make_celery
-from worker.corpora.builder import Builder
-from worker.corpora.indexing_store import AT_ONCE, IndexingStore
+from worker.corpora.builder import AT_ONCE, Builder, IndexingStore
 from worker.database import Database, StoreUnavailable
 from worker.feeder import Feeder
 from worker.file_upkeep import FileUpkeep
 from worker.heartbeat import Heartbeat
+from worker.home_check import HomeCheck
 from worker.job_store import JobStore
 from worker.keeper import Keeper
 from worker.logs import log_as_json, start_logging
@@ -56,18 +56,18 @@ class WorkerApp:
             documents=documents.mark,
         )
         queue = Queue(settings, JobStore(self._database))
-        self._reaper = Reaper(
-            self._database,
-            queue,
-            self._heartbeat,
-            self._stopping,
-            settings.keep_for,
-        )
-        self._feeder = Feeder(self._database, queue, self._stopping)
-        self._builders = [
-            Builder(documents, self._database, self._stopping) for _ in range(AT_ONCE)
+        # They are waited for at the end: each ends a process of its own, or uses the file.
+        self._ended = [
+            *(Builder(documents, self._database, self._stopping) for _ in range(AT_ONCE)),
+            FileUpkeep(self._database, self._stopping),
+            HomeCheck(settings, self._stopping),
         ]
-        self._file_upkeep = FileUpkeep(self._database, self._stopping)
+        self._threads = [
+            Reaper(self._database, self._stopping, settings.keep_for),
+            Feeder(self._database, queue, self._stopping, self._heartbeat.idle),
+            *self._ended,
+            Thread(target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True),
+        ]
         self._celery = make_celery(settings)
         checker = ClaimChecker(
             *(self._database, self._slot, self._heartbeat, self._stopping), settings.log_claims
@@ -85,14 +85,8 @@ class WorkerApp:
         self._slot.load()
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
-        self._reaper.start()
-        self._feeder.start()
-        for builder in self._builders:
-            builder.start()
-        self._file_upkeep.start()
-        Thread(
-            target=self._slot.watch, args=[self._stopping], name="retriever", daemon=True
-        ).start()
+        for thread in self._threads:
+            thread.start()
         self._celery.set_default()
         self._celery.finalize()
         consumer = WorkController(
@@ -135,10 +129,8 @@ class WorkerApp:
         celery_state.should_stop = 0
 
     def _sign_off(self) -> None:
-        self._heartbeat.join()
-        for builder in self._builders:
-            builder.join()  # it ends its process
-        self._file_upkeep.join()
+        for thread in (self._heartbeat, *self._ended):
+            thread.join()
         try:
             self._workers.forget(self._heartbeat.worker)
             self._database.settle()

@@ -6,63 +6,23 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, RLock
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from retrieval.errors import EsotericError
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipe_files import recipes_with
-from retrieval.types import ProgressListener, Report
 from settings import Settings
-from worker.failures import InternalError
-from worker.reports import AskedModel, SearchedCorpus, WorkerState
+from worker.reports import AskedModel, InternalError, SearchedCorpus, WorkerState
 
 if TYPE_CHECKING:
-    from retrieval.index.interface import IndexInfo
+    from retrieval.pipeline.assembly import Retriever
 
 WATCH_SECONDS = 3.0
 
 logger = logging.getLogger(__name__)
 
 
-class LoadedRetriever(Protocol):
-    """The part of ``retrieval.pipeline.assembly``'s retriever that the worker uses."""
-
-    def warm_up(self) -> None:
-        """Load the models and open the index."""
-        ...
-
-    def info(self) -> IndexInfo:
-        """Return the description of the opened index."""
-        ...
-
-    @property
-    def language_model_problem(self) -> EsotericError | None:
-        """Why the language model gives no usable answer, else ``None``."""
-        ...
-
-    def stale(self) -> bool:
-        """Return whether the opened index was replaced by another one.
-
-        Raises:
-            EsotericError: the server of the index does not answer.
-        """
-        ...
-
-    def check(
-        self,
-        claim: str,
-        recipe: str,
-        on_progress: ProgressListener,
-        corpora: tuple[str, ...] | None,
-    ) -> Report:
-        """Check a claim, in the default corpus or in those named.
-
-        An exception from ``on_progress`` ends the check.
-        """
-        ...
-
-
-OpenRetriever: TypeAlias = Callable[[Settings], LoadedRetriever]
+OpenRetriever: TypeAlias = "Callable[[Settings], Retriever]"
 
 
 class RetrieverSlot:
@@ -84,7 +44,7 @@ class RetrieverSlot:
         self._recipes = recipes_with(settings.recipes)
         # One claim or one load at a time: two sets of models would not fit in memory.
         self._lock = RLock()
-        self._retriever: LoadedRetriever | None = None
+        self._retriever: Retriever | None = None
         self.state: WorkerState = "loading"
         self.problem: EsotericError | None = None
         self.corpus: SearchedCorpus | None = None
@@ -111,7 +71,7 @@ class RetrieverSlot:
         return AskedModel(choice.model, choice.host, choice.decides, reported)
 
     @contextmanager
-    def use(self) -> Iterator[LoadedRetriever]:
+    def use(self) -> Iterator[Retriever]:
         """Yield the retriever, loaded if necessary, for one claim.
 
         Raises:
@@ -135,41 +95,25 @@ class RetrieverSlot:
                 if self.needs_loading():
                     self.load()
 
-    def _is_stale(self, retriever: LoadedRetriever) -> bool:
-        try:
+    def _is_stale(self, retriever: Retriever) -> bool:
+        with self._noticing("The index cannot be asked whether it has changed."):
             stale = retriever.stale()
-        except EsotericError as error:
-            self._broken(error)
-            raise
-        except Exception as error:
-            logger.exception("The index cannot be asked whether it has changed")
-            problem = InternalError("The index cannot be asked whether it has changed.")
-            self._broken(problem)
-            raise problem from error
         if not stale and self.problem is not None and retriever is self._retriever:
             logger.info("Claims can be checked again")
             self._ready()
         return stale
 
-    def _loaded(self) -> LoadedRetriever:
+    def _loaded(self) -> Retriever:
         if self._retriever is not None and not self._is_stale(self._retriever):
             return self._retriever
         # Its memory is freed before the next one is loaded.
         self._retriever = self.corpus = None
         if self.problem is None:
             self.state = "loading"
-        try:
+        with self._noticing("The models or the index could not be loaded."):
             retriever = self._open(self._settings)
             retriever.warm_up()
             info = retriever.info()
-        except EsotericError as error:
-            self._broken(error)
-            raise
-        except Exception as error:
-            logger.exception("The retriever cannot be loaded")
-            problem = InternalError("The models or the index could not be loaded.")
-            self._broken(problem)
-            raise problem from error
         self._retriever = retriever
         self.corpus = SearchedCorpus(
             info.name,
@@ -182,6 +126,20 @@ class RetrieverSlot:
         self._ready()
         logger.info("Models and index are loaded")
         return retriever
+
+    @contextmanager
+    def _noticing(self, otherwise: str) -> Iterator[None]:
+        """Store an error as the problem; an unexpected one is logged, and ``otherwise`` is said."""
+        try:
+            yield
+        except EsotericError as error:
+            self._broken(error)
+            raise
+        except Exception as error:
+            logger.exception(otherwise)
+            problem = InternalError(otherwise)
+            self._broken(problem)
+            raise problem from error
 
     def _ready(self) -> None:
         self.problem = None

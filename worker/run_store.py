@@ -1,23 +1,37 @@
-"""One claim, as its worker sees it: start it, keep the lease, store the result."""
+"""Claims in work: started, kept by their leases, ended, and those of lost workers taken back.
+
+A job changes its state by one UPDATE that names the old state. Only the database counts; a message
+in the broker wakes a worker. So a lost message causes a short delay, and one that comes twice does
+no harm. If an UPDATE changes no row, another process was first, and nothing is done. A job that is
+deleted, in any state, is a row that no change finds any more.
+"""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
+from datetime import datetime, timedelta
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    CursorResult,
+    and_,
+    delete,
+    exists,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
-from retrieval.errors import EsotericError
+from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from worker import clock, tallies
 from worker.database import Database
 from worker.jobs import State
-from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow, UtcDateTime
-from worker.transitions import change, end, requeue
+from worker.schema import AnswerRow, ClaimRow, EntryRow, EventRow
 from worker.turns import next_id, take
 
 
@@ -37,8 +51,23 @@ class Run:
     list_id: str | None = None
 
 
+@dataclass(frozen=True)
+class RunningJob:
+    """A run that has not ended, and what changes while it does well.
+
+    ``renewed`` changes with every renewal of its lease, ``events`` with every event.
+    """
+
+    run: Run
+    renewed: datetime
+    events: int
+
+
 class RunStore:
-    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+    """The claims, as workers see them.
+
+    Every method may raise ``StoreUnavailable``; safe to share between threads.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -63,13 +92,13 @@ class RunStore:
     def renew(self, run: Run) -> bool:
         """Renew the lease. False: the job no longer belongs to this run."""
         with self._database.writing() as session:
-            return change(session, held_by(run), renewed_at=clock.now())
+            return change(session, _held_by(run), renewed_at=clock.now())
 
     def record(self, run: Run, progress: Progress) -> bool:
         """Append an event. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
             # Locked, so that the job is not deleted before its event is there.
-            held = select(ClaimRow.id).where(held_by(run)).with_for_update()
+            held = select(ClaimRow.id).where(_held_by(run)).with_for_update()
             if session.scalar(held) is None:
                 return False
             _append(session, run, progress)
@@ -78,17 +107,17 @@ class RunStore:
     def finish(self, run: Run, result: ClaimResult) -> bool:
         """Store the result. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
-            return end(session, held_by(run), "done", *_times(result), **ClaimRow.outcome(result))
+            return end(session, _held_by(run), "done", *_times(result), **ClaimRow.outcome(result))
 
     def fail(self, run: Run, error: EsotericError) -> bool:
         """Store the error. False: the job no longer belongs to this run; nothing was written."""
         with self._database.writing() as session:
-            return end(session, held_by(run), "failed", error=error.problem)
+            return end(session, _held_by(run), "failed", error=error.problem)
 
     def give_back(self, run: Run) -> bool:
         """Queue the job again because its worker stops; this attempt is not counted."""
         with self._database.writing() as session:
-            return requeue(session, held_by(run), attempts=ClaimRow.attempts - 1)
+            return _requeue(session, _held_by(run), attempts=ClaimRow.attempts - 1)
 
     def was_deleted(self, run: Run, began: datetime) -> bool:
         """Return whether the job was deleted; then delete the answers of models since ``began``.
@@ -100,6 +129,99 @@ class RunStore:
                 return False
             session.execute(delete(AnswerRow).where(AnswerRow.kept_at >= began))
             return True
+
+    # Of other workers too
+
+    def running(self, worker: str | None = None) -> list[RunningJob]:
+        """Return the runs that have not ended, of one worker or of all."""
+        events = select(func.count()).where(EventRow.claim_id == ClaimRow.id).scalar_subquery()
+        run = (
+            *(ClaimRow.id, ClaimRow.token, ClaimRow.attempts, ClaimRow.claim, ClaimRow.recipe),
+            ClaimRow.corpora,
+        )
+        wanted = select(ClaimRow.renewed_at, events, *run).where(ClaimRow.state == "running")
+        if worker is not None:
+            wanted = wanted.where(ClaimRow.worker == worker)
+        with self._database.reading() as session:
+            return [
+                RunningJob(Run(*of), renewed, events)
+                for renewed, events, *of in session.execute(wanted)
+            ]
+
+    def take_back(self, job: RunningJob) -> bool:
+        """Queue a lost job again. False: it was meanwhile renewed, ended or queued."""
+        with self._database.writing() as session:
+            return _requeue(session, _not_renewed(job))
+
+    def give_up(self, job: RunningJob, error: EsotericError) -> bool:
+        """Fail a lost job. False: it was meanwhile renewed, ended or queued."""
+        with self._database.writing() as session:
+            return end(session, _not_renewed(job), "failed", error=error.problem)
+
+    def delete_finished(self, ago: timedelta, limit: int) -> int:
+        """Delete up to ``limit`` jobs that ended at least this long ago, and return their number.
+
+        Answers of language models that are as old are deleted too.
+        """
+        before = clock.now() - ago
+        old = select(ClaimRow.id).where(ClaimRow.finished_at <= before).limit(limit)
+        with self._database.erasing() as session:
+            ids = list(session.scalars(old))
+            session.execute(delete(ClaimRow).where(ClaimRow.id.in_(ids)))
+            session.execute(delete(AnswerRow).where(AnswerRow.kept_at <= before))
+        return len(ids)
+
+
+def change(session: Session, allowed: ColumnElement[bool], **values: Any) -> bool:
+    """Change the row of a job, if it is as it must be. False: it is not; nothing was changed."""
+    statement = update(ClaimRow).where(allowed).values(**values)
+    # No row is in the session before its change.
+    changed = session.execute(statement, execution_options={"synchronize_session": False})
+    return cast("CursorResult[Any]", changed).rowcount == 1
+
+
+def end(
+    session: Session,
+    allowed: ColumnElement[bool],
+    state: State,
+    *more: tallies.Tally,
+    error: Problem | None = None,
+    **values: Any,
+) -> bool:
+    """Give a job one of the states in which it stays, and count that. False: nothing was changed.
+
+    ``more``: what is counted with it.
+    """
+    ended = change(
+        session,
+        allowed,
+        state=state,
+        finished_at=clock.now(),
+        pending=None,
+        client=None,
+        token=None,
+        renewed_at=None,
+        error=error,
+        **values,
+    )
+    if ended:
+        code = "" if error is None else error.code
+        tallies.add(session, (tallies.Tally(tallies.CLAIMS, (state, code)), *more))
+    return ended
+
+
+def _requeue(session: Session, allowed: ColumnElement[bool], **values: Any) -> bool:
+    """Queue a running job again. False: nothing was changed."""
+    return change(
+        session,
+        allowed,
+        state="queued",
+        token=None,
+        worker=None,
+        renewed_at=None,
+        started_at=None,
+        **values,
+    )
 
 
 def _start(session: Session, job_id: str, worker: str) -> Run | None:
@@ -117,7 +239,6 @@ def _start(session: Session, job_id: str, worker: str) -> Run | None:
         worker=worker,
         renewed_at=now,
         started_at=now,
-        dispatched_at=func.coalesce(ClaimRow.dispatched_at, literal(now, UtcDateTime)),
     )
     if not taken:
         return None
@@ -156,6 +277,10 @@ def _times(result: ClaimResult) -> list[tallies.Tally]:
     return [tallies.Tally(tallies.STAGES, (stage,), s) for stage, s in result.seconds.items()]
 
 
-def held_by(run: Run) -> ColumnElement[bool]:
+def _held_by(run: Run) -> ColumnElement[bool]:
     """Return what is true of a job while it belongs to this run."""
     return and_(ClaimRow.id == run.job_id, ClaimRow.state == "running", ClaimRow.token == run.token)
+
+
+def _not_renewed(job: RunningJob) -> ColumnElement[bool]:
+    return and_(_held_by(job.run), ClaimRow.renewed_at == job.renewed)

@@ -1,36 +1,84 @@
-"""The tables of the database, as mapped classes; ``worker/migrations`` makes and changes them."""
+"""The tables of the database, as mapped classes; ``worker/migrations`` makes and changes them.
+
+Whoever sent a text, one rule is for all that is stored: PostgreSQL takes no NUL, and no database
+takes half of a surrogate pair, which UTF-8 cannot encode. Each becomes U+FFFD, so that a text keeps
+its length, and places in it stay right.
+"""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from pydantic import TypeAdapter
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    Connection,
     DateTime,
     Dialect,
     Float,
     ForeignKey,
     Index,
     Integer,
+    String,
     Text,
     UniqueConstraint,
     false,
+    inspect,
     text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
-from worker.stored_text import StoredText, storable
 
 # The newest revision in worker/migrations.
 REVISION = "list_files_0015"
+_REFUSED = re.compile("[\0\ud800-\udfff]")
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of the tables; ``None``: there are none, or they are older than that."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return cast("str | None", found)
+
+
+def storable(value: Any) -> Any:
+    """Return a text, or a value of JSON with all its texts, as every database takes it."""
+    if isinstance(value, str):
+        return _REFUSED.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {storable(name): storable(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [storable(one) for one in value]
+    return value
+
+
+class StoredText(TypeDecorator[str]):
+    """A column of text; also what it is compared with goes by the rule."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, length: int | None = None) -> None:
+        """``length``: of the longest text, for those that are short."""
+        super().__init__(length)
+        self.length = length
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type that the database knows."""
+        return Text() if self.length is None else String(self.length)
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return the text as the database stores it."""
+        return None if value is None else str(storable(value))
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -124,7 +172,7 @@ class ClaimRow(Base):
     pending: Mapped[str | None] = mapped_column(StoredText(64), unique=True)
     state: Mapped[str] = mapped_column(StoredText(16))
     created_at: Mapped[datetime]
-    # When the broker last took a message for it; NULL: the claim is not accepted yet.
+    # Of earlier versions: when the broker took a message for it.
     dispatched_at: Mapped[datetime | None]
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]

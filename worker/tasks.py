@@ -1,4 +1,4 @@
-"""The task of the worker: check the claim whose turn it is."""
+"""The task of the worker: check the claims whose turn it is."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from retrieval.result import claim_result
 from retrieval.types import Progress, ProgressListener, Report
 from worker.broker import CHECK_CLAIM
 from worker.database import DAMAGED, Database, StoreUnavailable
-from worker.failures import InternalError
 from worker.heartbeat import Heartbeat
 from worker.logs import about
+from worker.reports import InternalError
 from worker.retriever import RetrieverSlot
 from worker.run_store import Run, RunStore
 
@@ -53,21 +53,24 @@ class ClaimChecker:
 
     def register(self, celery: Celery) -> None:
         """Register this as the task for the messages of the queue."""
-        celery.task(self.check, name=CHECK_CLAIM, Request="worker.acknowledging:Request")
+        celery.task(self.check, name=CHECK_CLAIM)
 
     def check(self, sent_for: str) -> None:
-        """Check the claim whose turn it is, if any is queued.
+        """Check one queued claim after the other, until none is left or this worker stops.
 
-        The message was sent when another claim was submitted, ``sent_for``. It only says that
-        there is one more: there are as many messages as queued claims, in another order.
+        The message was sent when a claim was queued, ``sent_for``, or is to be. It only wakes the
+        worker: the database says which claim is next.
         """
-        # Without a run the message is gone, and its claim would wait for the reaper.
-        run = self._patiently(lambda: self._runs.start_next(self._heartbeat.worker))
-        if run is None:
-            self._log_why_not(sent_for)
-            return
-        with about(claim=run.job_id, list=run.list_id):
-            self._check(run)
+        started = False
+        while not self._stopping.is_set():
+            run = self._patiently(lambda: self._runs.start_next(self._heartbeat.worker))
+            if run is None:
+                if not started:
+                    self._log_unknown(sent_for)
+                return
+            started = True
+            with about(claim=run.job_id, list=run.list_id):
+                self._check(run)
 
     def _check(self, run: Run) -> None:
         job_id, began = run.job_id, datetime.now(UTC)
@@ -114,10 +117,10 @@ class ClaimChecker:
     def _fail(self, run: Run, error: EsotericError) -> bool:
         return self._patiently(lambda: self._runs.fail(run, error))
 
-    def _log_why_not(self, job_id: str) -> None:
-        state = self._runs.state(job_id)
-        with about(claim=job_id):
-            if state is None:
+    def _log_unknown(self, job_id: str) -> None:
+        """Say so if the message names a claim of another database, which is not served here."""
+        if job_id and self._runs.state(job_id) is None:
+            with about(claim=job_id):
                 logger.warning(
                     "The queue names claim %s, which is not in this database, and no claim is"
                     " queued here. If it was not deleted,"
@@ -125,8 +128,6 @@ class ClaimChecker:
                     " a queue.",
                     job_id,
                 )
-            else:
-                logger.info("Claim %s is not queued any more but %s", job_id, state)
 
     def _work(self, run: Run) -> bool:
         """Check the claim and store its result. False: it no longer belongs to this run."""

@@ -9,10 +9,10 @@ from sqlalchemy import delete, select, update
 
 from retrieval.errors import EsotericError
 from worker import clock
+from worker.clock import LastChanges
 from worker.database import Database
 from worker.reports import AskedModel, SearchedCorpus, WorkerState
 from worker.schema import WorkerRow
-from worker.unchanged import LastChanges
 
 
 class WorkerStore:

@@ -18,7 +18,7 @@ from app.http.json_body import json_body, wrong_in
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.types import Whole
-from worker.corpora.records import Step
+from worker.corpora.corpus_folders import Step
 from worker.jobs import Moment
 
 Asked = TypeVar("Asked", bound=Model)

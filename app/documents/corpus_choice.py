@@ -11,7 +11,7 @@ from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
 from retrieval.words import VITAL, counted
-from worker.corpora.chosen import chosen_corpora
+from worker.corpora.corpus_store import chosen_corpora
 from worker.corpora.errors import UnknownCorpus
 
 

@@ -26,10 +26,9 @@ from app.http.errors import refused_page
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.words import counted
-from worker.corpora.corpus_folders import StoredFile
+from worker.corpora.corpus_folders import Indexing, StoredFile
 from worker.corpora.corpus_store import LONGEST_TITLE, StoredCorpus
 from worker.corpora.errors import CorpusNotWritten, CorpusRefused
-from worker.corpora.records import Indexing
 from worker.corpora.uploads import SUFFIXES
 from worker.health import worker_health
 

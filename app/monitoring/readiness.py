@@ -12,6 +12,7 @@ from retrieval.errors import IndexUnavailable, Problem
 from worker.broker import BrokerUnavailable
 from worker.database import StoreUnavailable
 from worker.health import WorkerHealth, worker_health
+from worker.home_check import damage_in_use
 from worker.reports import AskedModel
 
 
@@ -56,4 +57,7 @@ def readiness(given: Services) -> Readiness:
         problems.append(error.problem)
     if worker.problem is not None:
         problems.append(worker.problem)
+    damage = damage_in_use(settings)
+    if damage is not None:
+        problems.append(damage)
     return Readiness(tuple(problems), worker)

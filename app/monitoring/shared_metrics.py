@@ -24,8 +24,9 @@ from retrieval.errors import Problem
 from worker.corpora.corpus_folders import StoredFile
 from worker.corpora.corpus_store import State as CorpusState
 from worker.database import StoreUnavailable
+from worker.health import Overview, overview
+from worker.home_check import last_outcome
 from worker.lists import EntryState, ListState
-from worker.overview import Overview, overview
 from worker.tallies import KINDS, bounds_of
 
 
@@ -51,6 +52,7 @@ class SharedMetrics(Collector):
         )
         yield from self._disk()
         yield from self._documents()
+        yield from self._home_check()
         try:
             now = overview(self._services.database)
         except StoreUnavailable:
@@ -100,6 +102,14 @@ class SharedMetrics(Collector):
         )
         made = "Their files, by what indexing made of them."
         yield _by("esoteric_corpus_files", made, "end", files)
+
+    def _home_check(self) -> Iterator[Metric]:
+        outcome = last_outcome(self._services.settings)
+        wrong = Counter[str]()
+        for part in outcome.parts if outcome is not None else ():
+            wrong[part.kind] += part.problem is not None
+        found = "Parts of the home that the last daily check has found damaged or missing."
+        yield _by("esoteric_home_problems", found, "part", wrong)
 
 
 def _states(now: Overview) -> Iterator[Metric]:

@@ -25,8 +25,8 @@ from tests.ops.up_process import Up, esoteric
 from tests.support.corpora import for_workers
 from tests.support.waiting import wait_until
 from tests.worker.corpora.filled_corpora import index, upload
+from worker.corpora.corpus_folders import Indexing
 from worker.corpora.corpus_store import CorpusStore
-from worker.corpora.records import Indexing
 from worker.database import Database
 from worker.job_store import JobStore
 

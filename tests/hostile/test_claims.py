@@ -15,7 +15,7 @@ from retrieval.claim import LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims
 from retrieval.errors import BadSource, EsotericError, InvalidClaim
 from tests.hostile.strategies import quickly, texts, values, whole
-from worker.stored_text import storable
+from worker.schema import storable
 
 
 def assert_said(error: EsotericError) -> None:

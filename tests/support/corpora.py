@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from worker.corpora.builder import IndexingStore
 from worker.corpora.corpus_store import CorpusStore
-from worker.corpora.indexing_store import IndexingStore
 
 
 def for_workers(store: CorpusStore) -> IndexingStore:

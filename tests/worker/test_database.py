@@ -28,19 +28,6 @@ def refused(url: str) -> StoreUnavailable:
     return caught.value
 
 
-def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
-    Database(f"sqlite:///{tmp_path}/home/claims.db").close()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_database_is_in_wal_mode(tmp_path: Path) -> None:
-    store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
-    store.submit("Tea is a drink.", "esoteric")
-    with closing(sqlite3.connect(tmp_path / "claims.db")) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    store.database.close()
-
-
 def test_only_this_user_can_read_the_database_and_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "new" / "home" / "claims.db"
     before = os.umask(0)
@@ -66,15 +53,6 @@ def test_the_mode_that_a_user_gave_to_the_database_and_its_folder_stays(tmp_path
     store.submit("Tea is a drink.", "esoteric")
     store.database.close()
     assert [stat.S_IMODE(one.stat().st_mode) for one in (file, tmp_path)] == [0o640, 0o755]
-
-
-def test_a_damaged_file_is_named_with_how_to_fix_it(tmp_path: Path) -> None:
-    file = tmp_path / "claims.db"
-    file.write_bytes(b"not a database at all " * 400)
-    error = refused(f"sqlite:///{file}")
-    assert error.code == "store_damaged"
-    assert str(file) in error.message
-    assert "esoteric restore FILE --replace" in error.hint
 
 
 def test_a_file_that_was_read_only_can_be_written_as_soon_as_that_is_over() -> None:

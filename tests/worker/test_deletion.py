@@ -18,19 +18,13 @@ from retrieval.types import Progress
 from tests.app.claim_documents import claim_document
 from tests.support.waiting import wait_until
 from tests.worker.conftest import House
-from tests.worker.fake_retriever import open_retriever
 from tests.worker.test_job_store_races import at_once
-from tests.worker.test_reaper import messages
 from worker.answer_store import AnswerStore
 from worker.database import Database
-from worker.heartbeat import Heartbeat
 from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob
-from worker.reaper import Reaper
-from worker.retriever import RetrieverSlot
+from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
 from worker.run_store import Run, RunStore
-from worker.tidying import MOST_DELETED_AT_ONCE
-from worker.upkeep_store import UpkeepStore
 
 CLAIM = "The kettle of Quillby is made of pewter."
 RESULT = ClaimResult.model_validate(claim_document(CLAIM))
@@ -144,8 +138,7 @@ def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(
 ) -> None:
     began = datetime.now(UTC)
     run, other = running(store), running(store, "Another claim is kept.")
-    claims = UpkeepStore(store.database)
-    (seen,) = (job for job in claims.running() if job.run == run)
+    (seen,) = (job for job in runs.running() if job.run == run)
     store.delete(run.job_id)
     answers.keep_answer("late", "{}")  # by the call that had begun
     assert not runs.record(run, Progress("titles", "late", 2, 9))
@@ -153,21 +146,12 @@ def test_a_claim_that_is_deleted_while_it_is_checked_is_lost_to_its_worker(
     assert not runs.finish(run, RESULT)
     assert not runs.fail(run, EsotericError("x", "x", "x"))
     assert not runs.give_back(run)
-    assert not claims.take_back(seen)
+    assert not runs.take_back(seen)
     assert not runs.was_deleted(other, began)
     assert answers.kept_answer("late") == "{}"
     assert runs.was_deleted(run, began)
     assert answers.kept_answer("late") is None
     assert_gone(store, run.job_id)
-
-
-def test_a_deleted_claim_can_be_submitted_again_as_a_new_one(store: JobStore) -> None:
-    run = running(store)
-    store.delete(run.job_id)
-    again, new = store.submit(CLAIM, "esoteric")
-    assert new
-    assert again.id != run.job_id
-    assert (again.state, store.events(again.id, 0)) == ("queued", [])
 
 
 def test_a_claim_deleted_while_its_worker_writes_never_comes_back(url: str) -> None:
@@ -195,24 +179,6 @@ def test_a_claim_deleted_while_its_worker_writes_never_comes_back(url: str) -> N
         store.database.close()
 
 
-def test_a_claim_that_two_delete_at_once_is_deleted_by_one(url: str) -> None:
-    stores = [JobStore(Database(url)) for _ in range(2)]
-
-    def delete(which: int, job_id: str) -> bool:
-        try:
-            stores[which].delete(job_id)
-        except UnknownJob:
-            return False
-        return True
-
-    for number in range(10):
-        job_id = running(stores[0], f"Kettle {number} is old.").job_id
-        outcomes = at_once(2, lambda which, job_id=job_id: delete(which, job_id))  # type: ignore[misc]
-        assert sorted(outcomes) == [False, True]
-    for store in stores:
-        store.database.close()
-
-
 def test_only_claims_and_answers_that_are_older_are_deleted_after_the_days(tmp_path: Path) -> None:
     file = tmp_path / "claims.db"
     store = JobStore(Database(f"sqlite:///{file}"))
@@ -223,9 +189,9 @@ def test_only_claims_and_answers_that_are_older_are_deleted_after_the_days(tmp_p
     old = [finish_long_ago(file, 8, store, f"Kettle {number} is old.") for number in range(3)]
     younger = finish_long_ago(file, 6, store, "Kettle 4 is younger.")
     pending = running(store, "Kettle 5 boils.")
-    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 2
-    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 1
-    assert UpkeepStore(store.database).delete_finished(7 * DAY, 2) == 0
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 2
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 1
+    assert RunStore(store.database).delete_finished(7 * DAY, 2) == 0
     for job in old:
         assert_gone(store, job.id)
     assert {listed.id for listed in store.recent(10)} == {younger.id, pending.job_id}
@@ -241,9 +207,7 @@ def test_the_upkeep_of_a_worker_deletes_claims_after_the_days_that_are_set(
     house: House, keep_for: timedelta | None, left: int
 ) -> None:
     finish_long_ago(house.home / "esoteric.db", 8, house.store)
-    slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
-    Reaper(house.store.database, house.queue, heartbeat, Event(), keep_for).look()
+    Reaper(house.store.database, Event(), keep_for).look()
     assert len(house.store.recent(10)) == left
 
 
@@ -257,26 +221,11 @@ def test_many_old_claims_are_deleted_in_parts(house: House) -> None:
             " finished_at FROM claims LIMIT 1",
             [[f"copy{number}"] for number in range(MOST_DELETED_AT_ONCE)],
         )
-    slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
-    reaper = Reaper(house.store.database, house.queue, heartbeat, Event(), DAY)
+    reaper = Reaper(house.store.database, Event(), DAY)
     reaper.look()
     assert house.store.search("", 1, 0)[1] == 1
     reaper.look()
     assert house.store.search("", 1, 0)[1] == 0
-
-
-def test_the_message_of_a_claim_that_is_deleted_while_it_waits_leaves_the_queue(
-    house: House,
-) -> None:
-    job = house.queue.submit(CLAIM, "esoteric")
-    (message,) = (house.home / "queue" / "messages").glob("*.msg")
-    assert CLAIM not in message.read_text()
-    house.store.delete(job.id)
-    slot = RetrieverSlot(open_retriever, house.settings)
-    heartbeat = Heartbeat("by-hand", house.store.database, slot, Event())
-    Reaper(house.store.database, house.queue, heartbeat, Event()).look()
-    assert messages(house) == 0
 
 
 @pytest.mark.server
@@ -309,12 +258,3 @@ def test_a_claim_deleted_before_its_dead_worker_is_noticed_is_not_checked_again(
     house.start_worker()
     house.wait_for_state(house.queue.submit("The kettle boils.", "esoteric"), "done")
     assert_gone(house.store, job.id)
-
-
-@pytest.mark.server
-def test_a_service_that_keeps_claims_for_days_deletes_the_old_ones(house: House) -> None:
-    old = finish_long_ago(house.home / "esoteric.db", 8, house.store)
-    house.environment["ESOTERIC_KEEP_DAYS"] = "7"
-    house.start_worker()
-    wait_until(lambda: house.store.recent(10) == [], "the end of the old claim")
-    assert_gone(house.store, old.id)

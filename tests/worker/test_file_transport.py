@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 import pytest
@@ -61,31 +60,6 @@ def test_messages_are_delivered_once_and_oldest_first(celery: Celery) -> None:
     assert take(celery) == []
 
 
-def test_the_folder_is_listed_far_less_often_than_messages_are_taken(
-    celery: Celery, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If it were sorted for each message, a queue ten times as long would take a hundred times."""
-    for number in range(200):
-        send(celery, f"id{number}")
-    listed: list[str] = []
-    glob = Path.glob
-
-    def counted(folder: Path, pattern: str) -> Iterator[Path]:
-        listed.append(pattern)
-        return iter(glob(folder, pattern))
-
-    monkeypatch.setattr(Path, "glob", counted)
-    assert len(take(celery)) == 200
-    assert 1 <= len(listed) <= 5
-
-
-def test_messages_remain_after_all_processes_ended(tmp_path: Path) -> None:
-    first = celery_in(tmp_path)
-    send(first, "id")
-    first.pool.force_close_all()
-    assert take(celery_in(tmp_path)) == ["id"]
-
-
 @pytest.mark.server
 def test_many_processes_send_and_take_at_once_without_losing_a_message(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
@@ -129,22 +103,3 @@ def test_a_damaged_message_is_dropped_and_the_next_one_is_delivered(
     torn.write_bytes(torn.read_bytes()[:100] + b"\xff")
     send(celery, "whole")
     assert take(celery) == ["whole"]
-
-
-def test_a_message_that_was_not_acknowledged_goes_back(celery: Celery) -> None:
-    send(celery, "id")
-    with celery.connection_for_read() as connection:
-        message = connection.default_channel.basic_get(QUEUE)
-        assert message.payload[0] == ["id"]
-    assert take(celery) == ["id"]
-
-
-def test_a_message_whose_worker_is_killed_before_reading_it_stays_in_taken(
-    celery: Celery, tmp_path: Path
-) -> None:
-    """The reaper sends its claim again; the transport does not."""
-    send(celery, "id")
-    (file,) = (tmp_path / "queue" / "messages").iterdir()
-    file.rename(tmp_path / "queue" / "taken" / file.name)
-    with celery.connection_for_read() as connection, pytest.raises(Empty):
-        connection.default_channel._get(QUEUE)

@@ -95,10 +95,3 @@ def test_a_level_finds_the_verdicts_that_pages_call_so(
     for level, ids in expected.items():
         assert ids
         assert {job.id for job in history.listed(ClaimFilter(level=level), 10)[0]} == ids
-
-
-def test_selected_claims_come_in_the_order_asked_for_without_those_that_are_gone(
-    store: JobStore, history: HistoryStore
-) -> None:
-    tea, cafe = add(store, TEA), add(store, CAFE)
-    assert [job.id for job in history.jobs([cafe, "gone", tea])] == [cafe, tea]

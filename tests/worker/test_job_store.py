@@ -10,12 +10,10 @@ from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.claim_documents import claim_document
-from worker.database import Database
 from worker.job_store import JobStore
-from worker.jobs import Job, UnknownJob
+from worker.jobs import Job
 from worker.reports import SearchedCorpus
 from worker.run_store import Run, RunStore
-from worker.upkeep_store import UpkeepStore
 from worker.worker_store import WorkerStore
 
 MINUTE = timedelta(minutes=1)
@@ -27,11 +25,6 @@ ANOTHER_RESULT = ClaimResult.model_validate(claim_document("Late.", "REFUTES"))
 @pytest.fixture
 def runs(store: JobStore) -> RunStore:
     return RunStore(store.database)
-
-
-@pytest.fixture
-def claims(store: JobStore) -> UpkeepStore:
-    return UpkeepStore(store.database)
 
 
 @pytest.fixture
@@ -49,19 +42,6 @@ def start(store: JobStore, job: Job) -> Run:
     run = RunStore(store.database).start(job.id, "a worker")
     assert run is not None
     return run
-
-
-def test_a_submitted_claim_is_queued_and_found_again(store: JobStore) -> None:
-    before = datetime.now(UTC)
-    job = submit(store)
-    assert (job.claim, job.recipe, job.state, job.attempts) == (
-        "Tea is a drink.",
-        "esoteric",
-        "queued",
-        0,
-    )
-    assert before <= job.created_at <= datetime.now(UTC)
-    assert store.get(job.id) == job
 
 
 def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
@@ -87,27 +67,6 @@ def test_two_owners_never_share_a_job(store: JobStore) -> None:
         assert store.submit("Tea is a drink.", "esoteric", owner) == (job, False)
 
 
-def test_an_unknown_id_is_an_error(store: JobStore) -> None:
-    for ask in (store.get, store.cancel):
-        with pytest.raises(UnknownJob, match="no claim with this id"):
-            ask("0123456789abcdef01234567")
-    assert store.events("0123456789abcdef01234567", 0) == []
-
-
-def test_a_job_is_started_by_one_worker_only(store: JobStore, runs: RunStore) -> None:
-    job = submit(store)
-    run = start(store, job)
-    assert (run.job_id, run.attempt, run.claim, run.recipe) == (
-        job.id,
-        1,
-        "Tea is a drink.",
-        "esoteric",
-    )
-    assert runs.start(job.id, "another worker") is None
-    assert store.get(job.id).state == "running"
-    assert store.get(job.id).started_at is not None
-
-
 def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: JobStore) -> None:
     store.keep(RESULT)
     store.keep(ANOTHER_RESULT)
@@ -120,11 +79,11 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
 
 
 def test_a_finished_job_keeps_its_result_after_late_changes(
-    store: JobStore, runs: RunStore, claims: UpkeepStore
+    store: JobStore, runs: RunStore
 ) -> None:
     job = submit(store)
     run = start(store, job)
-    (running,) = claims.running()
+    (running,) = runs.running()
     assert runs.finish(run, RESULT)
     done = store.get(job.id)
     assert (done.state, done.result, done.error) == ("done", RESULT, None)
@@ -134,18 +93,10 @@ def test_a_finished_job_keeps_its_result_after_late_changes(
     assert not runs.record(run, Progress("spans", "late", 1, 2))
     assert not runs.renew(run)
     assert not runs.give_back(run)
-    assert not claims.take_back(running)
+    assert not runs.take_back(running)
     assert runs.start(job.id, "another worker") is None
     assert store.cancel(job.id) == done
     assert store.get(job.id) == done
-
-
-def test_a_failed_job_says_why_and_what_to_do(store: JobStore, runs: RunStore) -> None:
-    job = submit(store)
-    assert runs.fail(start(store, job), EsotericError("no_index", "No index.", "Build one."))
-    failed = store.get(job.id)
-    assert (failed.state, failed.result) == ("failed", None)
-    assert failed.error == Problem("no_index", "No index.", "Build one.")
 
 
 def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore, runs: RunStore) -> None:
@@ -202,16 +153,15 @@ def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
 def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_numbers(
     store: JobStore,
     runs: RunStore,
-    claims: UpkeepStore,
 ) -> None:
     job = submit(store)
     lost = start(store, job)
     runs.record(lost, Progress("spans", "two spans", 1, 9))
-    (running,) = claims.running()
+    (running,) = runs.running()
     assert (running.run, running.events) == (lost, 1)
-    assert claims.running("another worker") == []
-    assert claims.take_back(running)
-    assert claims.running() == []
+    assert runs.running("another worker") == []
+    assert runs.take_back(running)
+    assert runs.running() == []
     run = start(store, job)
     assert run.attempt == 2
     assert not runs.finish(lost, ANOTHER_RESULT)
@@ -226,23 +176,21 @@ def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_n
     assert store.get(job.id).result == RESULT
 
 
-def test_a_renewed_job_is_not_queued_again(
-    store: JobStore, runs: RunStore, claims: UpkeepStore
-) -> None:
+def test_a_renewed_job_is_not_queued_again(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
-    (seen,) = claims.running()
+    (seen,) = runs.running()
     assert runs.renew(run)
-    assert not claims.take_back(seen)
-    assert not claims.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
+    assert not runs.take_back(seen)
+    assert not runs.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "running"
 
 
-def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore, claims: UpkeepStore) -> None:
+def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
-    (lost,) = claims.running()
-    assert claims.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
+    (lost,) = runs.running()
+    assert runs.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "failed"
     assert not runs.finish(run, RESULT)
 
@@ -294,36 +242,6 @@ def test_counts_has_every_state(store: JobStore, runs: RunStore) -> None:
     assert store.counts() == {"queued": 2, "running": 0, "done": 1, "failed": 0, "cancelled": 1}
 
 
-def test_queued_jobs_without_a_recent_message_are_found_oldest_first(
-    store: JobStore, claims: UpkeepStore
-) -> None:
-    jobs = [submit(store, f"Claim {number}.") for number in range(4)]
-    start(store, jobs[0])
-    store.dispatched(jobs[1].id)
-    none = timedelta(0)
-    assert claims.queued() == 3
-    assert claims.take_unsent(MINUTE, 10) == []
-    assert claims.take_unsent(none, 2) == [jobs[1].id, jobs[2].id]
-    assert claims.take_unsent(none, 10) == [jobs[1].id, jobs[2].id, jobs[3].id]
-
-
-def test_only_a_queued_job_that_never_had_a_message_is_withdrawn(
-    store: JobStore, runs: RunStore
-) -> None:
-    refused, sent, given_back = (
-        store.submit(f"Claim {n} is made of tin.", "esoteric")[0] for n in range(3)
-    )
-    store.dispatched(sent.id)
-    assert runs.give_back(start(store, given_back))
-    assert [store.accepted(job.id) for job in (refused, sent, given_back)] == [False, True, True]
-    for job in (refused, sent, given_back):
-        store.withdraw(job.id)
-    assert [listed.id for listed in store.recent(10)] == [given_back.id, sent.id]
-    assert not store.accepted(refused.id)
-    assert not store.dispatched(refused.id)
-    assert store.submit(refused.claim, "esoteric")[1]
-
-
 def test_workers_are_known_by_their_heartbeats(workers: WorkerStore) -> None:
     now = datetime.now(UTC)
     assert workers.alive(MINUTE) == []
@@ -357,12 +275,3 @@ def test_a_worker_whose_clock_differs_is_known_once_its_heartbeat_changes(
                 worker.beat(f"far {ahead}", started, "ready")
             known = [one.id for one in web.alive(MINUTE)]
             assert (f"far {ahead}" in known) is bool(number)
-
-
-def test_stored_jobs_remain_after_the_store_is_closed(url: str) -> None:
-    first = JobStore(Database(url))
-    job = submit(first)
-    first.database.close()
-    second = JobStore(Database(url))
-    assert second.get(job.id) == job
-    second.database.close()

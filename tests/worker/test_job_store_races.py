@@ -14,7 +14,6 @@ from tests.app.claim_documents import claim_document
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.run_store import RunStore
-from worker.upkeep_store import UpkeepStore
 
 T = TypeVar("T")
 RESULT = ClaimResult.model_validate(claim_document("Tea is a drink."))
@@ -76,25 +75,13 @@ def test_the_same_claims_submitted_by_many_processes_are_one_job_each(url: str) 
         assert news.count(True) == 1
 
 
-def test_a_job_that_many_workers_want_is_started_by_one(url: str) -> None:
-    stores = [JobStore(Database(url)) for _ in range(8)]
-    for number in range(10):
-        job, _ = stores[0].submit(f"Claim {number}.", "esoteric")
-        runs = at_once(
-            8, lambda which, job=job: RunStore(stores[which].database).start(job.id, f"w{which}")
-        )  # type: ignore[misc]
-        assert len([run for run in runs if run is not None]) == 1
-    for store in stores:
-        store.database.close()
-
-
 def test_a_lost_job_that_many_reapers_find_is_taken_back_once(url: str) -> None:
     stores = [JobStore(Database(url)) for _ in range(8)]
     job, _ = stores[0].submit("Tea is a drink.", "esoteric")
     run = RunStore(stores[0].database).start(job.id, "lost")
     assert run is not None
-    (lost,) = UpkeepStore(stores[0].database).running()
-    taken = at_once(8, lambda which: UpkeepStore(stores[which].database).take_back(lost))
+    (lost,) = RunStore(stores[0].database).running()
+    taken = at_once(8, lambda which: RunStore(stores[which].database).take_back(lost))
     assert taken.count(True) == 1
     assert stores[0].get(job.id).attempts == 1
     for store in stores:

@@ -79,7 +79,6 @@ def test_a_claim_that_a_list_has_twice_is_checked_once_and_both_rows_have_its_ve
     desk.feeder.look()
     # Two claims are pending, and the rows that repeat the first take nobody's place.
     assert desk.states(speech) == ["queued", "queued", "waiting", "queued"]
-    assert desk.queue.waiting() == 1  # the other list waits for the same one
     desk.finish("Tea is hot.")
     desk.feeder.look()
     assert desk.states(speech) == ["done", "done", "queued", "done"]
@@ -93,7 +92,6 @@ def test_a_worker_gets_two_rows_at_a_time_and_the_list_ends_with_the_last(desk: 
     desk.feeder.look()
     desk.feeder.look()
     assert desk.states(speech) == ["queued", "queued", "waiting"]
-    assert desk.queue.waiting() == 2
     desk.finish("Tea is hot.")
     desk.feeder.look()
     assert desk.states(speech) == ["done", "queued", "queued"]
@@ -161,14 +159,6 @@ def test_the_claims_of_a_list_are_checked_against_its_corpora(desk: Desk) -> Non
     assert desk.jobs.get(job.id).corpora == ("default", "own")
 
 
-def test_a_row_keeps_its_claim_if_the_other_sender_of_that_fails(desk: Desk) -> None:
-    job = desk.jobs.submit("Tea is hot.", "combined")[0]
-    speech = desk.submit("Tea is hot.")
-    desk.feeder.look()
-    desk.jobs.withdraw(job.id)  # the broker has refused the message of the page
-    assert desk.states(speech) == ["queued"]
-
-
 def test_more_rows_than_can_wait_are_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.list_store.MOST_WAITING", 2)
     desk.submit("Tea is hot.", "Ice is cold.")
@@ -189,14 +179,6 @@ def test_lists_that_are_sent_at_once_do_not_pass_the_limit_together(desk: Desk) 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(send, range(6))) == 2
     assert desk.lists.waiting_of("anna") == 400
-
-
-def test_the_same_claim_twice_is_checked_once_while_it_is_pending(desk: Desk) -> None:
-    twice = desk.submit("Tea is hot.", "Tea is hot.")
-    desk.feeder.look()
-    first, second = desk.entries(twice)
-    assert first.claim_id == second.claim_id
-    assert desk.queue.waiting() == 1
 
 
 def test_a_row_whose_claim_was_deleted_says_so_and_does_not_hold_the_list_up(desk: Desk) -> None:

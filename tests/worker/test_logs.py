@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,26 +22,29 @@ from worker.schema import EventRow
 CLAIM = "The kettle of Quillby is made of pewter."
 
 
-@pytest.fixture
-def root() -> logging.Logger:
-    return logging.getLogger()
-
-
-def logged(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what is logged about the error that is being handled."""
+@contextmanager
+def logging_started() -> Iterator[None]:
+    """Log as a program does; pytest, which adds handlers before each test, gets them back."""
+    root = logging.getLogger()
     before = root.handlers[:], root.level
     root.handlers.clear()
     try:
         start_logging()
-        logging.getLogger("a.module").exception("Claim %s failed", "c1a1")
+        yield
     finally:
         root.handlers[:], level = before
         root.setLevel(level)
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what is logged about the error that is being handled."""
+    with logging_started():
+        logging.getLogger("a.module").exception("Claim %s failed", "c1a1")
     return capsys.readouterr().err
 
 
 def test_an_unexpected_error_is_logged_by_its_kinds_and_places_alone(
-    root: logging.Logger, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     try:
         try:
@@ -47,7 +52,7 @@ def test_an_unexpected_error_is_logged_by_its_kinds_and_places_alone(
         except KeyError as error:
             raise ValueError(f"cannot read {CLAIM!r}") from error
     except ValueError:
-        log = logged(root, capsys)
+        log = logged(capsys)
     assert "ERROR a.module: Claim c1a1 failed" in log
     assert log.index("KeyError") < log.index("ValueError")
     assert log.count("test_logs.py") == 2
@@ -55,12 +60,12 @@ def test_an_unexpected_error_is_logged_by_its_kinds_and_places_alone(
 
 
 def test_an_error_of_the_system_keeps_its_message(
-    root: logging.Logger, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     try:
         (tmp_path / "none").read_text()
     except FileNotFoundError:
-        log = logged(root, capsys)
+        log = logged(capsys)
     assert f"No such file or directory: '{tmp_path}/none'" in log
 
 
@@ -85,32 +90,23 @@ def test_the_log_of_a_worker_has_no_text_of_a_claim(house: House) -> None:
 
 
 def test_a_message_is_one_line_with_its_time_in_utc(
-    root: logging.Logger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    before = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        start_logging()
-        record = logging.makeLogRecord(
-            {"name": "a.module", "levelname": "INFO", "levelno": 20, "created": 0.0}
-        )
-        record.msg, record.args = "%s", ("/a\nINFO audit: {}\x1b[2J\u2028",)
-        root.handlers[0].emit(record)
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
+    record = logging.makeLogRecord(
+        {"name": "a.module", "levelname": "INFO", "levelno": 20, "created": 0.0}
+    )
+    record.msg, record.args = "%s", ("/a\nINFO audit: {}\x1b[2J\u2028",)
+    with logging_started():
+        logging.getLogger().handlers[0].emit(record)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == ("1970-01-01T00:00:00Z INFO a.module: /a\\nINFO audit: {}\\x1b[2J\\u2028")
 
 
 def test_as_json_an_event_is_one_line_with_what_it_is_about_and_its_error(
-    root: logging.Logger, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    before = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        start_logging()
+    with logging_started():
         log_as_json()
         with about(claim="c1a1", list=None):
             try:
@@ -118,9 +114,6 @@ def test_as_json_an_event_is_one_line_with_what_it_is_about_and_its_error(
             except KeyError:
                 logging.getLogger("a.module").exception("It\nfailed \x1b[2J")
         logging.getLogger("a.module").warning("Another")
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
     failed, other = capsys.readouterr().err.splitlines()
     assert "\x1b" not in failed
     event = json.loads(failed)

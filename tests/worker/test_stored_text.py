@@ -15,27 +15,7 @@ from worker.job_store import JobStore
 from worker.jobs import UnknownJob
 from worker.list_store import ListStore
 from worker.lists import NewEntry, SourcePage
-from worker.schema import Base
-from worker.stored_text import StoredText, storable
-
-
-@pytest.mark.parametrize(
-    ("sent", "kept"),
-    [
-        ("Tea\nis\thot\x07.", "Tea\nis\thot\x07."),
-        ("\0Tea\0", "\ufffdTea\ufffd"),
-        ("Tea \ud83c\udf75\udfff", "Tea \ufffd\ufffd\ufffd"),
-        ("Tea 🍵 \\u0000", "Tea 🍵 \\u0000"),
-        (
-            {"a\0": ["\0", {"b": "\ud800"}, 1, None]},
-            {"a\ufffd": ["\ufffd", {"b": "\ufffd"}, 1, None]},
-        ),
-    ],
-)
-def test_what_no_database_takes_becomes_a_character_that_says_so(
-    sent: object, kept: object
-) -> None:
-    assert storable(sent) == kept
+from worker.schema import Base, StoredText
 
 
 def test_every_column_of_text_goes_by_the_rule() -> None:

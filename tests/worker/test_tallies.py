@@ -14,12 +14,11 @@ from retrieval.llm_judge.interface import Explained
 from retrieval.result import ClaimResult
 from retrieval.types import NOT_ENOUGH_INFO, Progress, Usage, Verdict
 from tests.app.claim_documents import claim_document
-from worker.counted_model import CountedModel
+from worker.answer_store import CountedModel
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.run_store import RunStore
 from worker.tallies import STAGES, Tally, Timed, Totals, count, totals
-from worker.upkeep_store import UpkeepStore
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ def test_each_claim_is_counted_once_by_its_end_and_stays_counted_when_it_is_dele
         runs.fail(run, EsotericError("index_missing", "There is no index.", "Build one."))
         store.cancel(cancelled.id)
     store.delete(done.id)
-    UpkeepStore(database).delete_finished(timedelta(0), 10)
+    RunStore(database).delete_finished(timedelta(0), 10)
     found = counted(database)
     assert found.counters["esoteric_claims_ended"] == {
         ("done", ""): 1,

@@ -15,61 +15,77 @@ from tests.worker.conftest import House
 from tests.worker.fake_retriever import STAGES, FakeRetriever, open_retriever
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
-from worker.jobs import Job
 from worker.retriever import RetrieverSlot
 from worker.tasks import ClaimChecker
 
 
-def test_a_claim_is_checked_once_the_database_can_be_used_again(house: House) -> None:
-    stopping, database = Event(), Database(house.settings.database_url)
-    slot = RetrieverSlot(open_retriever, house.settings)
-    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+@pytest.fixture
+def stopping() -> Event:
+    return Event()
+
+
+def checker_of(
+    house: House, stopping: Event, retriever: FakeRetriever | None = None
+) -> ClaimChecker:
+    """Return the task of a worker with its own connections to the database of the house."""
+    database = Database(house.settings.database_url)
+    made = retriever or open_retriever(house.settings)
+    slot = RetrieverSlot(lambda _: made, house.settings)
+    return ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+
+
+def test_one_message_lets_a_worker_check_all_that_waits(house: House, stopping: Event) -> None:
+    jobs = [house.store.submit(f"Tea {number} is a drink.", "esoteric")[0] for number in range(3)]
+    checker_of(house, stopping).check(jobs[2].id)
+    assert [house.store.get(job.id).state for job in jobs] == ["done"] * 3
+
+
+def test_a_message_of_another_database_is_said(
+    house: House, stopping: Event, caplog: pytest.LogCaptureFixture
+) -> None:
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    database.reach()
+    checker_of(house, stopping).check("0" * 32)
+    assert "ESOTERIC_DATABASE_URL" not in caplog.text  # what waits here was checked
+    for named in (job.id, ""):
+        checker_of(house, stopping).check(named)
+    assert "ESOTERIC_DATABASE_URL" not in caplog.text
+    checker_of(house, stopping).check("0" * 32)
+    assert "set the same ESOTERIC_DATABASE_URL" in caplog.text
+
+
+def test_a_claim_is_checked_once_the_database_can_be_used_again(
+    house: House, stopping: Event
+) -> None:
+    job, _ = house.store.submit("Tea is a drink.", "esoteric")
+    checker = checker_of(house, stopping)
+    checker._runs.state(job.id)  # the file is open
     file = take_away(house)
-    checking = Thread(target=checker.check, args=[job.id])
+    checking = Thread(target=checker.check, args=[job.id], daemon=True)
     checking.start()
     checking.join(0.3)
     assert checking.is_alive()
     file.with_name("aside").replace(file)
     wait_until(lambda: house.store.get(job.id).state == "done", "the result")
     checking.join()
-    database.close()
 
 
-def test_a_worker_that_stops_does_not_wait_for_the_database(house: House) -> None:
-    stopping, database = Event(), Database(house.settings.database_url)
-    slot = RetrieverSlot(open_retriever, house.settings)
-    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+def test_a_worker_that_stops_does_not_wait_for_the_database(house: House, stopping: Event) -> None:
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    database.reach()
+    checker = checker_of(house, stopping)
+    checker._runs.state(job.id)
     take_away(house)
-    stopping.set()
+    Timer(0.3, stopping.set).start()
     with pytest.raises(StoreUnavailable):
         checker.check(job.id)
-    database.close()
 
 
-def test_a_damaged_database_is_not_waited_for(house: House) -> None:
-    stopping, database = Event(), Database(house.settings.database_url)
-    slot = RetrieverSlot(open_retriever, house.settings)
-    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
+def test_a_damaged_database_is_not_waited_for(house: House, stopping: Event) -> None:
     (house.home / "esoteric.db").write_bytes(b"not a database at all " * 400)
-    said: list[StoreUnavailable] = []
-
-    def check() -> None:
-        try:
-            checker.check("0")
-        except StoreUnavailable as error:
-            said.append(error)
-
-    checking = Thread(target=check, daemon=True)
-    checking.start()
-    checking.join(5)
-    stopping.set()
-    assert [error.code for error in said] == ["store_damaged"]
-    assert "esoteric restore" in said[0].hint
-    database.close()
+    Timer(5, stopping.set).start()
+    with pytest.raises(StoreUnavailable, match="esoteric restore") as caught:
+        checker_of(house, stopping).check("0")
+    assert caught.value.code == "store_damaged"
+    assert not stopping.is_set()
 
 
 class BreakingRetriever(FakeRetriever):
@@ -95,25 +111,15 @@ class BreakingRetriever(FakeRetriever):
         return super().check(claim, recipe, heard, corpora)
 
 
-def check_while_the_database_breaks(house: House, seconds: float) -> Job:
-    """Submit and check a claim whose database cannot be used for so long in the middle."""
-
+def test_a_claim_in_work_waits_for_the_database_and_goes_on(house: House, stopping: Event) -> None:
     def break_it() -> None:
         file = take_away(house)
-        Timer(seconds, lambda: file.with_name("aside").replace(file)).start()
+        Timer(1, lambda: file.with_name("aside").replace(file)).start()
 
-    stopping, database = Event(), Database(house.settings.database_url)
-    retriever = BreakingRetriever(house.home / "index", break_it)
-    slot = RetrieverSlot(lambda _: retriever, house.settings)
-    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    checker.check(job.id)
-    database.close()
-    return house.store.get(job.id)
-
-
-def test_a_claim_in_work_waits_for_the_database_and_goes_on(house: House) -> None:
-    checked = check_while_the_database_breaks(house, seconds=1)
+    retriever = BreakingRetriever(house.home / "index", break_it)
+    checker_of(house, stopping, retriever).check(job.id)
+    checked = house.store.get(job.id)
     assert (checked.state, checked.attempts) == ("done", 1)
     stages = [event.stage for event in house.store.events(checked.id, 0)]
     assert stages == ["start", *STAGES]  # the models are loaded first
@@ -138,14 +144,12 @@ class AwayRetriever(FakeRetriever):
         return super().check(claim, recipe, listen, corpora)
 
 
-def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:
-    stopping, database = Event(), Database(house.settings.database_url)
+def test_a_claim_waits_for_the_server_of_the_index(house: House, stopping: Event) -> None:
     index = house.home / "index"
-    slot = RetrieverSlot(lambda _: AwayRetriever(index), house.settings)
-    checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
     (index / "away").touch()
-    checking = Thread(target=checker.check, args=[job.id])
+    checker = checker_of(house, stopping, AwayRetriever(index))
+    checking = Thread(target=checker.check, args=[job.id], daemon=True)
     checking.start()
     waits = "The server of the index does not answer; the claim waits for it."
     wait_until(
@@ -154,7 +158,6 @@ def test_a_claim_waits_for_the_server_of_the_index(house: House) -> None:
     (index / "away").unlink()
     wait_until(lambda: house.store.get(job.id).state == "done", "the result")
     checking.join()
-    database.close()
 
 
 def take_away(house: House) -> Path:

@@ -4,6 +4,7 @@ Each is a folder below ``$ESOTERIC_HOME/documents``, which the web server and th
 
     NAME/corpus.json      its title, and a mark that changes with its files
     NAME/files/           what was uploaded
+    NAME/digests.json     the digests of these files
     NAME/index/           an embedded index of these files
     NAME/indexing.json    how far the indexing of which mark is, and what it found in each file
     NAME/lock             held for a moment by what changes any of this

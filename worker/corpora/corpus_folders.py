@@ -3,6 +3,7 @@
 corpus.json    what the corpus is (``Corpus``)
 indexing.json  how far its indexing is (``Indexing``)
 files/         what was uploaded
+digests.json   of these files (``Digests``)
 index/         its index
 lock           held while one of these changes
 indexed        held while it is indexed
@@ -17,23 +18,78 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from retrieval.errors import Problem
 from retrieval.system.files import make_private_folder, write_whole
 from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
-from worker.corpora.records import Corpus, FileReport, Indexing
 
 Record = TypeVar("Record", bound=BaseModel)
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 # In the folder of a corpus.
 CORPUS, INDEXING, FILES, INDEX = "corpus.json", "indexing.json", "files", "index"
+DIGESTS = "digests.json"
 _LOCK = "lock"
 # In the folder of all corpora.
 _MARK = ".mark"
+
+
+Step: TypeAlias = Literal["reading", "encoding", "done", "failed"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Corpus(_Record):
+    """What a corpus is.
+
+    ``folder``: the name of a folder of ESOTERIC_FOLDERS, ``None`` where files are uploaded.
+    ``wanted``: a mark that changes with the files; ``wanted_at``: when it last did, ``None`` in
+    records of older versions. ``left_out``: what is said of files of the last upload that were not
+    taken.
+    """
+
+    title: str
+    made_at: datetime
+    folder: str | None
+    wanted: str
+    wanted_at: datetime | None = None
+    left_out: tuple[str, ...] = ()
+
+
+class FileReport(_Record):
+    """What the indexing found in a file: how many passages, and what could not be read."""
+
+    passages: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class Digests(_Record):
+    """The SHA-256 of the files of a corpus, by their names; those of before may have none."""
+
+    files: dict[str, str] = {}
+
+
+class Indexing(_Record):
+    """How far the indexing of the files with the mark ``of`` is.
+
+    ``done`` of ``total`` files are read, or passages encoded. ``files``: those that were read, by
+    their names. ``deaths``: how often its process ended unexpectedly. ``problem``: why it failed.
+    """
+
+    of: str
+    step: Step = "reading"
+    done: int = 0
+    total: int = 0
+    files: dict[str, FileReport] = {}
+    deaths: int = 0
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +275,20 @@ def read(path: Path, kind: type[Record]) -> Record | None:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
+
+
+@contextmanager
+def exclusively(path: Path) -> Iterator[bool]:
+    """Yield whether this process holds the lock of a file; no other does meanwhile."""
+    try:
+        lock = path.open("a")
+    except FileNotFoundError:  # its folder was removed
+        yield False
+        return
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,23 +15,27 @@ from typing import Literal, TypeAlias
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.index.open import description_of
 from retrieval.normal_form import nfkd
-from retrieval.system.files import make_private_folder
+from retrieval.system.files import digest_of, make_private_folder
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.corpus_folders import (
     CORPUS,
+    DIGESTS,
     FILES,
+    Corpus,
     CorpusFolders,
+    Digests,
+    Indexing,
     StoredFile,
     new_mark,
     read,
     write,
 )
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
-from worker.corpora.records import Corpus, Indexing
 
 State: TypeAlias = Literal["empty", "waiting", "indexing", "ready", "failed"]
 LONGEST_TITLE = 80
 _LONGEST_NAME = 40  # of its part that comes from the title
+_MOST_CHOSEN = 10
 _LONGEST_PATH = 1000  # bytes of the name of a file with its folders; systems allow about 4,000
 
 
@@ -182,6 +186,8 @@ class CorpusStore(CorpusFolders):
                 (inside / file).parent.mkdir(parents=True, exist_ok=True)
             # Then the mark: if a file cannot be moved, the corpus is only indexed once more.
             self._want(name, corpus, left_out)
+            digests = self._digests(name) | {file: digest_of(content) for file, content in files}
+            write(self.place(name) / DIGESTS, Digests(files=digests))
             for file, content in files:
                 content.replace(inside / file)
 
@@ -203,7 +209,49 @@ class CorpusStore(CorpusFolders):
                     "It may have been removed. Look at the list of its files.",
                 )
             self._want(name, corpus, ())
+            digests = self._digests(name)
+            digests.pop(target.relative_to(inside).as_posix(), None)
             target.unlink()
+            write(self.place(name) / DIGESTS, Digests(files=digests))
+
+    def check_files(self, name: str, everything: bool) -> tuple[int, list[str]]:
+        """Return how many files were uploaded, and which are not as they were then.
+
+        ``everything``: read them too, and compare their digests; what was uploaded before these
+        were kept gets one now. Otherwise only files that are missing are found.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+            OSError: a file cannot be read.
+        """
+        files = [one.name for one in self.stored_files(name, self.corpus(name))]
+        known, inside = self._digests(name), self.place(name) / FILES
+        # Without the lock, as it may take long; what seems wrong is looked at again with it.
+        suspects = {one for one in known if one not in files}
+        if everything:
+            found = {one: digest_of(inside / one) for one in files if (inside / one).is_file()}
+            suspects |= {one for one in found if known.get(one) != found[one]}
+        if not suspects:
+            return len(files), []
+        with self._changing(name):
+            known, wrong, new = self._digests(name), [], dict[str, str]()
+            for one in sorted(suspects):
+                there = (inside / one).is_file()
+                if not there and one in known:
+                    wrong.append(one)
+                elif there and everything:
+                    digest = digest_of(inside / one)
+                    if known.get(one, digest) != digest:
+                        wrong.append(one)
+                    elif one not in known:
+                        new[one] = digest
+            if new:
+                write(self.place(name) / DIGESTS, Digests(files=known | new))
+        return len({*files, *known}), wrong
+
+    def _digests(self, name: str) -> dict[str, str]:
+        kept = read(self.place(name) / DIGESTS, Digests)
+        return dict(kept.files) if kept is not None else {}
 
     def index_again(self, name: str) -> None:
         """Let a worker index all files of a corpus again.
@@ -320,3 +368,27 @@ def _slug(title: str) -> str:
 
 def _now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
+
+
+def chosen_corpora(
+    store: CorpusStore, names: Collection[str], is_default: Callable[[str], bool]
+) -> tuple[str, ...] | None:
+    """Return the names of the corpora that a claim is checked against, in one order for each set.
+
+    ``None``: the default corpus: no name was given, or only names for which ``is_default`` is true.
+
+    Raises:
+        UnknownCorpus: a name has no corpus.
+        CorpusNotReady: one of them cannot be searched yet.
+        CorpusRefused: there are too many.
+    """
+    own = sorted({name for name in names if not is_default(name)})
+    if not own:
+        return None
+    if len(own) > _MOST_CHOSEN:
+        raise CorpusRefused(
+            "many_corpora", f"At most {_MOST_CHOSEN} corpora are searched at once.", "Choose fewer."
+        )
+    for name in own:
+        store.searchable(name)
+    return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)

@@ -26,11 +26,11 @@ from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.processes import end_this_process_when_closed
 from settings import Settings
+from worker.corpora.builder import IndexingStore
+from worker.corpora.corpus_folders import FileReport, Indexing
 from worker.corpora.errors import UnknownCorpus
-from worker.corpora.indexing_store import IndexingStore
-from worker.corpora.records import FileReport, Indexing
-from worker.failures import InternalError
 from worker.logs import log_as_json, now_about, start_logging
+from worker.reports import InternalError
 
 _NICENESS = 10  # claims come first
 _WRITE_SECONDS = 0.3  # between two reports

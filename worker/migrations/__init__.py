@@ -1,8 +1,8 @@
-"""Changes of the tables, by Alembic: each file in ``versions`` is one step forward and back.
+"""Changes of the tables, by Alembic: each file in ``versions`` is one step forward.
 
-The program goes forward by itself when it opens a database. In the checkout, ``alembic downgrade
-REVISION`` goes back (``base``: to the last version without Alembic), and ``alembic revision
---autogenerate --rev-id NUMBER -m WHAT`` begins the next step; ``worker.schema.REVISION`` names it.
+The program goes forward by itself when it opens a database. The next step is a file with
+``revision`` (NAME_NUMBER, the number one higher), ``down_revision`` (the one before) and
+``upgrade``; ``worker.schema.REVISION`` names it, and the classes there have its result.
 """
 
 from __future__ import annotations
@@ -10,35 +10,39 @@ from __future__ import annotations
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
-from worker.database import revision_of
+from worker.schema import Base, revision_of
 
 
 class UnknownSchema(Exception):
-    """The tables have a revision that this program does not know; the message names it."""
+    """The tables have a revision that this program does not read; the message names it.
+
+    ``older``: it is of a program before this one, else of a later one.
+    """
+
+    def __init__(self, revision: str, older: bool) -> None:
+        super().__init__(revision)
+        self.older = older
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables to the newest revision; does nothing if they have it.
+    """Make the tables, or bring them to the newest revision; does nothing if they have it.
 
     Raises:
-        UnknownSchema: their revision is not known here.
+        UnknownSchema: their revision is not read here.
     """
-    config = config_of(connection)
-    found = revision_of(connection)
-    if found is not None:
-        try:
-            ScriptDirectory.from_config(config).get_revision(found)
-        except CommandError as error:
-            raise UnknownSchema(found) from error
-    command.upgrade(config, "head")
-
-
-def is_mapped(name: str | None, kind: str, _parents: object) -> bool:
-    """Return whether Alembic compares this with the mapped classes: all but the number before."""
-    return (name, kind) != ("schema", "table")
+    config, found = config_of(connection), revision_of(connection)
+    known = [step.revision for step in ScriptDirectory.from_config(config).walk_revisions()]
+    if found in known:
+        command.upgrade(config, "head")
+    elif found is not None:
+        raise UnknownSchema(found, older=found[-4:] < known[-1][-4:])
+    elif inspect(connection).has_table("claims"):
+        raise UnknownSchema("0000", older=True)
+    else:
+        Base.metadata.create_all(connection)
+        command.stamp(config, "head")
 
 
 def config_of(connection: Connection) -> Config:

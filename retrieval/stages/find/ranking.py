@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.models.papers.dpr import LONGEST
 from retrieval.models.papers.report_networks import LONGEST
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.stages.find.next import interleaved

@@ -9,9 +9,9 @@ import pytest
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.support.corpora import for_workers
 from tests.worker.corpora.filled_corpora import index, upload
+from worker.corpora.corpus_folders import Indexing
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.errors import CorpusRefused, UnknownCorpus
-from worker.corpora.records import Indexing
 
 
 def test_a_removed_corpus_is_gone_for_all_and_what_has_opened_it_still_reads_it(
