@@ -146,6 +146,7 @@ def test_weights_that_can_hold_code_are_not_fetched_and_a_lock_of_others_stays(
     assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in said
     assert NAMES.name not in locked(models)
     weights.write_bytes(content)
+    models = models.with_name("others")
     assert fetch(models, hub).returncode == 0
     before = (models / LOCK).read_bytes()
     weights.unlink()

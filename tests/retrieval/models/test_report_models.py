@@ -320,14 +320,15 @@ def test_the_commands_know_an_index_of_dpr_and_add_to_it(
     assert "7 documents" in ended.stdout
 
 
+@pytest.mark.server
 def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
-    models: Path, tmp_path: Path
+    home: Path, models: Path, tmp_path: Path
 ) -> None:
     shutil.rmtree(models / RELEVANCE.name)
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
     claims = write_json_lines(tmp_path / "claims.jsonl", claim)
     ended = run(
-        *(tmp_path / "home", models, "evaluate", "--claims", claims),
+        *(home, models, "evaluate", "--claims", claims),
         *("--out", tmp_path / "out", "--recipe", "report"),
     )
     assert ended.returncode == 1
