@@ -111,7 +111,7 @@ def taken(uploads: list[Upload]) -> list[str] | None:
             assert [path.name for path in folder.iterdir()] == ["documents"]
             assert [path.name for path in (folder / "documents").iterdir()] == [name]
             kept = sorted(path.name for path in (folder / "documents" / name).iterdir())
-            assert set(kept) <= {"corpus.json", "files", "lock"}
+            assert set(kept) <= {"corpus.json", "digests.json", "files", "lock"}
         found = [one.name for one in store.get(name).files]
         assert store.get(name).title == "Papers"
         for file in found:
