@@ -22,6 +22,7 @@ from app.api.openapi import describe
 from app.documents.corpus import searched_corpus
 from app.http.errors import RequestRefused
 from app.services import services
+from retrieval.corpora.folder.folder_corpus import id_of
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
 from worker.corpora.errors import CorpusRefused, UnknownCorpus
@@ -54,16 +55,22 @@ _KINDS = {
     ".epub": _OTHER,
     ".htm": _HTML,
     ".html": _HTML,
+    ".ics": _TEXT,
     ".markdown": _TEXT,
     ".mbox": _OTHER,
     ".md": _TEXT,
+    ".mht": _OTHER,
+    ".mhtml": _OTHER,
+    ".ods": _OTHER,
     ".odt": _OTHER,
     ".pdf": _PDF,
     ".pptx": _OTHER,
     ".rtf": _OTHER,
+    ".srt": _TEXT,
     ".text": _TEXT,
     ".tsv": _TEXT,
     ".txt": _TEXT,
+    ".vtt": _TEXT,
     ".xhtml": _HTML,
     ".xlsx": _OTHER,
 }
@@ -156,6 +163,9 @@ def _file(folder: Path, written: str) -> Path | None:
         return None
     try:
         path = (folder / name).resolve()
+        if not path.exists():  # an id has one form of the Unicode that a name may be written in
+            named = (p for p in path.parent.glob(f"*{name.suffix}") if id_of(p.name) == name.name)
+            path = next(named, path).resolve()
         inside = path.is_relative_to(folder.resolve())
         return path if inside and path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have
