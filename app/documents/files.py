@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import cast
+from unicodedata import normalize
 from urllib.parse import quote
 
 from flask import Blueprint, send_file, url_for
@@ -22,7 +23,6 @@ from app.api.openapi import describe
 from app.documents.corpus import searched_corpus
 from app.http.errors import RequestRefused
 from app.services import services
-from retrieval.corpora.folder.folder_corpus import id_of
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
 from worker.corpora.errors import CorpusRefused, UnknownCorpus
@@ -164,8 +164,8 @@ def _file(folder: Path, written: str) -> Path | None:
     try:
         path = (folder / name).resolve()
         if not path.exists():  # an id has one form of the Unicode that a name may be written in
-            named = (p for p in path.parent.glob(f"*{name.suffix}") if id_of(p.name) == name.name)
-            path = next(named, path).resolve()
+            same = (p for p in path.parent.iterdir() if normalize("NFC", p.name) == name.name)
+            path = next(same, path).resolve()
         inside = path.is_relative_to(folder.resolve())
         return path if inside and path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have

@@ -27,7 +27,7 @@ def charts_in(archive: zipfile.ZipFile) -> tuple[list[str], list[Unread]]:
     said: list[str] = []
     without = 0
     for name in sorted(filter(_PART.fullmatch, archive.namelist())):
-        sentences = chart_sentences(Chart(parse_xml(archive.read(name)), None))
+        sentences = chart_sentences(Chart(parse_xml(archive.read(name)), None))  # type: ignore[no-untyped-call]
         without += not sentences
         said += sentences
     where = "1 chart" if without == 1 else f"{without} charts"

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from itertools import islice
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.passages import Block, without_edit
+from retrieval.corpora.passages import Block, ends_sentence, without_edit
 
 NAMED = 10  # rows or pages that a message names
 _HEAD = 6  # lines in which a text says its day
@@ -68,15 +68,19 @@ class FileText:
 def own_date(lines: Iterable[str]) -> str:
     """Return the day that stands in the head of a text: "Minutes of 3 March 2024"; "" if none does.
 
-    Only short lines count, since a sentence may tell of another day.
+    Only lines without the mark of a sentence count, which may tell of another day.
     """
     for line in islice(lines, _HEAD):
-        for found in _DATE.finditer(line) if len(line) <= _LONGEST_HEAD else ():
+        for found in _DATE.finditer(line) if _is_head(line) else ():
             day, month = found["day"] or found["day2"], (found["month"] or found["month2"])[:3]
             with suppress(ValueError):
                 number = _MONTHS.index(month.lower()) + 1
                 return date(int(found["year"]), number, int(day)).isoformat()
     return ""
+
+
+def _is_head(line: str) -> bool:
+    return len(line) <= _LONGEST_HEAD and not ends_sentence(line)
 
 
 def hidden_text(where: str, passages: int) -> list[Unread]:

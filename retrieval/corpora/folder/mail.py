@@ -168,7 +168,7 @@ class _Mail:
             return
         with TemporaryDirectory() as folder:
             path = Path(folder, f"attachment{Path(name).suffix.lower()}")
-            path.write_bytes(part.get_payload(decode=True) or b"")
+            path.write_bytes(bytes(part.get_payload(decode=True) or b""))
             try:
                 document = kind.reader()(path)
             except (Unreadable, OSError) as error:

@@ -31,7 +31,7 @@ _BEGINS = re.compile(
 )
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
 _BORDER = re.compile(r"[\s|+:=_─━│┌┐└┘├┤┬┴┼╞╪╡-]*[-=_─━═]{3}[\s|+:=_─━═│┌┐└┘├┤┬┴┼╞╪╡-]*")
-_BAR = re.compile(r"\s*[|│]\s*")
+_BAR = re.compile(r"[|│]")
 _CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)\s*(?=\S)")
 _NARROWEST = 40  # characters of a line
 _FULL = 0.85  # the part of its width from which on a line had no room
@@ -74,6 +74,8 @@ def lines_of(text: str) -> Iterator[str]:
     before = ""
     for filled, group in groupby(lines, key=lambda line: bool(line.strip())):
         for is_table, some in _stretches(list(group)) if filled else ():
+            if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
+                continue
             found = list(_rows(some) if is_table else _paragraphs(some, words))
             if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
                 found[0] = with_line(before, found[0], words)
@@ -109,7 +111,7 @@ def _stretches(lines: list[str]) -> Iterator[tuple[bool, list[str]]]:
 def _cells(line: str) -> list[str]:
     """Return the cells of a line that may be a row."""
     bars = _BAR.split(line.strip().strip("|│"))
-    return bars if bars[1:] else _CELLS.split(line.strip())
+    return [bar.strip() for bar in bars] if bars[1:] else _CELLS.split(line.strip())
 
 
 def _table(lines: Sequence[str]) -> list[list[str]]:

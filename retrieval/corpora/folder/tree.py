@@ -172,7 +172,7 @@ class _Looks:
 
     def of(self, element: html.HtmlElement) -> str:
         """Return the look of an element as style sheets write it."""
-        style = element.get("style", "")
+        style = " ".join(element.get("style", "").split())
         if not self._named:
             return style
         names = [f".{name}" for name in element.get("class", "").split()]

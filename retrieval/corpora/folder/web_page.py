@@ -82,7 +82,8 @@ def _page_of(message: EmailMessage) -> bytes:
     page = message.get_body(("html",))
     if page is None:
         raise Unreadable("the file holds no web page.", _SAVE_AS)
-    return decoded(page.get_payload(decode=True), page.get_content_charset()).encode()
+    content = bytes(page.get_payload(decode=True) or b"")
+    return decoded(content, page.get_content_charset()).encode()
 
 
 def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
