@@ -32,7 +32,7 @@ _BEGINS = re.compile(
 _LABELLED = re.compile(r"[A-Z][^.!?:]{0,40}:\s")
 _BORDER = re.compile(r"[\s|+:=_─━│┌┐└┘├┤┬┴┼╞╪╡-]*[-=_─━═]{3}[\s|+:=_─━═│┌┐└┘├┤┬┴┼╞╪╡-]*")
 _BAR = re.compile(r"[|│]")
-_CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)\s*(?=\S)")
+_CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)(?=\S)")
 _NARROWEST = 40  # characters of a line
 _FULL = 0.85  # the part of its width from which on a line had no room
 _WHOLE = 40  # characters of a paragraph that goes on in the next
