@@ -51,7 +51,9 @@ LOOKS_OF_PARTS: dict[Operator, Look] = {
     ALTERNATION: "refuted",
     INDEPENDENCE: "unsettled",
 }
-_FILE = re.compile(r"(?P<name>.+?)(?:, page \d+)?, modified on (?P<day>\d{4}-\d\d-\d\d)", re.DOTALL)
+_FILE = re.compile(
+    r"(?P<name>.+?)(?:, page \d+)?, (?P<of>modified on|as of) (?P<day>\d{4}-\d\d-\d\d)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ def safe_url(url: str | None) -> str | None:
 def credit(credit: str) -> Markup:
     """Return what a document is credited to; of a file without the page, which its title says."""
     if found := _FILE.fullmatch(credit):
-        return Markup("<bdi>{}</bdi>, modified on {}").format(found["name"], day(found["day"]))
+        return Markup("<bdi>{}</bdi>, {} {}").format(found["name"], found["of"], day(found["day"]))
     return Markup("<bdi>{}</bdi>").format(credit)
 
 

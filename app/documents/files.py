@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import cast
+from unicodedata import normalize
 from urllib.parse import quote
 
 from flask import Blueprint, send_file, url_for
@@ -54,16 +55,22 @@ _KINDS = {
     ".epub": _OTHER,
     ".htm": _HTML,
     ".html": _HTML,
+    ".ics": _TEXT,
     ".markdown": _TEXT,
     ".mbox": _OTHER,
     ".md": _TEXT,
+    ".mht": _OTHER,
+    ".mhtml": _OTHER,
+    ".ods": _OTHER,
     ".odt": _OTHER,
     ".pdf": _PDF,
     ".pptx": _OTHER,
     ".rtf": _OTHER,
+    ".srt": _TEXT,
     ".text": _TEXT,
     ".tsv": _TEXT,
     ".txt": _TEXT,
+    ".vtt": _TEXT,
     ".xhtml": _HTML,
     ".xlsx": _OTHER,
 }
@@ -156,6 +163,9 @@ def _file(folder: Path, written: str) -> Path | None:
         return None
     try:
         path = (folder / name).resolve()
+        if not path.exists():  # an id has one form of the Unicode that a name may be written in
+            same = (p for p in path.parent.iterdir() if normalize("NFC", p.name) == name.name)
+            path = next(same, path).resolve()
         inside = path.is_relative_to(folder.resolve())
         return path if inside and path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have

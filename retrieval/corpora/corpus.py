@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+TICKED_BOX = "\N{BALLOT BOX WITH X}"
+EMPTY_BOX = "\N{BALLOT BOX}"  # at the beginning of a sentence: it is shown, and states nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

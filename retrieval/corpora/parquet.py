@@ -19,7 +19,7 @@ from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.json_lines import files_in, fingerprint_of, opened
-from retrieval.corpora.passages import Block, sections
+from retrieval.corpora.passages import APPENDICES, Block, sections
 from retrieval.corpora.records import USUAL, Fields, pages_of
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_extra_command
@@ -112,7 +112,7 @@ class ParquetChunk:
 
 
 def _blocks(text: str) -> list[Block]:
-    return sections(text.split("\n"))  # no line is wrapped
+    return sections(text.split("\n"), APPENDICES)  # no line is wrapped
 
 
 def _chunks(

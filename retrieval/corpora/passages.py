@@ -8,35 +8,38 @@ beyond that has vectors of its sentences, but no part in the document's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 from urllib.parse import quote, urldefrag
 
+from retrieval.corpora.boxes import apart
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import Page, Passage
+from retrieval.corpora.corpus import EMPTY_BOX, Page, Passage
 from retrieval.text.sentence_splitter import shared_splitter
 
 LIMIT = 1200  # characters of a passage
 # Characters of a document without pages and sections that is not cut. The longest of the default
 # corpus has 2,134.
 WHOLE = 2 * LIMIT
-_SHORT = 120  # characters of a section, about a sentence, that is not worth a passage of its own
+_LONGEST_LEAD = 200  # characters of what introduces a list: "The policy does not cover:"
 # A passage may end with a paragraph from this part of its size on.
 _FULL_ENOUGH = 0.6
 _ENDED = re.compile(r"[.!?…][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _NUMBER = re.compile(r"\d\.$")
 # The end of a line and a blank line.
 _BLANK = re.compile(r"\r?\n[^\S\n]*\n\s*")
+_LONGEST_ROW = 500  # characters; a longer one holds texts
 _LONGEST = 80  # characters of a heading
 _FIRST = re.compile(r"[^\W_a-z]")  # a capital letter or a digit, not the bullet of an item
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_WORDS = 3  # of a paragraph without a mark at its end
-_APPENDICES = {
+APPENDICES = {  # of articles in wikis; what is short in them says nothing
     *("Citations", "External links", "Footnotes", "Further reading", "Notes", "References"),
     "See also",
 }
+_BULLET = re.compile(r"[•▪◦‣●■*–-]\s+")  # noqa: RUF001 - the dash of a list is meant
+_NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
 _NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
@@ -48,12 +51,15 @@ class Block:
 
     ``section``: the headings above it, the outermost first, without the document's title.
     ``page``: its page in the file, from 1. ``anchor``: the id of the nearest heading above it.
+    ``kind``: "item" of a list, "row" of a table, or "". What introduces a list or a table is a
+    heading of its items and rows; a row is one sentence.
     """
 
     text: str
     section: tuple[str, ...] = ()
     page: int | None = None
     anchor: str | None = None
+    kind: str = ""
 
 
 def ends_sentence(text: str) -> bool:
@@ -68,13 +74,16 @@ def paragraphs(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Part:
-    """Consecutive paragraphs of one page and one section; ``size`` in characters."""
+    """Consecutive paragraphs of one page and one section; ``whole``: which are one sentence.
+
+    What stands behind an empty box is, so that all of it states nothing.
+    """
 
     section: tuple[str, ...]
     page: int | None
     anchor: str | None
     paragraphs: list[str] = field(default_factory=list)
-    size: int = 0
+    whole: list[bool] = field(default_factory=list)
 
 
 def passages(
@@ -85,7 +94,7 @@ def passages(
     A document that knows neither pages nor sections stays whole up to ``WHOLE`` characters, and
     its page has no ``passage``. Any other is cut where a page or a section ends, and into pieces
     of at most ``LIMIT`` characters where a sentence ends. A sentence is cut only if it is longer.
-    Short sections of the same page are joined; such a passage has the headings that they share.
+    What introduces a list is a heading of its items, and each box to tick is a sentence.
 
     Raises:
         ModelUnavailable: the sentence splitter cannot be loaded.
@@ -93,11 +102,11 @@ def passages(
     parts = _parts(blocks)
     beginning = next(parts, None) or _Part((), None, None)
     following = next(parts, None)
-    if following is None and not beginning.section and beginning.page is None:
-        text = " ".join(beginning.paragraphs)
-        if len(text) <= WHOLE:
-            yield _whole(document_id, title, url, beginning.paragraphs)
-            return
+    size = sum(len(text) + 1 for text in beginning.paragraphs) - 1
+    known = beginning.section or beginning.page is not None
+    if following is None and not known and size <= WHOLE:
+        yield _whole(document_id, title, url, beginning)
+        return
     more = () if following is None else (following,)
     pieces = (
         (part, sentences) for part in chain((beginning,), more, parts) for sentences in _cut(part)
@@ -113,14 +122,15 @@ def passages(
             yield page(part, sentences, next(numbers), alone=False)
 
 
-def _whole(document_id: str, title: str, url: str | None, paragraphs: list[str]) -> Page:
+def _whole(document_id: str, title: str, url: str | None, part: _Part) -> Page:
     """Return a short document; a paragraph without a mark at its end is a sentence of its own.
 
     So is one that ends with a number ("2021: 2."): the splitter would take it for an item's.
     """
-    if all(ends_sentence(text) and not _NUMBER.search(text) for text in paragraphs[:-1]):
-        return Page(document_id, title, url, " ".join(paragraphs))
-    sentences = tuple(chain.from_iterable(_sentences(paragraphs)))
+    plain = all(ends_sentence(text) and not _NUMBER.search(text) for text in part.paragraphs[:-1])
+    if plain and not any(part.whole):
+        return Page(document_id, title, url, " ".join(part.paragraphs))
+    sentences = tuple(chain.from_iterable(_sentences(part)))
     return Page(document_id, title, url, "", sentences)
 
 
@@ -152,48 +162,36 @@ def _address(url: str | None, part: _Part) -> str | None:
 
 
 def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
-    """Yield the document's pages and sections in order; short sections are joined."""
-    before: _Part | None = None
-    for part in _unjoined(blocks):
-        if before is None:
-            before = part
-        elif part.page == before.page and part.size < _SHORT and before.size < _SHORT:
-            before.section = _shared(before.section, part.section)
-            before.paragraphs += part.paragraphs
-            before.size += part.size
-        else:
-            yield before
-            before = part
-    if before is not None:
-        yield before
-
-
-def _unjoined(blocks: Iterable[Block]) -> Iterator[_Part]:
+    """Yield the document's pages and sections in order."""
     part: _Part | None = None
-    for block in blocks:
-        text = clean(block.text)
-        if not text:
-            continue
+    for block in _below_their_leads(blocks):
         if part is None or (block.page, block.section) != (part.page, part.section):
             if part is not None:
                 yield part
             part = _Part(block.section, block.page, block.anchor)
-        part.paragraphs.append(text)
-        part.size += len(text)
+        for text in [block.text] if block.kind == "row" else apart(block.text):
+            is_row = block.kind == "row" and len(text) <= _LONGEST_ROW
+            part.paragraphs.append(text)
+            part.whole.append(is_row or text.startswith(EMPTY_BOX))
     if part is not None:
         yield part
 
 
-def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    same = 0
-    while same < min(len(one), len(other)) and one[same] == other[same]:
-        same += 1
-    return one[:same]
+def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks that say something; items have what introduces their list as a heading."""
+    lead: tuple[str, ...] = ()
+    for block in blocks:
+        text = clean(block.text)
+        if not text:
+            continue
+        if not block.kind:
+            lead = (text,) if text.endswith(":") and len(text) <= _LONGEST_LEAD else ()
+        yield replace(block, text=text, section=block.section + (lead if block.kind else ()))
 
 
 def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
     """Yield the sentences of each passage of a part; the passages have about the same size."""
-    split = _sentences(part.paragraphs)
+    split = _sentences(part)
     total = sum(map(_size, split))
     if total - 1 <= LIMIT:  # without the space after the last sentence
         if total:
@@ -220,15 +218,16 @@ def _size(sentences: list[str]) -> int:
     return sum(map(len, sentences)) + len(sentences)
 
 
-def _sentences(paragraphs: list[str]) -> list[list[str]]:
+def _sentences(part: _Part) -> list[list[str]]:
     """Return the sentences of each paragraph; one that is longer than a passage is cut."""
+    splits = shared_splitter().split(part.paragraphs)
     return [
         [
             text[begin:end]
-            for start, stop in bounds
+            for start, stop in ([(0, len(text))] if whole else bounds)
             for begin, end in _within_limit(text, start, stop)
         ]
-        for text, bounds in zip(paragraphs, shared_splitter().split(paragraphs), strict=True)
+        for text, whole, bounds in zip(part.paragraphs, part.whole, splits, strict=True)
     ]
 
 
@@ -242,30 +241,36 @@ def _within_limit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def sections(paragraphs: Sequence[str]) -> list[Block]:
-    """Return the paragraphs of a text, each with the heading above it.
+def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> list[Block]:
+    """Return the paragraphs of a text, each with the headings above it.
 
     The anchor is the heading as wikis write it in addresses; other sites ignore it.
 
-    A heading is a short line without a mark at its end, before a paragraph that has one. The levels
-    of headings are not known, so a section has one heading. Other short lines are list items or
-    fragments: they stay, except those of fewer than three words (such as the upper one of two
-    headings) and those below "References" and the like. If there are only short lines, all stay.
+    A heading is a short line without a mark at its end, before a paragraph that has one or items of
+    a list; of two such lines the second is below the first. Other short lines are paragraphs, or
+    items below what introduces them with a colon. Of the sections that ``left_out`` names, such as
+    the references of a wiki, only texts are read.
     """
     lines = [line for line in map(without_edit, map(clean, paragraphs)) if line]
-    if not any(map(_is_text, lines)):
-        return list(map(Block, lines))
+    names = [may_be_heading(line) and line not in left_out for line in lines] + [False]
+    begins = [_is_text(line) or bool(_BULLET.match(line)) for line in lines] + [False, False]
     section: tuple[str, ...] = ()
     anchor: str | None = None
-    appendix = False
+    outer = listed = False  # whether the line before is the upper one of two headings; in a list
     blocks = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        appendix = appendix or line in _APPENDICES
-        if may_be_heading(line) and _is_text(following):
-            section, anchor = (line,), line.replace(" ", "_")
-            appendix = line in _APPENDICES
-        elif _is_text(line) or (len(_WORD.findall(line)) >= _WORDS and not appendix):
-            blocks.append(Block(line, section, anchor=anchor))
+    for at, line in enumerate(lines):
+        is_upper = names[at] and names[at + 1] and begins[at + 2] and not (at and names[at - 1])
+        is_upper = is_upper and left_out.isdisjoint(section)
+        if line in left_out or is_upper or (names[at] and begins[at + 1]):
+            section = (*section, line) if outer else (line,)
+            anchor, outer, listed = line.replace(" ", "_"), is_upper, False
+            continue
+        is_item = bool(_BULLET.match(line)) or (listed and len(line) <= _LONGEST)
+        listed = line.endswith(":") or is_item
+        if _is_text(line) or left_out.isdisjoint(section):
+            text = _BULLET.sub("", line)
+            is_item = is_item and not line.endswith(":")
+            blocks.append(Block(text, section, anchor=anchor, kind="item" if is_item else ""))
     return blocks
 
 
@@ -281,6 +286,7 @@ def may_be_heading(line: str) -> bool:
         and _FIRST.match(line)
         and _WORD.search(line)
         and not _NO_HEADING.search(line)
+        and (":" not in line or _NUMBERED.match(line))
     )
 
 

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from retrieval.corpora import passages
-from retrieval.corpora.folder import columns, running_text, shown
+from retrieval.corpora.folder import columns, plain_text, running_text, tree
 from retrieval.corpora.wiki import fever
 from retrieval.quantities import restated
 from retrieval.text import subject
@@ -22,11 +22,13 @@ MANY = 100_000
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
-        (shown._COMMENT, "/*" * MANY),
-        (shown._RULE, "a" * MANY),
-        (shown._RULE, "a{" * MANY),
-        (shown._NESTED, "@" * MANY),
-        (shown._NESTED, "@a{" * MANY),
+        (tree._COMMENT, "/*" * MANY),
+        (tree._RULE, "a" * MANY),
+        (tree._RULE, "a{" * MANY),
+        (tree._NESTED, "@" * MANY),
+        (tree._NESTED, "@a{" * MANY),
+        (tree._TRICKS, "opacity:" * MANY),
+        (plain_text._CELLS, "a" + " " * MANY),
         (passages._EDIT, " " * MANY + "x"),
         (running_text._LEADERS, "." * MANY + " a b c"),
         (running_text._LEADERS, ". " * MANY + "a b c"),
@@ -50,10 +52,10 @@ def test_a_hundred_thousand_repetitions_take_less_than_a_second(
 @pytest.mark.parametrize(
     ("expression", "text", "left"),
     [
-        (shown._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
-        (shown._COMMENT, "a /* b", "a "),
-        (shown._RULE, "a {b} c{d} e", " e"),
-        (shown._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
+        (tree._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
+        (tree._COMMENT, "a /* b", "a "),
+        (tree._RULE, "a {b} c{d} e", " e"),
+        (tree._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
         (passages._EDIT, "History  [ edit ]", "History"),
         (running_text._LEADERS, "Total . . . . . 12", "Total12"),
         (running_text._LEADERS, "Total .... 12 of 13 more", "Total .... 12 of 13 more"),

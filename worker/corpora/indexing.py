@@ -34,6 +34,8 @@ from worker.reports import InternalError
 
 _NICENESS = 10  # claims come first
 _WRITE_SECONDS = 0.3  # between two reports
+# What a message names of a file.
+_PARTS = ("page ", "row", "sheet", "slide", "chart", "picture", "hidden", "attachment")
 _MOST_PROBLEMS = 5  # that are listed for a file
 _AGAIN = "Then choose “Index again”."
 
@@ -209,7 +211,7 @@ class _Report:
             return "", f"{page.message.replace(self._prefix, '')} {hint}"
         # "report.pdf, page 2: ..." is about a part of the file.
         whole, comma, part = file.rpartition(", ")
-        if comma and part.startswith(("page ", "row", "sheet", "slide", "chart", "picture")):
+        if comma and part.startswith(_PARTS):
             return whole, f"{part[0].upper()}{part[1:]}: {rest} {hint}"
         return file, f"{rest[0].upper()}{rest[1:]} {hint}"
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, Headings, Unreadable
-from retrieval.corpora.folder.simple_page import blocks_of
+from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.zipped import parsed, unpacked
 
 _CONTAINER = "META-INF/container.xml"
@@ -38,13 +38,13 @@ def read(path: Path) -> FileText:
             for name in sorted(members)
             if name.lower().endswith(".css")
         ]
-        blocks = [
-            block
+        chapters = [
+            shown(archive.read(name), sheets)
             for name in _chapters(root, posixpath.dirname(package))
             if name in members
-            for block in blocks_of(archive.read(name), headings, sheets)
         ]
-    return FileText(title, blocks)
+    blocks = [block for chapter in chapters for block in chapter.blocks(headings)]
+    return FileText(title, blocks, unread=[one for chapter in chapters for one in chapter.unread])
 
 
 def _chapters(package: etree._Element, folder: str) -> Iterator[str]:

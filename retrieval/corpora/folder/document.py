@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.passages import Block, without_edit
+from retrieval.corpora.passages import Block, ends_sentence, without_edit
 
 NAMED = 10  # rows or pages that a message names
+_HEAD = 6  # lines in which a text says its day
+_LONGEST_HEAD = 100  # characters
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_DATE = re.compile(
+    rf"(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<month>{_MONTH})"
+    rf"|(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}}),?) (?P<year>(?:19|20)\d\d)"
+)
 
 
 class Unreadable(Exception):
@@ -43,12 +55,40 @@ class FileText:
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
         unread: the parts of the file that are not read.
+        date: the day of the text by its own account, ISO 8601; "" if it does not say it.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
     unread: list[Unread] = field(default_factory=list)
+    date: str = ""
+
+
+def own_date(lines: Iterable[str]) -> str:
+    """Return the day that stands in the head of a text: "Minutes of 3 March 2024"; "" if none does.
+
+    Only lines without the mark of a sentence count, which may tell of another day.
+    """
+    for line in islice(lines, _HEAD):
+        for found in _DATE.finditer(line) if _is_head(line) else ():
+            day, month = found["day"] or found["day2"], (found["month"] or found["month2"])[:3]
+            with suppress(ValueError):
+                number = _MONTHS.index(month.lower()) + 1
+                return date(int(found["year"]), number, int(day)).isoformat()
+    return ""
+
+
+def _is_head(line: str) -> bool:
+    return len(line) <= _LONGEST_HEAD and not ends_sentence(line)
+
+
+def hidden_text(where: str, passages: int) -> list[Unread]:
+    """Return what is said of so many passages in letters that nobody sees: one message, or none."""
+    if not passages:
+        return []
+    message = f"not read: {passages} passage{'s' * (passages > 1)} that a reader does not see."
+    return [Unread(where, message, "White, tiny, transparent or covered text is left out.")]
 
 
 def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
@@ -58,15 +98,6 @@ def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
     shown = ", ".join(map(str, rows[:NAMED])) + (", …" if len(rows) > NAMED else "")
     message = f"it is too large; not read: {len(rows)} of its rows ({shown})."
     return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
-
-
-def unread_charts(number: int) -> list[Unread]:
-    """Return what is said of so many charts that are not read: one message, or none."""
-    if not number:
-        return []
-    where = "1 chart" if number == 1 else f"{number} charts"
-    message = "not read, but for what also stands in texts and tables."
-    return [Unread(where, message, "Write its numbers into a table.")]
 
 
 class Headings:
@@ -130,15 +161,22 @@ class Format:
 _FORMATS = (
     Format((".txt", ".text"), "plain_text", 64_000_000),
     Format((".md", ".markdown"), "markdown", 10_000_000),
-    Format((".html", ".htm", ".xhtml"), "web_page", 10_000_000, "trafilatura", "trafilatura"),
+    Format(
+        (".html", ".htm", ".xhtml", ".mhtml", ".mht"),
+        "web_page",
+        10_000_000,
+        "trafilatura",
+        "trafilatura",
+    ),
     Format((".pdf",), "pdf", 500_000_000, "pypdfium2", "pypdfium2", encrypts=True),
     Format((".docx",), "word", 250_000_000, "python-docx", "docx"),
-    Format((".odt",), "open_document", 250_000_000, "lxml", "lxml"),
+    Format((".odt", ".ods"), "open_document", 250_000_000, "lxml", "lxml"),
     Format((".rtf",), "rich_text", 50_000_000, "striprtf", "striprtf"),
     Format((".epub",), "book", 250_000_000, "lxml", "lxml"),
     Format((".eml", ".mbox"), "mail", 250_000_000, "lxml", "lxml"),
     Format((".pptx",), "slides", 250_000_000, "python-pptx", "pptx"),
     Format((".xlsx",), "spreadsheet", 250_000_000, "openpyxl", "openpyxl"),
     Format((".csv", ".tsv"), "delimited", 64_000_000),
+    Format((".srt", ".vtt", ".ics"), "times", 10_000_000),
 )
 BY_SUFFIX = {suffix: kind for kind in _FORMATS for suffix in kind.suffixes}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -212,16 +213,16 @@ class FolderChunk:
                     yield from self._pages(path, document)
 
     def _pages(self, path: Path, document: FileText) -> Iterator[Page | BadPage]:
-        page_id = clean(path.relative_to(self.folder).as_posix())
+        page_id = id_of(path.relative_to(self.folder).as_posix())
         if bad := bad_id(page_id, shown(path)):
             yield bad
             return
         title = _without_file_names(clean(document.title)) or clean(path.stem) or page_id
-        modified = _modified(path)
+        day = f"as of {document.date}" if document.date else f"modified on {_modified(path)}"
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
-            yield replace(page, source=", ".join([*place, f"modified on {modified}"]))
+            yield replace(page, source=", ".join([*place, day]))
         for part in document.unread:
             yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
@@ -243,6 +244,13 @@ def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
     return document
+
+
+def id_of(path: str) -> str:
+    """Return a path in NFC, with all its spaces, which may tell two files apart."""
+    return "/".join(
+        " ".join(clean(part) for part in re.split(r"\s", name)) for name in path.split("/")
+    )
 
 
 def _without_file_names(title: str) -> str:

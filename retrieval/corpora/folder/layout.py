@@ -40,8 +40,8 @@ _CONTINUED = 0.4  # the part of the lines of prose that begin in the middle of a
 _WIDE = 1.5  # white between the cells of a row that stands alone, in parts of the size
 _CELLS = 3  # in such a row
 _NEAR_NAMES = 2.5  # the height of a line of names over several columns
-_ITEM = re.compile(r"[•▪◦‣●■*–-]|[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]")  # noqa: RUF001
-_NUMBERED_LINES = 8  # at least
+_ITEM = re.compile(r"[•▪◦‣●■*☐☒–-]|[(\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)\]]")  # noqa: RUF001
+_NUMBERED_LINES = 8  # at least, if each has a number
 _NUMBER = re.compile(r"\d{1,3}")
 
 
@@ -78,7 +78,7 @@ def layout(found: Sequence[Segment], rules: Sequence[Rule] = ()) -> list[Line | 
     ``rules`` are the lines drawn on it, which part the rows of tables.
     """
     page = _Page(rules)
-    page.read(_from_the_top(found))
+    page.read(_from_the_top(_without_line_numbers(found)))
     return page.read_so_far
 
 
@@ -171,10 +171,7 @@ class _Page:
     def _band(self, band: Sequence[Segment], gutters: Sequence[Gap], edges: Gap) -> None:
         columns = in_columns(band, gutters)
         separators = separators_in(band, self._rules)
-        if _is_numbering(columns[0]) and any(map(_is_prose, columns[1:])):
-            rest = [one for column in columns[1:] for one in column]
-            self.read(_from_the_top(rest))
-        elif _is_list(columns[0]) and len(columns) == 2:
+        if _is_list(columns[0]) and len(columns) == 2:
             self._lines(band, edges[1], whole=True)
         elif len(separators) < RULED and _stand_apart(columns):
             for column in columns:
@@ -248,10 +245,19 @@ def _is_list(column: Sequence[Segment]) -> bool:
     return all(_ITEM.fullmatch(one.text) for one in column)
 
 
-def _is_numbering(column: Sequence[Segment]) -> bool:
-    """Return whether a column numbers the lines of the page: 1, 2, 3 or 5, 10, 15."""
-    if len(column) < _NUMBERED_LINES or not all(_NUMBER.fullmatch(one.text) for one in column):
-        return False
-    numbers = [int(one.text) for one in column]
-    step = numbers[1] - numbers[0]
-    return step in (1, 5) and all(b - a == step for a, b in pairwise(numbers))
+def _without_line_numbers(found: Sequence[Segment]) -> Sequence[Segment]:
+    """Return the segments without numbers in the margin that count each line, or each fifth."""
+    lines = rows(found)
+    numbered = [(at, row[0]) for at, row in enumerate(lines) if _NUMBER.fullmatch(row[0].text)]
+    if len(numbered) < 2:
+        return found
+    numbers = [(at, int(one.text)) for at, one in numbered]
+    step = numbers[1][1] - numbers[0][1]
+    counts = all(b[1] - a[1] == step for a, b in pairwise(numbers))
+    by_line = all(b[0] - a[0] == step for a, b in pairwise(numbers))
+    margin = [one for _, one in numbered]
+    texts = [one for one in found if one not in margin]
+    left = min((one.left for one in texts), default=0)
+    apart = all(one.right < left for one in margin)
+    known = (step == 1 and len(numbered) >= _NUMBERED_LINES) or (step in (5, 10) and by_line)
+    return texts if counts and apart and known else found

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ctypes
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -30,6 +31,16 @@ _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Ad
 # Stands for a character that only its font knows; some are pictures, and others digits.
 PRIVATE = "\uf8ff"
 _PRIVATE_USE = range(0xE000, 0xF900)
+_Box: TypeAlias = tuple[float, float, float, float]  # left, bottom, right, top
+_SHAPES = {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE}
+_UNKNOWN_PLACES = {raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING}
+_FILLING = {raw.FPDF_TEXTRENDERMODE_FILL, raw.FPDF_TEXTRENDERMODE_FILL_CLIP}
+_INVISIBLE = {raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP}
+_WHITE = 250  # of 255
+_TINY = 1.0  # points
+_MIDDLE = 0.3  # how high above its foot the middle of a letter is, in parts of its size
+_CORNERS = 6  # segments of a rectangle
+_MOST_COVERED = 0.5  # part of a page that a box over a text covers
 _UPRIGHT_SCRIPTS = 0x2E80  # the characters from here on may be set from top to bottom
 
 # These are parts of the size of the letters.
@@ -83,10 +94,13 @@ class Letter(NamedTuple):
     size: float
 
 
-def letters(page: pdfium.PdfPage) -> list[tuple[int, list[Letter]]]:
+def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
     """Return the letters in the order of drawing: those of each direction, the main one first.
 
-    Directions are in degrees: 0 for a line that goes to the right, 90 for one that goes up.
+    Directions are in degrees: 0 for a line that goes to the right, 90 for one that goes up. The
+    second value is how many texts are left out because nobody sees them: they are printed in no
+    colour, in white on white, or below a box. What seems to hide most of a page with pictures for
+    one reason hides none of it: it hangs on something that is not known here.
 
     The places are turned so that the lines of every direction go to the right and follow each
     other downwards. What is outside of the page, or printed askew like a watermark, is left out.
@@ -94,24 +108,111 @@ def letters(page: pdfium.PdfPage) -> list[tuple[int, list[Letter]]]:
     Raises:
         pdfium.PdfiumError: the page cannot be read.
     """
-    by_direction: dict[int, list[Letter]] = {}
+    sight = _Sight(page)
     textpage = page.get_textpage()
     try:
-        for angle, letter in _drawn(textpage, page.get_bbox()):
-            by_direction.setdefault(angle, []).append(letter)
+        drawn = [(*one, sight.hides(*one)) for one in _drawn(textpage, page.get_bbox())]
     finally:
         textpage.close()
+    reasons = Counter(reason for *_, reason in drawn)
+    most = len(drawn) / 2 if sight.may_hold_more else len(drawn) - 1
+    hidden: set[int] = set()
+    by_direction: dict[int, list[Letter]] = {}
+    for angle, letter, owner, reason in drawn:
+        if reason and reasons[reason] <= most:
+            hidden.add(owner)
+        else:
+            by_direction.setdefault(angle, []).append(letter)
     groups = sorted(by_direction.items(), key=lambda item: -len(item[1]))
-    return [
+    turned = [
         (angle - 90, _turned(group)) if _goes_down(group) else (angle, group)
         for angle, group in groups
     ]
+    return turned, len(hidden)
+
+
+class _Sight:
+    """Which letters of a page can be seen, by the objects that are drawn before and after them."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        left, bottom, right, top = page.get_bbox()
+        most = _MOST_COVERED * (right - left) * (top - bottom)
+        self._order: dict[int, int] = {}  # by the address of an object
+        self._grounds: list[tuple[int, _Box]] = []  # what white letters may stand on
+        self._covers: list[tuple[int, _Box]] = []
+        self._pictures: list[_Box] = []
+        self._known: dict[int, tuple[bool, bool]] = {}
+        self._nested = False  # the places of what is in a form are not known
+        for number, thing in enumerate(page.get_objects(max_depth=1)):
+            self._order[_address(thing.raw)] = number
+            box = thing.get_bounds() if thing.type in _SHAPES else (0.0, 0.0, 0.0, 0.0)
+            if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
+                self._pictures.append(box)
+            elif thing.type in _UNKNOWN_PLACES:
+                self._nested = True
+            elif thing.type == raw.FPDF_PAGEOBJ_PATH and number < _MOST_DRAWINGS:
+                if not _is_filled(thing.raw):
+                    continue
+                self._grounds.append((number, box))
+                is_box = raw.FPDFPath_CountSegments(thing.raw) <= _CORNERS
+                area = (box[2] - box[0]) * (box[3] - box[1])
+                if is_box and area < most and not raw.FPDFPageObj_HasTransparency(thing.raw):
+                    self._covers.append((number, box))
+
+    @property
+    def may_hold_more(self) -> bool:
+        """Whether there are pictures, or parts whose places are not known."""
+        return self._nested or bool(self._pictures)
+
+    def hides(self, angle: int, letter: Letter, owner: int) -> str:
+        """Return why nobody sees a letter, which the object at an address has; "" if it is seen."""
+        if angle or not owner:
+            return ""
+        invisible, white = self._look(owner)
+        x, y = (letter.left + letter.right) / 2, letter.base + _MIDDLE * letter.size
+        on_picture = any(_holds(box, x, y) for box in self._pictures)
+        if letter.size <= _TINY or (invisible and not on_picture):
+            return "colour" if invisible else "size"
+        at = self._order.get(owner)
+        if at is None:
+            return ""
+        if any(number > at and _holds(box, x, y) for number, box in self._covers):
+            return "covered"
+        on_ground = any(number < at and _holds(box, x, y) for number, box in self._grounds)
+        return "white" if white and not (on_picture or on_ground or self._nested) else ""
+
+    def _look(self, owner: int) -> tuple[bool, bool]:
+        """Return whether a text is printed in no colour, and whether in white."""
+        if owner not in self._known:
+            text = ctypes.cast(owner, raw.FPDF_PAGEOBJECT)
+            colour = [ctypes.c_uint() for _ in range(4)]
+            raw.FPDFPageObj_GetFillColor(text, *map(ctypes.byref, colour))
+            *parts, opacity = (part.value for part in colour)
+            mode = raw.FPDFTextObj_GetTextRenderMode(text)
+            fills = mode in _FILLING
+            invisible = mode in _INVISIBLE or (fills and not opacity)
+            self._known[owner] = invisible, fills and min(parts) >= _WHITE
+        return self._known[owner]
+
+
+def _address(handle: Any) -> int:
+    return ctypes.cast(handle, ctypes.c_void_p).value or 0
+
+
+def _is_filled(path: Any) -> bool:
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(path, ctypes.byref(mode), ctypes.byref(stroke))
+    return bool(mode.value != raw.FPDF_FILLMODE_NONE)
+
+
+def _holds(box: _Box, x: float, y: float) -> bool:
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
 def _drawn(
     textpage: pdfium.PdfTextPage, bounds: tuple[float, float, float, float]
-) -> Iterator[tuple[int, Letter]]:
-    """Yield the letters with their directions in degrees.
+) -> Iterator[tuple[int, Letter, int]]:
+    """Yield the letters with their directions in degrees, and the addresses of their objects.
 
     A page may have ten thousand, so that what is asked of PDFium for each is as little as possible.
     """
@@ -147,7 +248,8 @@ def _drawn(
         if mirrored:
             base = -base
         size = abs(raw.FPDFText_GetFontSize(page, index) * scale) or 1.0
-        yield angle, Letter(_character(code), left, right, base, size)
+        owner = _address(raw.FPDFText_GetTextObject(page, index))
+        yield angle, Letter(_character(code), left, right, base, size), owner
 
 
 def _character(code: int) -> str:

@@ -1,4 +1,7 @@
-"""Reads .eml and .mbox: the text of each mail below its subject."""
+"""Reads .eml and .mbox: each mail below its subject, and older mails in it below who wrote them.
+
+What is attached is read as a document of the mail.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,42 @@ import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
+from email.utils import parsedate_to_datetime
+from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Headings, Unread, Unreadable
-from retrieval.corpora.folder.simple_page import blocks_of
-from retrieval.corpora.passages import Block, paragraphs
-from retrieval.corpora.superscripts import unmarked
+from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Headings, Unread, Unreadable
+from retrieval.corpora.folder.plain_text import lines_of
+from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.passages import Block
 
-_QUOTED = re.compile(r"^(?:>[ \t]?)+", re.MULTILINE)  # lines of the mail that is answered
+_LONGEST_SIGNATURE = 10  # lines
+_QUOTED = "Quoted mail"  # a heading
+_LINE = re.compile(r"\n[> ]*")
+_QUOTE = re.compile(r">(?!From )[> ]*")  # ">From" is what a mailbox makes of "From"
+# "On 5 Feb 2023, Ann Lee wrote:", which may go on in the next line.
+_WROTE = re.compile(
+    r"^(?:On|Am|Le|El|Op)\s.{4,200}?(?:wrote|schrieb|écrit|escribió|schreef)\s?:[ \t]*$",
+    re.M | re.S,
+)
+_ORIGINAL = re.compile(
+    r"[-_ ]*(?:Original Message|Forwarded message|Begin forwarded message)[-_: ]*$", re.I
+)
+_FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
+_DAYS = ("sent", "date")
+_QUOTING = "//blockquote | //*[contains(@class, 'gmail_quote')] | //*[@id='divRplyFwdMsg']"
+# What a mail says whose text is in another part.
+_STUB = re.compile(
+    r"(?:cannot|can't|not|unable to|doesn't) (?:be )?(?:show|display|support|view|read|render)"
+    r"|HTML (?:e-?mail|version|message)|view (?:it|this)[\w ]* in (?:a|your) browser",
+    re.I,
+)
+_LONGEST_STUB = 300  # characters
 _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says in several forms
-_SIGNATURE = re.compile(r"^-- \r?\n.*", re.MULTILINE | re.DOTALL)
 
 
 def read(path: Path) -> FileText:
@@ -31,17 +59,17 @@ def read(path: Path) -> FileText:
         with path.open("rb") as stream:
             if not stream.read(5) == b"From ":
                 raise Unreadable("the file is not a mailbox.", "Give it the suffix of its format.")
-        blocks: list[Block] = []
-        unread: list[Unread] = []
-        for message in _messages(path):
-            blocks += _blocks(message, (_subject(message),))
-            unread += _attachments(message)
-        return FileText("", blocks, unread=unread)
-    message = _message(path.read_bytes())
-    if not message.keys():
-        raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
-    blocks = list(_blocks(message, ()))
-    return FileText(_subject(message), blocks, unread=list(_attachments(message)))
+        messages = list(_messages(path))
+        mails = [_Mail(message, (_subject(message),)) for message in messages]
+        date = max(map(_day, messages), default="")
+        title = ""
+    else:
+        message = _message(path.read_bytes())
+        if not message.keys():
+            raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
+        mails, date, title = [_Mail(message, ())], _day(message), _subject(message)
+    blocks = [block for mail in mails for block in mail.blocks]
+    return FileText(title, blocks, None, [one for mail in mails for one in mail.unread], date)
 
 
 def _messages(path: Path) -> Iterator[EmailMessage]:
@@ -57,31 +85,158 @@ def _message(content: bytes) -> EmailMessage:
     return message_from_bytes(content, policy=policy.default)
 
 
-def _subject(message: EmailMessage) -> str:
+def _subject(message: MIMEPart) -> str:
     return clean(str(message.get("subject", "")))
 
 
-def _blocks(message: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
-    """Yield the paragraphs of a mail, of each of its texts, and of mails in it."""
-    kind = message.get_content_type()
-    if kind == "message/rfc822":
-        yield from _blocks(message.get_content(), above)
-    elif message.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
-        for part in message.iter_parts():
-            if not part.is_attachment() or part.get_content_type() == "message/rfc822":
-                yield from _blocks(part, above)
-    elif (body := message.get_body(("plain", "html"))) is not None:
-        yield from _of_body(body, above)
+def _day(message: MIMEPart) -> str:
+    try:
+        return parsedate_to_datetime(str(message["date"])).date().isoformat()
+    except (TypeError, ValueError):
+        return ""
 
 
-def _of_body(body: MIMEPart, above: tuple[str, ...]) -> Iterator[Block]:
-    """Yield the paragraphs of a plain text or a page."""
-    if body.get_content_subtype() == "html":
-        for block in blocks_of(_content(body), Headings("")):
-            yield Block(block.text, (*above, *block.section))
-        return
-    text = _QUOTED.sub("", _SIGNATURE.sub("", _content(body)))
-    yield from (Block(clean(unmarked(paragraph)), above) for paragraph in paragraphs(text))
+class _Mail:
+    """The blocks of a mail, and what is not read of it."""
+
+    def __init__(self, message: MIMEPart, above: tuple[str, ...]) -> None:
+        self.blocks: list[Block] = []
+        self.unread: list[Unread] = []
+        self._read(message, above)
+
+    def _read(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+        kind = part.get_content_type()
+        if kind == "message/rfc822":
+            inner = part.get_content()
+            self._read(
+                inner, (*above, _speaker(str(inner["from"] or ""), str(inner["date"] or "")))
+            )
+        elif part.is_attachment() or (part.get_filename() and not kind.startswith("text/")):
+            self._attachment(part, above)
+        elif part.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
+            for inner in part.iter_parts():
+                self._read(inner, above)
+        else:
+            self._body(part, above)
+
+    def _body(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+        plain, page = part.get_body(("plain",)), part.get_body(("html",))
+        text = _content(plain) if plain is not None else ""
+        stub = len(text) <= _LONGEST_STUB and (not text.strip() or _STUB.search(text))
+        if page is not None and (plain is None or stub):
+            self._page(_content(page), above)
+        elif text:
+            self.blocks += _of_text(text, above)
+        if part.get_content_type() == "multipart/related":
+            for inner in part.iter_parts():
+                if inner.get_filename() and not inner.get_content_type().startswith("image/"):
+                    self._attachment(inner, above)
+
+    def _page(self, content: str, above: tuple[str, ...]) -> None:
+        """Read a page; what it quotes is read as texts that follow."""
+        try:
+            tree = html.document_fromstring(content.encode(), html.HTMLParser(encoding="utf-8"))
+        except etree.ParserError:  # nothing in it
+            return
+        for quote in tree.xpath(_QUOTING):
+            quote.tag = "blockquote"
+        found = shown(tree)
+        self.unread += found.unread
+        quoting: tuple[str, ...] = ()
+        headings = Headings("")
+        for piece in found.pieces:
+            around = (piece.element, *piece.element.iterancestors())
+            is_quoted = any(element.tag == "blockquote" for element in around)
+            if _WROTE.match(piece.text):
+                quoting = (piece.text.rstrip(": "),)
+            elif piece.level:
+                headings.add(piece.level, piece.text)
+            else:
+                quoted = (quoting or (_QUOTED,)) if is_quoted else ()
+                section = (*above, *headings.section, *quoted)
+                self.blocks.append(Block(piece.text, section, kind=piece.kind))
+
+    def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+        """Read what is attached, if its format is known."""
+        name = clean(part.get_filename() or "")
+        where = f"attachment {name}"
+        kind = BY_SUFFIX.get(Path(name).suffix.lower())
+        if kind is None or not kind.installed:
+            self.unread.append(
+                Unread(where, "it is not read.", "Save it in the folder as a file that is read.")
+            )
+            return
+        with TemporaryDirectory() as folder:
+            path = Path(folder, f"attachment{Path(name).suffix.lower()}")
+            path.write_bytes(bytes(part.get_payload(decode=True) or b""))
+            try:
+                document = kind.reader()(path)
+            except (Unreadable, OSError) as error:
+                self.unread.append(Unread(where, *error.args[:2]))
+                return
+        title = [document.title] if document.title and document.title != name else []
+        self.blocks += (
+            Block(block.text, (*above, name, *title, *block.section), kind=block.kind)
+            for block in document.blocks
+        )
+        self.unread += (
+            Unread(f"{where}, {one.where}", one.message, one.hint) for one in document.unread
+        )
+
+
+def _of_text(text: str, above: tuple[str, ...]) -> Iterator[Block]:
+    """Yield the paragraphs of a plain text; those of older mails are below who wrote them."""
+    for speaker, group in groupby(_spoken(text.replace("\r\n", "\n")), key=lambda line: line[0]):
+        section = (*above, speaker) if speaker else above
+        yield from (Block(each, section) for each in lines_of("\n".join(line for _, line in group)))
+
+
+def _spoken(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines without signatures, each with who wrote it, "" for the mail's own writer."""
+    lines = _WROTE.sub(lambda found: _LINE.sub(" ", found[0]), text).split("\n")
+    quoting = following = speaker = ""  # who wrote marked lines, all that follows, and this line
+    fields: dict[str, str] | None = None  # the head of an older mail
+    signed = False
+    for at, line in enumerate(lines):
+        marked = _QUOTE.match(line)
+        plain = line[marked.end() :] if marked else line.removeprefix(">")
+        begins = _WROTE.match(plain) or _ORIGINAL.match(plain) or _is_head(plain, lines[at + 1 :])
+        signed = not (marked or begins) and (signed or _is_signature(plain, len(lines) - at))
+        if signed:
+            continue
+        if _WROTE.match(plain):
+            quoting = plain.rstrip(": ")
+            following = following if any(map(_QUOTE.match, lines[at + 1 :])) else quoting
+            continue
+        if begins:
+            following, fields = _QUOTED, {}
+        found = _FIELD.match(plain)
+        if fields is not None and found:
+            fields[found[1].lower()] = found[2]
+            day = fields.get("sent", fields.get("date", ""))
+            following = _speaker(fields.get("from", ""), day)
+        elif not begins:
+            fields = fields if not plain.strip() else None
+            if plain.strip():
+                speaker = following or (quoting or _QUOTED if marked else "")
+            yield speaker, plain
+
+
+def _is_head(line: str, following: list[str]) -> bool:
+    """Return whether the head of an older mail begins with a line, as Outlook writes it."""
+    after = _FIELD.match(following[0].lstrip("> ")) if following else None
+    found = _FIELD.match(line)
+    return bool(found and found[1].lower() == "from" and after and after[1].lower() in _DAYS)
+
+
+def _is_signature(line: str, left: int) -> bool:
+    """Return whether a signature begins with a line; without the usual space only a short one."""
+    return line == "-- " or (line == "--" and left <= _LONGEST_SIGNATURE)
+
+
+def _speaker(name: str, day: str) -> str:
+    said = f"From {name}" if name else _QUOTED
+    return clean(f"{said}, {day}" if day else said)
 
 
 def _content(part: MIMEPart) -> str:
@@ -89,10 +244,3 @@ def _content(part: MIMEPart) -> str:
         return str(part.get_content())
     except (LookupError, ValueError):  # an encoding that nobody knows
         return bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
-
-
-def _attachments(message: EmailMessage) -> Iterator[Unread]:
-    for part in message.iter_attachments():
-        if name := part.get_filename():
-            where = f"attachment {clean(name)}"
-            yield Unread(where, "attachments are not read.", "Save it in the folder as a file.")

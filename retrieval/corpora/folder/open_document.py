@@ -1,24 +1,27 @@
-"""Reads .odt: headings, paragraphs, tables, text boxes and notes, without what is not shown."""
+"""Reads .odt and .ods: texts, tables, text boxes and notes, without what is not shown."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lxml import etree
+from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Headings, Unread, dropped_rows
+from retrieval.corpora.folder.document import FileText, Headings, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.tables import Cell, table_text
+from retrieval.corpora.folder.tables import Cell, table_text, tables_in
+from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
 _NAMES = {
+    "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
     "dc": "http://purl.org/dc/elements/1.1/",
     "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
     "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
@@ -49,6 +52,8 @@ _LEFT_OUT = set(map(_named, ("text:tracked-changes", "office:annotation", "text:
 _LEFT_OUT |= set(map(_named, ("text:hidden-text", "text:ruby-text")))
 _SECTION, _DISPLAY, _OBJECT = map(_named, ("text:section", "text:display", "draw:object"))
 _VISIBILITY, _COLLAPSED = _named("table:visibility"), {"collapse", "filter"}
+_TINY = re.compile(r"(?:0?\.\d+|[01](?:\.\d+)?)pt")
+_ITEM = _named("text:list-item")
 _MOST_REPEATED = 500  # of a cell: empty ones are repeated up to the edge of the sheet
 _MOST_BASES = 10  # styles that a style is based on, one on the other
 _FORMULA = "[formula]"  # stands where one stood that has no text
@@ -61,6 +66,7 @@ class _Look:
     height: str | None = None  # "super", "sub" or ""
     struck: bool | None = None
     unseen: bool | None = None
+    trick: bool = False  # whether it is tiny, or white on nothing
 
 
 def read(path: Path) -> FileText:
@@ -70,18 +76,37 @@ def read(path: Path) -> FileText:
         Unreadable: it is not an .odt, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
+    tree = html.Element("div")
+    blocks: list[Block] = []
     with unpacked(path) as archive:
         members = set(archive.namelist())
         content = parsed(archive.read("content.xml"))
         meta = parsed(archive.read("meta.xml")) if "meta.xml" in members else None
         common = parsed(archive.read("styles.xml")) if "styles.xml" in members else None
         reader = _Reader(archive, _looks(content, *([] if common is None else [common])))
-        body = content.find("office:body/office:text", _NAMES)
-        said = meta.findtext(".//dc:title", "", _NAMES) if meta is not None else ""
-        headings = [] if body is None else [reader.line(one) for one in body.iter(_HEADING)]
-        title = clean(said) or next(filter(None, headings), "")
-        blocks = [] if body is None else list(reader.blocks(body, Headings(title)))
-    return FileText(title, blocks, unread=reader.unread)
+        for body in content.iterfind("office:body/office:text", _NAMES):
+            reader.read(body, tree)
+        for sheet in content.iterfind("office:body/office:spreadsheet/table:table", _NAMES):
+            name = sheet.get(_named("table:name"), "")
+            rows = [reader.sheet(sheet)] if not _is_hidden_sheet(sheet, content) else []
+            tables = (table for some in rows for table in tables_in(some))
+            texts = (text for table in tables for text in table_text(table, [name]).sentences)
+            blocks += (Block(text, (name,), kind="row") for text in texts)
+    found = shown(tree)
+    said = meta.findtext(".//dc:title", "", _NAMES) if meta is not None else ""
+    day = meta.findtext(".//dc:date", "", _NAMES) if meta is not None else ""
+    title = clean(said) or next((piece.text for piece in found.pieces if piece.level), "")
+    blocks += found.blocks(Headings(title))
+    unread = [*found.unread, *hidden_text("hidden text", reader.hidden)]
+    return FileText(title, blocks, None, unread, day[:10])
+
+
+def _is_hidden_sheet(sheet: etree._Element, content: etree._Element) -> bool:
+    name = sheet.get(_named("table:style-name"), "")
+    styles = content.iterfind(".//style:style", _NAMES)
+    own = [style for style in styles if style.get(_STYLE_NAME) == name]
+    shows = [each.get(_named("table:display")) for style in own for each in style]
+    return "false" in shows
 
 
 def _looks(*roots: etree._Element) -> dict[str, _Look]:
@@ -97,6 +122,7 @@ def _look(name: str, styles: dict[str, etree._Element]) -> _Look:
     height: str | None = None
     struck: bool | None = None
     unseen: bool | None = None
+    colour = size = ground = ""
     for _ in range(_MOST_BASES):
         if name not in styles:
             break
@@ -110,8 +136,14 @@ def _look(name: str, styles: dict[str, etree._Element]) -> _Look:
                 struck = line != "none"
             if unseen is None and display:
                 unseen = display == "none"
+            colour = colour or text.get(_named("fo:color"), "")
+            size = size or text.get(_named("fo:font-size"), "")
+            ground = ground or text.get(_named("fo:background-color"), "")
+        for whole in styles[name].iterfind("style:paragraph-properties", _NAMES):
+            ground = ground or whole.get(_named("fo:background-color"), "")
         name = styles[name].get(_named("style:parent-style-name"), "")
-    return _Look(height, struck, unseen)
+    is_white = colour.lower() == "#ffffff" and ground in ("", "transparent", "#ffffff")
+    return _Look(height, struck, unseen, is_white or bool(_TINY.fullmatch(size)))
 
 
 def _height(position: str) -> str:
@@ -124,54 +156,61 @@ def _height(position: str) -> str:
 
 
 class _Reader:
-    """Reads what is in a file in order; ``unread``: the rows that are left out."""
+    """Makes HTML of what is in a file, in order; ``hidden``: how many of its texts nobody sees."""
 
     def __init__(self, archive: zipfile.ZipFile, looks: dict[str, _Look]) -> None:
-        self.unread: list[Unread] = []
+        self.hidden = 0
         self._archive = archive
         self._looks = looks
-        self._tables = 0
 
-    def blocks(self, parent: etree._Element, headings: Headings) -> Iterator[Block]:
-        """Yield the paragraphs and rows; text boxes and notes follow what they hang on."""
+    def read(self, parent: etree._Element, into: etree._Element, tag: str = "p") -> None:
+        """Add paragraphs and tables; text boxes and notes follow what they hang on."""
         for child in parent:
             if child.tag in _LEFT_OUT or (child.tag == _SECTION and _is_hidden(child)):
                 continue
             if child.tag == _TABLE:
-                yield from self._table(child, headings)
-                continue
-            if child.tag == _HEADING:
-                headings.add(int(child.get(_named("text:outline-level"), "1")), self.line(child))
-            elif child.tag == _PARAGRAPH:
-                yield Block(self.line(child), headings.section)
+                self._table(child, into)
+            elif child.tag in (_HEADING, _PARAGRAPH):
+                level = min(int(child.get(_named("text:outline-level"), "1")), 6)
+                name = f"h{level}" if child.tag == _HEADING else tag
+                etree.SubElement(into, name).text = self._line(child)
+                for aside in child.iter(_BOX, _BODY):
+                    self.read(aside, into)
             else:
-                yield from self.blocks(child, headings)
-                continue
-            for aside in child.iter(_BOX, _BODY):
-                yield from self.blocks(aside, headings)
+                self.read(child, into, "li" if child.tag == _ITEM else tag)
 
-    def _table(self, table: etree._Element, headings: Headings) -> Iterator[Block]:
-        self._tables += 1
-        number = self._tables
+    def _table(self, table: etree._Element, into: etree._Element) -> None:
         rows = [row for row in _rows(table) if row.get(_VISIBILITY) not in _COLLAPSED]
-        read = table_text([self._cells(row) for row in rows])
-        self.unread += dropped_rows(number, read.dropped)
-        yield from (Block(text, headings.section) for text in read.sentences)
+        made = etree.SubElement(into, "table", role="table")
+        for row in rows:
+            line = etree.SubElement(made, "tr")
+            for cell in self.cells(row):
+                spans = {"colspan": str(cell.columns), "rowspan": str(cell.rows)}
+                etree.SubElement(line, "th" if cell.heading else "td", spans).text = cell.text
         for row in rows:
             for cell in row.iterchildren(_CELL):
                 for inner in cell.iterchildren(_TABLE):
-                    yield from self._table(inner, headings)
+                    self._table(inner, into)
                 for aside in cell.iter(_BOX, _BODY):
                     if next(aside.iterancestors(_CELL)) is cell:
-                        yield from self.blocks(aside, headings)
+                        self.read(aside, into)
 
-    def _cells(self, row: etree._Element) -> list[Cell]:
+    def sheet(self, table: etree._Element) -> Iterator[list[Cell]]:
+        """Yield the rows of a sheet, one for all empty rows that follow each other."""
+        for row in _rows(table):
+            cells = self.cells(row)
+            says = any(cell.text for cell in cells)
+            if row.get(_VISIBILITY) not in _COLLAPSED:
+                repeated = _named("table:number-rows-repeated")
+                yield from [cells] * (min(_count(row, repeated), _MOST_REPEATED) if says else 1)
+
+    def cells(self, row: etree._Element) -> list[Cell]:
         """Return the cells of a row; those that a merged one covers are parts of it."""
         cells: list[Cell] = []
         for cell in row.iterchildren(_CELL):
             texts = [one for one in cell.iter(_PARAGRAPH, _HEADING) if _is_of(one, cell)]
             found = Cell(
-                clean(" ".join(map(self.line, texts))),
+                clean(unmarked(" ".join(map(self._line, texts)))),
                 row.getparent().tag == _HEAD_ROWS,
                 _count(cell, _COLUMNS_SPANNED),
                 _count(cell, _ROWS_SPANNED),
@@ -181,14 +220,16 @@ class _Reader:
             cells.pop()
         return cells
 
-    def line(self, paragraph: etree._Element) -> str:
-        """Return the text of a paragraph without its notes and boxes."""
+    def _line(self, paragraph: etree._Element) -> str:
+        """Return the text of a paragraph without its notes and boxes, with marks of heights."""
         look = self._looks.get(paragraph.get(_STYLE, ""), _Look())
-        if look.unseen or paragraph.find("text:hidden-paragraph", _NAMES) is not None:
+        if paragraph.find("text:hidden-paragraph", _NAMES) is not None or look.unseen:
             return ""
         pieces: list[str] = []
         self._collect(paragraph, pieces, bool(look.struck))
-        return clean(unmarked("".join(pieces)))
+        text = "".join(pieces)
+        self.hidden += bool(look.trick and text.strip())
+        return "" if look.trick else text
 
     def _collect(self, element: etree._Element, pieces: list[str], struck: bool) -> None:
         pieces.append("" if struck else element.text or "")
@@ -203,6 +244,8 @@ class _Reader:
                 inner: list[str] = []
                 self._collect(child, inner, strikes)
                 text = "".join(inner)
+                self.hidden += bool(look.trick and text.strip())
+                text = "" if look.trick else text
                 if text and look.height == "super":
                     text = marked(text)
                 elif text and look.height == "sub":

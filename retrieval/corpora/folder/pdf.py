@@ -13,9 +13,19 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder import ocr
-from retrieval.corpora.folder.document import NAMED, FileText, Unread, Unreadable
+from retrieval.corpora.folder.document import (
+    NAMED,
+    FileText,
+    Headings,
+    Unread,
+    Unreadable,
+    hidden_text,
+    own_date,
+)
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import (
     Rule,
@@ -37,6 +47,8 @@ _TEXT_FIELDS = {
     raw.FPDF_FORMFIELD_LISTBOX,
 }
 _CHECKED_FIELDS = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
+_BOXES = (EMPTY_BOX, TICKED_BOX)
+_DAY = re.compile(r"D:(\d{4})(0[1-9]|1[0-2])([0-2]\d|3[01])")
 _BASE = 0.3  # where the line of a field stands, as a part of its height
 _LARGEST = 11.0  # points of the letters in a field
 _LONGEST_TITLE = 200  # characters
@@ -99,8 +111,8 @@ def _said(document: pdfium.PdfDocument, annotation: raw.FPDF_ANNOTATION) -> tupl
     field = raw.FPDFAnnot_GetFormFieldType(form, annotation)
     if field in _TEXT_FIELDS:
         return name, read(raw.FPDFAnnot_GetFormFieldValue)
-    if field in _CHECKED_FIELDS and raw.FPDFAnnot_IsChecked(form, annotation):
-        return name, "\N{BALLOT BOX WITH X}"
+    if field in _CHECKED_FIELDS:
+        return name, box(bool(raw.FPDFAnnot_IsChecked(form, annotation)))
     return name, ""
 
 
@@ -112,13 +124,14 @@ def _string(get: Callable[..., int]) -> str:
 
 
 def _on_the_line(name: str, field: Segment, found: Sequence[Segment]) -> Segment:
-    """Return a field moved onto the line at its left, or else with its name."""
-    height = field.size
-    labels = [
-        one for one in found if abs(one.base - field.base) < height and one.right <= field.left + 1
-    ]
-    if labels:
-        label = max(labels, key=lambda one: one.right)
+    """Return a field on the line at its left, of a box at either side, or with its name."""
+    line = [one for one in found if abs(one.base - field.base) < field.size]
+    before = [one for one in line if one.right <= field.left + 1]
+    after = [one for one in line if one.left >= field.right - 1 and field.text in _BOXES]
+    if before or after:
+        nearest_before = max(before, key=lambda one: one.right, default=None)
+        label = min(after, key=lambda one: one.left, default=nearest_before)
+        assert label
         return replace(field, base=label.base, size=label.size)
     named = f"{name}: {field.text}" if any(map(str.isalpha, name)) else field.text
     return replace(field, text=named)
@@ -167,13 +180,14 @@ class _Page:
 
     ``rules``: the lines drawn on it, if the main direction is that of the page.
 
-    ``scanned``: OCR has read it.
+    ``scanned``: OCR has read it. ``hidden``: how many of its texts nobody sees.
     """
 
     parts: list[list[Segment]] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     scanned: bool = False
     unread: Unreadable | None = None
+    hidden: int = 0
 
 
 def _document(document: pdfium.PdfDocument) -> FileText:
@@ -191,15 +205,33 @@ def _document(document: pdfium.PdfDocument) -> FileText:
         for page, parts in zip(pages, texts, strict=True)
     ]
     read = running_text(laid_out)
-    blocks = [
-        Block(paragraph, (BY_OCR,) if page.scanned else (), number)
-        for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1)
-        for paragraph in text.paragraphs
-    ]
+    title = _title(document, pages[0].parts)
+    headings = Headings(title)
+    blocks: list[Block] = []
+    for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1):
+        for paragraph, size in text.paragraphs:
+            if size:
+                headings.add(-round(size), paragraph)
+            else:
+                section = (BY_OCR,) if page.scanned else headings.section
+                blocks.append(Block(paragraph, section, number))
     if not blocks:
         raise _nothing_read(pages)
-    unread = [*_unread(pages), *_dropped(read)]
-    return FileText(_title(document, pages[0].parts), blocks, unread=unread)
+    hidden = [
+        one
+        for number, page in enumerate(pages, start=1)
+        for one in hidden_text(f"page {number}", page.hidden)
+    ]
+    unread = [*_unread(pages), *hidden, *_dropped(read)]
+    date = own_date(block.text for block in blocks) or _written_on(document)
+    return FileText(title, blocks, None, unread, date)
+
+
+def _written_on(document: pdfium.PdfDocument) -> str:
+    """Return the day that the metadata of a file give, ISO 8601; "" if they give none."""
+    found = _DAY.match(document.get_metadata_value("ModDate") or "")
+    found = found or _DAY.match(document.get_metadata_value("CreationDate") or "")
+    return "-".join(found.groups()) if found else ""
 
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
@@ -208,7 +240,7 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
     except pdfium.PdfiumError as error:  # the other pages can be read
         return _Page(unread=Unreadable(f"it cannot be read ({_reason(error)}).", _DAMAGED))
     try:
-        printed = letters(page)
+        printed, hidden = letters(page)
         upright = bool(printed) and printed[0][0] == 0
         drawn, thin = rules(page) if upright else ([], [])
         if upright and (lines := [*thin, *marks(page)]):
@@ -216,7 +248,7 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
         main, *others = [segments(group) for _, group in printed] or [[]]
         parts = [part for part in (with_fields(document, page, main), *others) if part]
         if not ocr.is_scanned(page, (one for part in parts for one in part)):
-            return _Page(parts, drawn)
+            return _Page(parts, drawn, hidden=hidden)
         if not ocr.installed():
             return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
         if time.monotonic() > until:

@@ -29,7 +29,7 @@ _LEADERS = re.compile(r"(?<![.…])(?<![.…] )\s*(?:[.…] ?){4,}+\s*+(?=\S+(?:
 _TO_A_PAGE = re.compile(r"(?<!\.)(?<!\. )(?:\. ?){4,}+(\d+)$")
 _CONTENTS = 3  # lines of a table of contents on a page, at least
 _SENTENCE_MARKS = (".", "!", "?")
-_BULLET = re.compile(r"[•▪◦‣●■–*-]\s")  # noqa: RUF001 - the dash of a list is meant
+_BULLET = re.compile(r"[•▪◦‣●■☐☒–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;。！？][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _WORD = re.compile(r"[\u2e80-\u9fff]|[^\W\d_]{2,}")  # Chinese has no spaces
 # "Total 12" says something; "Chapter 12" does not.
@@ -41,6 +41,8 @@ _ENTRY = re.compile(
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
+_LARGER = 1.1  # how much larger than the text a heading is
+_LONGEST_HEADING = 100  # characters
 _WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
 
@@ -52,6 +54,7 @@ _MUCH_SPACE = 3  # the same where the line ends no sentence
 _SAME_SIZE = 0.12
 _NOTE = 0.93  # the size of notes, as a part of that of the page
 
+_ABOVE = 2  # paragraphs above a table that may give its unit
 _APART = 1.3  # how much further down than other lines the next paragraph begins
 _SHORT = 0.6  # a line of less than this part of its column may end in the middle of a sentence
 _BLOCK = 3  # lines that show how wide their part of the page is, if they are no list
@@ -63,11 +66,22 @@ _NOTE_MARK = re.compile(rf"^[{_RAISED}]+ ?(?=[^\W\d_{_RAISED}]{{2}}|A |[\"“‘
 _CUT = re.compile(r"([^\W_]+)-$")
 _HYPHENATED_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _FIRST_WORD = re.compile(r"[^\W_]+")
+_CUT_NUMBER = re.compile(r"\d,-$")
 _RANGE = re.compile(r"\d[–-]$")  # noqa: RUF001 - the dash of a range of numbers
 # What usually keeps the hyphen after it, if the file does not show it.
 _WITH_HYPHEN = re.compile(
     r"well|self|non|ex|half|all|cross|first|second|third|high|low|long|short|full|part|one|two"
     r"|three|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+)
+# Words that no sentence or heading ends with.
+_LEADING = {
+    *("a", "about", "above", "after", "against", "an", "and", "among", "as", "at", "before"),
+    *("below", "between", "but", "by", "during", "for", "from", "if", "in", "into", "its", "near"),
+    *("nearly", "of", "on", "or", "over", "per", "some", "than", "that", "the", "their", "this"),
+    *("to", "under", "until", "upon", "when", "where", "which", "while", "who", "whose", "with"),
+}
+_BEFORE_NUMBER = re.compile(
+    r"\b(?:year|years|page|section|article|January|February|March|April|May|June|July|August|September|October|November|December|[Nn]o\.)$"
 )
 _BETWEEN = frozenset(["and", "or", "to"])  # "pre- and post-war"
 
@@ -156,32 +170,40 @@ class _Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The paragraphs of a page, with the rows of tables as sentences.
+    """The paragraphs of a page, with the rows of tables as sentences; of headings with their size.
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
     as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
     """
 
-    paragraphs: list[str]
+    paragraphs: list[tuple[str, float]]
     dropped: list[str]
 
 
 def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
     """Return the text of each page."""
-    words = _words(item.text for page in pages for item in page if isinstance(item, Line))
+    words = words_in(item.text for page in pages for item in page if isinstance(item, Line))
     usual_size = _usual_size(item for page in pages for item in page if isinstance(item, Line))
     found = [_paragraphs(page, usual_size, words) for page in pages]
     _join(found, words)
     return [
         PageText(
-            [one.text for one in page if _is_read(one)],
-            [one.text for one in page if not _is_read(one) and _may_be_data(one.text)],
+            [
+                (one.text, size)
+                for one in page
+                if (size := _heading_size(one, usual_size)) or _is_read(one)
+            ],
+            [
+                one.text
+                for one in page
+                if not (_is_read(one) or _heading_size(one, usual_size)) and _may_be_data(one.text)
+            ],
         )
         for page in found
     ]
 
 
-def _words(lines: Iterable[str]) -> set[str]:
+def words_in(lines: Iterable[str]) -> set[str]:
     """Return the words within lines, also those with a hyphen."""
     words: set[str] = set()
     for line in lines:
@@ -199,7 +221,8 @@ def _paragraphs(
     for item in items:
         if isinstance(item, Table):
             rows = [row for row in item.rows if _is_row(row)]
-            sentences = row_sentences([*item.heads, *rows])
+            above = [one.text for one in paragraphs[-_ABOVE:]]
+            sentences = row_sentences([*item.heads, *rows], above)
             paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
             alone = ["".join(row) for row in item.rows if not _is_row(row)]
             paragraphs += (_Paragraph(text, None) for text in alone)
@@ -207,7 +230,7 @@ def _paragraphs(
         is_note = item.size < _NOTE * usual_size
         before = _unfinished(paragraphs, item, is_note)
         if before and before.last and _continues(before, item, heights, edges, words):
-            before.text = _with_line(before.text, item.text, words)
+            before.text = with_line(before.text, item.text, words)
             before.last = item
         else:
             before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note)
@@ -316,10 +339,12 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield block
 
 
-def _with_line(before: str, after: str, words: Collection[str]) -> str:
-    """Return a text with its next line; a word that is cut between them is made whole."""
+def with_line(before: str, after: str, words: Collection[str]) -> str:
+    """Return a text with its next line; a word or number that is cut between them is made whole."""
     if _RANGE.search(before) and after[0].isdigit():
         return before + after
+    if _CUT_NUMBER.search(before) and after[:3].isdigit():
+        return before[:-1] + after
     cut, rest = _CUT.search(before), _FIRST_WORD.match(after)
     if not cut or not rest or rest[0] in _BETWEEN:
         return f"{before} {after}"
@@ -336,6 +361,19 @@ def _is_row(row: Sequence[str]) -> bool:
     """Return whether it is more than a number that stands alone, as at the axis of a figure."""
     cells = [cell for cell in row if cell]
     return len(cells) > 1 or any(map(str.isalpha, "".join(cells)))
+
+
+def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
+    """Return the size of a heading, which is larger than the text and no sentence, or else 0."""
+    line = paragraph.last
+    is_heading = (
+        line is not None
+        and line.size >= _LARGER * usual_size
+        and len(paragraph.text) <= _LONGEST_HEADING
+        and not _ENDED.search(paragraph.text)
+        and bool(_WORD.search(paragraph.text))
+    )
+    return line.size if line is not None and is_heading else 0
 
 
 def _is_read(paragraph: _Paragraph) -> bool:
@@ -365,10 +403,10 @@ def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:
     for page in pages:
         text = [one for one in page if one.last and not one.is_note and _says_something(one.text)]
         first = text[0] if text else None
-        if before and first and _is_open(before.text, first.text):
+        if before and first and goes_on(before.text, first.text):
             end = _first_end(first.text)
             if end:
-                before.text = _with_line(before.text, first.text[:end].rstrip(), words)
+                before.text = with_line(before.text, first.text[:end].rstrip(), words)
                 first.text = first.text[end:].lstrip()
                 if not first.text:
                     page.remove(first)
@@ -377,9 +415,22 @@ def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:
             before = text[-1]
 
 
-def _is_open(before: str, after: str) -> bool:
-    """Return whether a sentence continues with a text on the next page."""
-    return not _ENDED.search(before) and (after[:1].islower() or bool(_CUT.search(before)))
+def goes_on(before: str, after: str) -> bool:
+    """Return whether grammar says that a sentence continues in the next line, column or page.
+
+    It does if the next one begins with a small letter, or this one ends with a comma, in a word, or
+    with a word that another must follow: "of", "the year", "about".
+    """
+    if _ENDED.search(before):
+        return False
+    last = before.rsplit(maxsplit=1)[-1:] or [""]
+    return (
+        after[:1].islower()
+        or before.endswith((",", "("))
+        or bool(_CUT.search(before) or _CUT_NUMBER.search(before))
+        or (after[:1].isdigit() and bool(_BEFORE_NUMBER.search(before)))
+        or last[0] in _LEADING
+    )
 
 
 def _first_end(paragraph: str) -> int:

@@ -31,6 +31,10 @@ _IN_NUMBER = re.compile(rf"(?<=\d,){_THIN_SPACE}(?=\d{{3}}(?!\d))")  # 2,700
 _LONGEST_RAISED = 24  # characters
 # Characters that only their font knows, but not one that begins a line alone, as bullets do.
 _IN_WORD = re.compile(rf"(?<=.){PRIVATE}+|{PRIVATE}+(?=[^\W_])|{PRIVATE}{{2,}}")
+_HEBREW_OR_ARABIC = "\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
+_RIGHT_TO_LEFT = re.compile(
+    rf"([{_HEBREW_OR_ARABIC}](?:[{_HEBREW_OR_ARABIC}\s'\"]*[{_HEBREW_OR_ARABIC}])?)"
+)
 _LEAST_SPACED = 8  # letters of a text that show whether it is spaced out
 
 
@@ -62,8 +66,22 @@ def segments(letters: Sequence[Letter]) -> list[Segment]:
                 found[-1] = _joined(before, segment)
             else:
                 found.append(replace(segment, base=line[0].base))
-    shown = (replace(one, text=" ".join(unmarked(one.text).split())) for one in found)
+    shown = (replace(one, text=logical(" ".join(unmarked(one.text).split()))) for one in found)
     return [one for one in shown if one.text]
+
+
+def logical(text: str) -> str:
+    """Return a text in the order of reading, whose letters stand in the order from left to right.
+
+    Words in Hebrew or Arabic letters are read from right to left, and so are their lines; numbers
+    stay as they are.
+    """
+    pieces = _RIGHT_TO_LEFT.split(text)
+    if len(pieces) == 1:
+        return text
+    words = [piece[::-1] if at % 2 else piece for at, piece in enumerate(pieces)]
+    is_line = len("".join(pieces[1::2])) > sum(map(str.isalpha, "".join(pieces[::2])))
+    return "".join(reversed(words) if is_line else words)
 
 
 def rows(found: Iterable[Segment]) -> list[list[Segment]]:

@@ -6,7 +6,6 @@ The numbers of a chart are read as a table: a row for each category.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,58 +13,20 @@ import pptx
 from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.folder.charts import chart_sentences
 from retrieval.corpora.folder.document import FileText, Unread
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.spreadsheet import shown_number
-from retrieval.corpora.folder.tables import Cell, row_sentences, table_text
-from retrieval.corpora.folder.zipped import office_file
+from retrieval.corpora.folder.tables import Cell, table_text
+from retrieval.corpora.folder.zipped import office_file, own_date_of
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
-_FIRST_DAY = date(1899, 12, 30)  # of a spreadsheet
-_MOST = 20_000  # categories of a chart
 _BREAK = qn("a:br")
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _NO_CHART = "a chart without categories is not read."
 _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
-
-
-def chart_tables(chart: Any, title: str) -> Iterator[list[list[Cell]]]:
-    """Yield the tables of a chart, each below its title; one without categories has none."""
-    for plot in chart.plots:
-        series = list(plot.series)
-        names = _categories(plot)[:_MOST]
-        if not names or not series:
-            continue
-        above = [[Cell(title, heading=True)] * (1 + len(series))] if title else []
-        heads = [Cell(clean(one.name), heading=True) for one in series]
-        columns = [_values(one) for one in series]
-        rows = [
-            [Cell(name), *(Cell(column[at] if at < len(column) else "") for column in columns)]
-            for at, name in enumerate(names)
-        ]
-        yield [*above, [Cell("", heading=True), *heads], *rows]
-
-
-def _categories(plot: Any) -> list[str]:
-    """Return the names of the categories, those of several levels with the outer names."""
-    form = " ".join(plot._element.xpath("(.//c:cat)[1]//c:formatCode/text()"))
-    labels = [", ".join(levels) for levels in plot.categories.flattened_labels]
-    return [_day(label) if "yy" in form.lower() else clean(label) for label in labels]
-
-
-def _day(label: str) -> str:
-    try:
-        return (_FIRST_DAY + timedelta(days=float(label))).isoformat()
-    except (ValueError, OverflowError):
-        return clean(label)
-
-
-def _values(series: Any) -> list[str]:
-    form = " ".join(series._element.xpath("./c:val//c:formatCode/text()")[:1])
-    return ["" if value is None else shown_number(value, form) for value in series.values]
 
 
 def read(path: Path) -> FileText:
@@ -87,7 +48,7 @@ def read(path: Path) -> FileText:
     title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
     unread: list[Unread] = []
     blocks = [block for one in slides for block in _blocks(*one, title, unread)]
-    return FileText(title, blocks, unread=unread)
+    return FileText(title, blocks, None, unread, own_date_of(presentation.core_properties))
 
 
 def _title(slide: Any) -> str:
@@ -102,9 +63,9 @@ def _blocks(number: int, slide: Any, title: str, unread: list[Unread]) -> Iterat
             continue
         texts: Iterable[str] = ()
         if getattr(shape, "has_table", False):
-            texts = table_text(list(map(_cells, shape.table.rows))).sentences
+            texts = table_text(list(map(_cells, shape.table.rows)), [heading]).sentences
         elif getattr(shape, "has_chart", False):
-            texts = list(_chart(shape.chart))
+            texts = chart_sentences(shape.chart, heading)
             if not texts:
                 unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
@@ -113,14 +74,6 @@ def _blocks(number: int, slide: Any, title: str, unread: list[Unread]) -> Iterat
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         for paragraph in slide.notes_slide.notes_text_frame.paragraphs:
             yield Block(_line(paragraph), section, number)
-
-
-def _chart(chart: Any) -> Iterator[str]:
-    title = ""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        title = clean(" ".join(_lines(chart.chart_title)))
-    for table in chart_tables(chart, title):
-        yield from row_sentences(table)
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:

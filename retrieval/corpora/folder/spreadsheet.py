@@ -6,112 +6,29 @@ formats say: 12%, $320, 45.6 million, 00123.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
-from decimal import ROUND_HALF_UP, Decimal
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from lxml import etree
 from openpyxl.cell.rich_text import CellRichText
 from openpyxl.utils.cell import range_boundaries
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.delimited import in_tables
-from retrieval.corpora.folder.document import FileText, unread_charts
-from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences
-from retrieval.corpora.folder.zipped import office_file
+from retrieval.corpora.folder.charts import charts_in
+from retrieval.corpora.folder.document import NAMED, FileText, Unread, hidden_text
+from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences, tables_in
+from retrieval.corpora.folder.zipped import office_file, own_date_of
 from retrieval.corpora.passages import Block
 from retrieval.corpora.table_files import opened_workbook, plain_text
 
-_TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
-    r"|\[[^\]]*\]|_.|\*."  # a colour or a condition, a space, a filling
-    r"|(?P<digits>General|[#0?][#0?,.]*)|(?P<other>.)",
-    re.IGNORECASE | re.DOTALL,
-)
-_SHOWN = set("$€£¥%+-() '!&~<>=^{}")  # characters that need no quotes
 _READ = ("{*}row", "{*}c", "{*}col", "{*}mergeCell")
 _YES = ("1", "true")
-_CHART = "xl/charts/chart"  # begins the names of their files
-
-
-class _Section(NamedTuple):
-    """A format of numbers: what stands around the digits, and their own part of it.
-
-    ``digits``: "" if the format shows no number, ``None`` if it is one of fractions, powers or
-    dates, which are not known here. ``percent``: whether it shows hundredths.
-    """
-
-    before: str = ""
-    digits: str | None = ""
-    after: str = ""
-    percent: bool = False
-
-
-def shown_number(value: float, form: str) -> str:
-    """Return a number with the sign, the unit and the zeros that its format gives it.
-
-    Digits that the format rounds away are kept, except in percentages. A number that the format
-    hides is "".
-    """
-    sections = _sections(form) if form else (_Section(digits="General"),)
-    at = 1 if value < 0 and len(sections) > 1 else 2 if value == 0 and len(sections) > 2 else 0
-    before, digits, after, percent = sections[at]
-    number = Decimal(format(value, ".15g"))  # a spreadsheet computes with 15 digits
-    if digits is None:
-        return _plain(number)
-    if not digits:
-        return (before + after).strip()
-    if percent:
-        decimals = len(digits.partition(".")[2])
-        number = (number * 100).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-        number = number.normalize() if digits.endswith("#") else number
-    scale = len(digits) - len(digits.rstrip(","))
-    number /= 1000**scale
-    minus = "-" if number < 0 else ""
-    whole, point, rest = _plain(abs(number), "," in digits[: len(digits) - scale]).partition(".")
-    if digits[0] == "0" and "," not in digits:
-        whole = whole.zfill(digits.partition(".")[0].count("0"))
-    if minus:  # in brackets, or with a sign of the format
-        before, after = before.replace("(", "").replace("-", ""), after.replace(")", "")
-    return f"{minus}{before}{whole}{point}{rest}{after}".strip()
-
-
-def _plain(number: Decimal, grouped: bool = False) -> str:
-    """Return the digits of a number; one that is very small or large has an exponent."""
-    if number and not -10 < number.adjusted() < 20:
-        return f"{number.normalize():e}"
-    return f"{number:,f}" if grouped else f"{number:f}"
-
-
-@lru_cache(maxsize=1000)
-def _sections(form: str) -> tuple[_Section, ...]:
-    """Return the formats of positive numbers, of negative ones and of zero; one may be all."""
-    sections: list[_Section] = [_Section()]
-    for found in _TOKEN.finditer(form):
-        before, digits, after, percent = sections[-1]
-        percent = percent or found["other"] == "%"
-        literal = found["quoted"] or found["escaped"] or found["currency"] or ""
-        other = found["other"] or ""
-        if other == ";":
-            sections.append(_Section())
-        elif found["digits"]:
-            # A second group of digits is that of a fraction or a power.
-            sections[-1] = _Section(
-                before, None if digits or digits is None else found["digits"], "", percent
-            )
-        elif other and other not in _SHOWN:
-            sections[-1] = _Section(before, None, after, percent)
-        elif digits:
-            sections[-1] = _Section(before, digits, after + literal + other, percent)
-        else:
-            sections[-1] = _Section(before + literal + other, digits, after, percent)
-    return tuple(sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +43,12 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
-    """``rows`` and ``columns``: the numbers of the hidden ones, from 1. ``merged``: by the top."""
+    """``rows`` and ``columns``: the numbers of the hidden ones, from 1. ``merged``: by the top.
 
+    ``lacking``: by row how many formulas have no value, because no program has computed them.
+    """
+
+    lacking: Counter[int] = field(default_factory=Counter)
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
     merged: dict[int, list[Merged]] = field(default_factory=dict)
@@ -152,6 +73,8 @@ def sheet_layout(sheet: IO[bytes]) -> SheetLayout:
             case "col" if hidden:
                 last = min(int(element.get("max", "0")), MOST_COLUMNS)
                 found.columns.update(range(int(element.get("min", "1")), last + 1))
+            case "c" if element.find("{*}f") is not None and not element.findtext("{*}v"):
+                found.lacking[int(element.getparent().get("r") or row + 1)] += 1
             case "mergeCell":
                 cells = Merged(*range_boundaries(element.get("ref")))
                 found.merged.setdefault(cells.top, []).append(cells)
@@ -165,7 +88,7 @@ def sheet_layout(sheet: IO[bytes]) -> SheetLayout:
 def shown_rows(rows: Iterator[Sequence[Cell]], layout: SheetLayout) -> Iterator[list[Cell]]:
     """Yield the rows without what is hidden, and with merged cells in each of their places.
 
-    A row that has nothing but cells merged with those above is left out.
+    A row of nothing but cells merged with those above, or formulas without values, is left out.
     """
     reaching: list[tuple[Merged, Cell]] = []
     for number, cells in enumerate(rows, start=1):
@@ -179,8 +102,14 @@ def shown_rows(rows: Iterator[Sequence[Cell]], layout: SheetLayout) -> Iterator[
             right = min(merged.right, MOST_COLUMNS)
             row += (Cell("") for _ in range(right - len(row)))
             row[merged.left - 1 : right] = [cell] * (right - merged.left + 1)
-        if says and number not in layout.rows:
-            yield [cell for at, cell in enumerate(row, start=1) if at not in layout.columns]
+        if number in layout.rows or (reaching and not says) or _lacks_all(row, number, layout):
+            continue
+        yield [cell for at, cell in enumerate(row, start=1) if at not in layout.columns]
+
+
+def _lacks_all(row: Sequence[Cell], number: int, layout: SheetLayout) -> bool:
+    """Return whether a row has formulas whose values the file lacks, and nothing but its name."""
+    return number in layout.lacking and sum(bool(cell.text) for cell in row) < 2
 
 
 def read(path: Path) -> FileText:
@@ -190,29 +119,56 @@ def read(path: Path) -> FileText:
         Unreadable: it is not an .xlsx, is encrypted or damaged, or is too large.
         OSError: the file cannot be read.
     """
+    blocks: list[Block] = []
+    unread: list[Unread] = []
     with office_file(path) as file, closing(opened_workbook(file)) as book:
-        shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-        blocks = [
-            Block(text, (sheet.title,) if len(shown) > 1 else ())
-            for sheet in shown
-            for rows in in_tables(_rows(book, sheet))
-            for text in row_sentences(rows)
-        ]
-        charts = sum(name.startswith(_CHART) for name in book._archive.namelist())
-        return FileText(clean(book.properties.title or ""), blocks, unread=unread_charts(charts))
+        sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        for sheet in sheets:
+            with book._archive.open(sheet._worksheet_path) as content:
+                layout = sheet_layout(content)
+            sheet.reset_dimensions()  # which some programs declare wrongly
+            hidden: list[str] = []
+            rows = shown_rows(
+                ([_cell(c, hidden) for c in row] for row in sheet.iter_rows()), layout
+            )
+            section = (sheet.title,) if len(sheets) > 1 else ()
+            for table in tables_in(rows):
+                blocks += (
+                    Block(text, section, kind="row") for text in row_sentences(table, [sheet.title])
+                )
+            unread += _lacking(sheet.title, layout) + hidden_text(
+                f"sheet {sheet.title}", len(hidden)
+            )
+        charts, without = charts_in(book._archive)
+        properties = book.properties
+    blocks += (Block(text, kind="row") for text in charts)
+    date = own_date_of(properties)
+    return FileText(clean(properties.title or ""), blocks, None, [*unread, *without], date)
 
 
-def _rows(book: Any, sheet: Any) -> Iterator[list[Cell]]:
-    with book._archive.open(sheet._worksheet_path) as content:
-        layout = sheet_layout(content)
-    sheet.reset_dimensions()  # which some programs declare wrongly
-    return shown_rows((list(map(_cell, row)) for row in sheet.iter_rows()), layout)
+def _lacking(sheet: str, layout: SheetLayout) -> list[Unread]:
+    """Return what is said of the formulas of a sheet whose values the file lacks."""
+    if not layout.lacking:
+        return []
+    count, rows = layout.lacking.total(), ", ".join(map(str, sorted(layout.lacking)[:NAMED]))
+    message = f"{count} formulas without values are not read, in rows {rows}."
+    return [
+        Unread(f"sheet {sheet}", message, "Open it in a spreadsheet program and save it again.")
+    ]
 
 
-def _cell(cell: Any) -> Cell:
-    """Return a cell; a text or a year in bold letters may be a heading, but no other number."""
+def _cell(cell: Any, hidden: list[str]) -> Cell:
+    """Return a cell; a text or a year in bold letters may be a heading, but no other number.
+
+    White text in a cell without a colour goes to ``hidden``.
+    """
     text = _shown(cell)
     if not text:
+        return Cell("")
+    colour = cell.font.color
+    is_white = colour is not None and colour.type == "rgb" and colour.rgb[-6:] == "FFFFFF"
+    if is_white and cell.fill.fill_type is None:
+        hidden.append(text)
         return Cell("")
     may_name = isinstance(cell.value, str | CellRichText) or is_period(text)
     return Cell(text, may_name and bool(cell.font.b))

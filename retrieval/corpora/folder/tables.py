@@ -3,18 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+
+from retrieval.corpora.boxes import with_boxes
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 
 _ENDS = (".", "!", "?", "…")
 _LONGEST = 80  # characters of a heading
 MOST_COLUMNS = 500
 _MOST_HEADS = 3  # rows
+_MOST_AT_ONCE = 400_000  # cells of a table
 _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
 # A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
 _PERIOD = re.compile(
     r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
+)
+_NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
+_FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
+_NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]")
+_AFTER_IN = re.compile(r"(?:\b[Ii]n|,|:)\s([^,:()]{1,40})$")
+# "in thousand euros", "$m", "EUR million", "£'000", "$ thousands", "thousands of pounds"
+_UNIT = re.compile(
+    r"(?:(?:all )?(?:amounts|figures|values|sums) )?(?:are )?(?:in )?"
+    r"(?P<before>US\$|A\$|[$€£¥]|EUR|USD|GBP|CHF)?\s?"
+    r"(?P<factor>thousands?|millions?|billions?|['’]?000s?|(?<=[$€£¥DRPF ])(?:mn?|bn|k))"  # noqa: RUF001
+    r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
+    re.IGNORECASE,
+)
+_FACTORS = {
+    "th": "thousand",
+    "00": "thousand",
+    "k": "thousand",
+    "mi": "million",
+    "m": "million",
+} | {
+    "mn": "million",
+    "bi": "billion",
+    "bn": "billion",
+}
+_CURRENCIES = {
+    "$": "dollars",
+    "us$": "US dollars",
+    "usd": "US dollars",
+    "a$": "Australian dollars",
+} | {"€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds", "¥": "yen", "chf": "francs"}
+# What says that figures are counted in something else.
+_OTHER_UNIT = re.compile(
+    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number|employees|staff|headcount|workers"
+    r"|people|persons|inhabitants|population|members|passengers|visitors|notes?|years?|date)\b"
+    r"|\((?!.*(?:thousand|million|billion|000))[^()]{1,20}\)$",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
@@ -46,45 +87,166 @@ class TableText:
     dropped: list[int]
 
 
-def table_text(rows: Sequence[Sequence[Cell]]) -> TableText:
+def table_text(rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()) -> TableText:
     """Return the sentences of a table whose merged cells are repeated (``row_sentences``)."""
     grid, dropped = _repeated(rows)
-    return TableText(list(row_sentences(grid)), dropped)
+    return TableText(list(row_sentences(grid, said)), dropped)
 
 
-def row_sentences(rows: Sequence[Sequence[Cell | str]]) -> Iterator[str]:
+def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence for each row; a cell that is in several places is the same object there.
 
     Names of the columns are in the first rows, if all their cells are marked as headings, or else
     in the first row if each of its cells looks like a name, and there are rows below it. In columns
     of figures they may be in the rows below that, if cells of the upper one stand over several
     columns, or the lower one does not name its row. A row that is one cell over all columns is a
-    sentence, and a heading of the rows below it if they have one. Rows above the names that have
-    only a first cell, such as the title of a sheet, are sentences.
+    sentence, and a heading of the rows below it if they have one; so is one with a first cell alone
+    if a section can begin there. Rows above the names that have only a first cell, such as the
+    title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
+    stands above the table, is written behind each figure that has none: "in thousand euros".
     """
     cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
     grid = [row for row in cells if any(cell.text for cell in row)]
     titles = len(list(takewhile(_has_one_cell, grid)))
+    above: list[str] = []
     if titles and _heads(grid[titles:]):
-        yield from (_ended(row[0].text) for row in grid[:titles])
+        for row in grid[:titles]:
+            above += [row[0].text] if _is_name_of_rows(row[0].text) else []
+            yield from () if _is_name_of_rows(row[0].text) else [_ended(row[0].text)]
         grid = grid[titles:]
     heads = _heads(grid)
-    names = [_joined(column) for column in _columns([r for r in grid[:heads] if not _alone(r)])]
-    last = max((at for at, row in enumerate(grid) if not _alone(row)), default=0)
+    naming = [row for row in grid[:heads] if not _alone(row)]
+    names = [_joined(column) for column in _columns(naming)]
+    yield from _of_rows(grid, heads, names, above, unit_in([*said, *map(_only, cells), *names[:1]]))
+
+
+def _of_rows(
+    grid: list[list[Cell]], heads: int, names: list[str], above: list[str], unit: str
+) -> Iterator[str]:
+    last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
+    heading = [[cell.text for cell in row] for row in grid[:heads]]
+    sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
     for at, row in enumerate(grid):
-        alone = _alone(row)
-        if alone and at < last and len(alone) <= _LONGEST and not alone.endswith(_ENDS):
-            groups = [*groups, alone] if at and _alone(grid[at - 1]) else [alone]
-        elif alone:
+        alone = _only(row)
+        over_all = bool(_alone(row))
+        begins = over_all or sections or row[0].heading or alone.endswith(":")
+        if alone and at < last and begins and _is_name_of_rows(alone):
+            nested = over_all and at and _alone(grid[at - 1])
+            groups = [*groups, alone.rstrip(":")] if nested else [alone.rstrip(":")]
+        elif alone and (over_all or (at >= last and not _is_name_of_rows(alone))):
             yield _ended(alone)
-        elif at >= heads:
-            yield _ended(", ".join([*groups, *_named(names, row)]).replace(":, ", ": "))
+        elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
+            row, empty = _with_ticks(row, names)
+            values = _named(names, row, unit)
+            yield _ended(", ".join([*above, *groups, *values]).replace(":, ", ": "))
+            yield from (f"{EMPTY_BOX} {', '.join([*above, *groups, *one])}." for one in empty)
 
 
-def naming_rows(rows: list[list[Cell]]) -> list[list[Cell]]:
-    """Return the first rows of a table that name its columns; none of them is empty."""
-    return rows[: _heads(rows)]
+def _only(row: list[Cell]) -> str:
+    """Return the text of a row that has one cell, over all columns or the first; "" for others."""
+    return row[0].text if _has_one_cell(row) else _alone(row)
+
+
+def _is_name_of_rows(text: str) -> bool:
+    """Return whether a row of one cell is a heading, and no sentence or note."""
+    return len(text) <= _LONGEST and not text.endswith(_ENDS) and not _NOTE.match(text)
+
+
+def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
+    """Return a row without its empty boxes, and what each of these would say if it were ticked.
+
+    An empty box beside a ticked one says nothing of its own: yes ☒, no ☐.
+    """
+    signs = {at: with_boxes(cell.text) for at, cell in enumerate(row)}
+    empty = [at for at, sign in signs.items() if sign == EMPTY_BOX]
+    kept = [cell for at, cell in enumerate(row) if at not in empty]
+    if not empty or not kept or not kept[0].text:
+        return row, []
+    shown = [Cell("") if at in empty else cell for at, cell in enumerate(row)]
+    if TICKED_BOX in signs.values():
+        return shown, []
+    return shown, [[kept[0].text, names[at]] for at in empty if at < len(names) and names[at]]
+
+
+def unit_in(texts: Iterable[str]) -> str:
+    """Return the unit with a factor that one of some texts gives figures: "thousand euros".
+
+    "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
+    """
+    for text in texts:
+        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text)):
+            if unit := _UNIT.fullmatch(found.strip(" .")):
+                factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
+                money = (unit["before"] or unit["after"] or "").strip().lower()
+                return f"{factor} {_CURRENCIES.get(money, money)}".strip()
+    return ""
+
+
+def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
+    """Yield the tables of a sheet, of a limited size: stacked, or beside each other.
+
+    An empty row ends a table if new names of columns follow it, or else is left out; a part of a
+    table that does not name its columns is yielded below the names of the part before. What stands
+    alone between two empty rows belongs to what follows.
+    """
+    names: list[list[Cell]] = []
+    titles: list[list[Cell]] = []
+    for stretch in _stretches(rows):
+        if all(sum(bool(cell.text) for cell in row) == bool(row[0].text) for row in stretch):
+            titles += stretch
+            continue
+        for table in _beside_each_other([*titles, *stretch]):
+            alone = list(takewhile(_only, table))
+            own = table[len(alone) : len(alone) + _heads(table[len(alone) :])]
+            if own and _may_follow(own, names, table[len(alone) + len(own) :]):
+                names = [*alone, *own]
+                yield table
+            else:
+                yield [*names, *table]
+        titles = []
+    if titles:
+        yield titles
+
+
+def _stretches(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
+    """Yield the rows between two empty ones, or fewer if they are very many."""
+    held: list[list[Cell]] = []
+    cells = 0
+    for row in rows:
+        says = any(cell.text for cell in row)
+        if held and (not says or cells > _MOST_AT_ONCE):
+            yield held
+            held, cells = [], 0
+        if says:
+            held.append(row)
+            cells += len(row)
+    if held:
+        yield held
+
+
+def _may_follow(own: list[list[Cell]], names: list[list[Cell]], below: list[list[Cell]]) -> bool:
+    """Return whether rows that look like names are those of a new table, not values of one.
+
+    Words above words are names only if nothing else is, or the file marks them.
+    """
+    figures = any(_FIGURE.match(cell.text) for row in below for cell in row)
+    return not names or figures or any(cell.heading for cell in own[0])
+
+
+def _beside_each_other(rows: list[list[Cell]]) -> list[list[list[Cell]]]:
+    """Return tables that an empty column parts, if each names its columns, or else all rows.
+
+    Each row has as many cells as the widest; those at the end that are empty in all are left out.
+    """
+    width = max(max(at for at, cell in enumerate(row, 1) if cell.text) for row in rows)
+    whole = [[*row[:width], *(Cell("") for _ in range(width - len(row)))] for row in rows]
+    filled = [any(row[at].text for row in whole) for at in range(width)]
+    begins = [at for at in range(width) if filled[at] and not (at and filled[at - 1])]
+    parts = [[row[a:b] for row in whole] for a, b in pairwise([*begins, width])]
+    parts = [[row for row in part if any(cell.text for cell in row)] for part in parts]
+    named = [_heads(part[len(list(takewhile(_only, part))) :]) for part in parts]
+    return parts if len(parts) > 1 and all(named) else [whole]
 
 
 def _repeated(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], list[int]]:
@@ -204,13 +366,26 @@ def _joined(cells: list[Cell]) -> str:
     return " ".join(dict.fromkeys(cell.text.rstrip(":") for cell in cells if cell.text))
 
 
-def _named(names: list[str], row: list[Cell]) -> list[str]:
+def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
     if not any(names) and len(row) == 2 and _names_its_row(row[0]) and row[1].text:
         pairs = {(row[0].text.rstrip(":"), row[1]): None}  # "Mayor | Ann Lee"
-    return [f"{name}: {cell.text}" if name else cell.text for name, cell in pairs if cell.text]
+    of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
+    said = []
+    for name, cell in pairs:
+        of_cell = unit_in([name]) or ("" if _OTHER_UNIT.search(name) else of_row)
+        value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
+        said += [f"{name}: {value}" if name and value else value]
+    return list(filter(None, said))
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """Return a figure with its unit, and one in brackets with a minus: "(1,200)"."""
+    if (found := _NEGATIVE.fullmatch(text)) and (unit or len(found[1]) > 2):
+        text = f"-{found[1]}"
+    return f"{text} {unit}" if unit and _FIGURE.fullmatch(text) else text
 
 
 def _alone(row: list[Cell]) -> str:

@@ -1,10 +1,17 @@
-"""Reads HTML: the main text without menus and notices, in the sections of its headings."""
+"""Reads HTML: the main text without menus and notices, in the sections of its headings.
+
+trafilatura finds where the main text is. What stands beside that text, in the same part of the
+page, is main text too: items, rows and short lines, which it often leaves out.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
 
 import trafilatura
@@ -13,128 +20,144 @@ from trafilatura.settings import use_config
 
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
-from retrieval.corpora.folder.document import (
-    FileText,
-    Headings,
-    Unread,
-    Unreadable,
-    dropped_rows,
-)
-from retrieval.corpora.folder.shown import HEADINGS, ShownTable, leave_what_is_shown, words
+from retrieval.corpora.folder.document import FileText, Headings, Unreadable
+from retrieval.corpora.folder.tree import Piece, shown, words
 from retrieval.corpora.passages import Block, without_edit
 
-# What trafilatura makes of elements.
-_CODE, _BOXES, _WITHIN_A_LINE = "code", ("div", "quote"), ("hi", "ref", "graphic", "del")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _LITTLE = 1000  # characters of a main text that may be only a part of it
-_SHOWN = 80  # characters of a row that a message shows
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
+_ASIDE = {"nav", "footer", "aside", "header"}
+_ROLES = {"navigation", "banner", "contentinfo", "search", "complementary", "dialog"}
+# Parts of a text; the part of the page that they stand in is around them.
+_OF_TEXT = {
+    "li",
+    "ul",
+    "ol",
+    "dl",
+    "dd",
+    "dt",
+    "table",
+    "tbody",
+    "thead",
+    "tr",
+    "td",
+    "th",
+    "p",
+} | {
+    *("figure", "figcaption", "blockquote", "details", "summary", "center", "pre", "span", "label"),
+    *("fieldset", "legend", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
+}
+_MOST_LINKED = 0.5  # part of a text in links, from which on it is a menu's
+_KNOWN = 30  # letters of a text that is known although trafilatura has joined it to others
 
 
 def read(path: Path) -> FileText:
-    """Return the document.
+    """Return the document; an ``.mhtml`` file is a mail that holds a page.
 
     Raises:
         Unreadable: it is not HTML, or has no main text.
         OSError: the file cannot be read.
     """
     content = path.read_bytes()
+    if path.suffix.lower() in (".mhtml", ".mht"):
+        content = _page_of(message_from_bytes(content, policy=policy.default))
     declared = encoding_of_page(content)
     if content.startswith((b"%PDF-", b"PK\x03\x04")) or (not declared and is_binary(content)):
         raise Unreadable(
             "the file is not HTML; it contains binary data.", "Give it the suffix of its format."
         )
-    tree = trafilatura.load_html(_without_declaration(decoded(content, declared)))
+    tree = trafilatura.load_html(_DECLARATION.sub("", decoded(content, declared)))
     if tree is None:
         raise Unreadable("the file is not HTML.", "If it is a text, give it the suffix .txt.")
-    tables = leave_what_is_shown(tree)
-    title, url, anchors = _title(tree), _canonical(tree), _Anchors(tree)
-    body = _main_text(tree)
-    blocks = list(_blocks(body, title, anchors)) if body is not None else []
+    title, url = _title(tree), _canonical(tree)
+    found = shown(tree)
+    blocks = list(_blocks(_main(tree, found.pieces), title))
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
-    return FileText(title, blocks, url, unread=list(_unread(tables, blocks)))
+    return FileText(title, blocks, url, unread=found.unread)
 
 
-def _without_declaration(page: str) -> str:
-    """Return a page without what lxml refuses in a text: the encoding that it had as bytes."""
-    return _DECLARATION.sub("", page)
+def _page_of(message: EmailMessage) -> bytes:
+    page = message.get_body(("html",))
+    if page is None:
+        raise Unreadable("the file holds no web page.", _SAVE_AS)
+    content = bytes(page.get_payload(decode=True) or b"")
+    return decoded(content, page.get_content_charset()).encode()
 
 
-def _unread(tables: list[ShownTable], blocks: list[Block]) -> Iterator[Unread]:
-    """Yield what is said of rows that are too wide, or are not in the main text as others are."""
-    read = {block.text for block in blocks}
-    for table in tables:
-        yield from dropped_rows(table.number, table.dropped)
-        lost = [row for row in table.sentences if row not in read]
-        if lost and (table.expected or len(lost) < len(table.sentences)):
-            begin = lost[0] if len(lost[0]) <= _SHOWN else f"{lost[0][:_SHOWN]}…"
-            message = (
-                f"not read: {len(lost)} of its rows, which do not seem to be part of the main text;"
-                f' the first is "{begin}".'
-            )
-            yield Unread(f"table {table.number}", message, _SAVE_AS)
+def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield the pieces that trafilatura finds, and those beside them that are no menu's."""
+    lines, whole = _main_text(tree)
+    known = [_letters(piece.text) for piece in pieces]
+    found = [text in lines or (len(text) >= _KNOWN and text in whole) for text in known]
+    parts = {
+        part
+        for piece, is_main in zip(pieces, found, strict=True)
+        if is_main
+        for part in [_part(piece)]
+    }
+    around = Counter(part.getparent() for part in parts)
+    parts |= {part for part, count in around.items() if part is not None and count > 1}
+    for piece, is_main in zip(pieces, found, strict=True):
+        part = _part(piece)
+        beside = part in parts or part.getparent() in parts
+        if is_main or (beside and piece.linked <= _MOST_LINKED and not _is_aside(piece.element)):
+            yield piece
 
 
-def _main_text(tree: html.HtmlElement) -> html.HtmlElement | None:
-    """Return the body that trafilatura finds.
+def _part(piece: Piece) -> html.HtmlElement:
+    """Return the part of the page that a piece stands in."""
+    part = piece.element
+    while part.tag in _OF_TEXT and part.getparent() is not None:
+        part = part.getparent()
+    return part
 
-    It asks its slower fallbacks only if there is little text: they may find more of it.
+
+def _is_aside(element: html.HtmlElement) -> bool:
+    around = (element, *element.iterancestors())
+    return any(one.tag in _ASIDE or one.get("role") in _ROLES for one in around)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _main_text(tree: html.HtmlElement) -> tuple[set[str], str]:
+    """Return the letters of the main text, line by line and as a whole.
+
+    trafilatura is asked for its slower fallbacks only if there is little text: they may find more.
     """
     config = use_config()
     # By default it returns a page of less than 250 characters whole, with its menus.
     for option in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
         config.set("DEFAULT", option, "0")
-    longest, most = None, 0
+    longest: Iterable[str] = ()
+    most = 0
     for fast in (True, False):
         found = trafilatura.bare_extraction(
-            tree, fast=fast, include_comments=False, with_metadata=False, config=config
+            deepcopy(tree), fast=fast, include_comments=False, with_metadata=False, config=config
         )
         body = getattr(found, "body", None)
+        texts = [] if body is None else [words(one) for one in body.iter() if one is not body]
         length = 0 if body is None else len("".join(body.itertext()).strip())
         if length > most:
-            longest, most = body, length
+            longest, most = [*texts, words(body)], length
         if most >= _LITTLE:
             break
-    return longest
+    *lines, whole = map(_letters, longest or [""])
+    return set(lines), whole
 
 
-def _blocks(body: html.HtmlElement, title: str, anchors: _Anchors) -> Iterator[Block]:
+def _blocks(pieces: Iterable[Piece], title: str) -> Iterator[Block]:
     headings = Headings(title)
     anchor: str | None = None
-    for element in _outermost(body):
-        if element.tag == "head":
-            heading = words(element)
-            headings.add(int(element.get("rend", "h2")[1:]), heading)
-            anchor = anchors.next(without_edit(heading))
-            continue
-        if text := words(element):
-            yield Block(text, headings.section, None, anchor)
-
-
-def _outermost(body: html.HtmlElement) -> Iterator[html.HtmlElement]:
-    """Yield the headings, paragraphs, items and rows in order; code is left out.
-
-    Text that stands between them is a paragraph, too.
-    """
-    loose = html.Element("p")
-    loose.text = body.text
-    for child in list(body):
-        if child.tag in _WITHIN_A_LINE:
-            loose.append(child)
-            continue
-        yield loose
-        loose = html.Element("p")
-        loose.text = child.tail
-        if child.tag == "list":
-            yield from child.iter("item")
-        elif child.tag in _BOXES and any(inner.tag not in _WITHIN_A_LINE for inner in child):
-            yield from _outermost(child)
-        elif child.tag == "table":  # a menu, or one that the page does not close
-            yield from child.iter("row")
-        elif child.tag != _CODE:
-            yield child
-    yield loose
+    for piece in pieces:
+        if piece.level:
+            headings.add(piece.level, piece.text)
+            anchor = _id_of(piece.element)
+        else:
+            yield Block(piece.text, headings.section, None, anchor, piece.kind)
 
 
 def _title(tree: html.HtmlElement) -> str:
@@ -150,20 +173,6 @@ def _title(tree: html.HtmlElement) -> str:
 def _canonical(tree: html.HtmlElement) -> str | None:
     links = tree.xpath("//link[@rel='canonical']/@href")
     return web_address(links[0].strip()) if links else None
-
-
-class _Anchors:
-    """The ids of headings; trafilatura does not keep them."""
-
-    def __init__(self, tree: html.HtmlElement) -> None:
-        self._found: dict[str, deque[str | None]] = defaultdict(deque)
-        for heading in tree.iter(*HEADINGS):
-            self._found[without_edit(words(heading))].append(_id_of(heading))
-
-    def next(self, heading: str) -> str | None:
-        """Return the id of the next heading with these words, if it has one."""
-        ids = self._found[heading]
-        return ids.popleft() if ids else None
 
 
 def _id_of(heading: html.HtmlElement) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -11,24 +12,18 @@ from typing import Any
 import docx
 from docx.oxml import parse_xml
 from docx.oxml.ns import qn
+from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import (
-    FileText,
-    Headings,
-    Unread,
-    Unreadable,
-    dropped_rows,
-    unread_charts,
-)
-from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.word_text import Styles, words
-from retrieval.corpora.folder.zipped import office_file
-from retrieval.corpora.passages import Block, ends_sentence
+from retrieval.corpora.folder.charts import charts_in
+from retrieval.corpora.folder.document import FileText, Headings, Unreadable, hidden_text
+from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.folder.word_text import Styles, Words, words
+from retrieval.corpora.folder.zipped import office_file, own_date_of
+from retrieval.corpora.passages import ends_sentence
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
-_CHARTS = ".//a:graphicData[contains(@uri, '/chart')]"
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
 _NOTES = {  # the types of relationships to a file's notes, and the element of a note
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
@@ -51,85 +46,96 @@ def read(path: Path) -> FileText:
             body = document.element.body
             styles = Styles(document)
             notes = _notes(document)
+            with zipfile.ZipFile(file) as archive:
+                charts, without = charts_in(archive)
     except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
         raise Unreadable(
             f"the file is damaged, or is not a .docx ({_first_line(error)}).", _DAMAGED
         ) from error
-    title = _title(document, body, styles)
-    reader = _Reader(styles, notes, title)
-    blocks = list(reader.blocks(body))
-    if not any(block.text for block in blocks):
+    tree = html.Element("div")
+    reader = _Reader(styles, notes)
+    reader.read(body, tree)
+    for text in charts:
+        etree.SubElement(tree, "p").text = text
+    found = shown(tree)
+    title = clean(document.core_properties.title or "")
+    if not title or title.lower() == "word document":  # what python-docx's own template has
+        title = next((piece.text for piece in found.pieces if piece.level), "")
+    blocks = list(found.blocks(Headings(title)))
+    if not blocks:
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    charts = unread_charts(len(body.xpath(_CHARTS)))
-    return FileText(title, blocks, unread=[*reader.unread, *charts])
+    unread = [*found.unread, *hidden_text("hidden text", reader.hidden), *without]
+    return FileText(title, blocks, None, unread, own_date_of(document.core_properties))
 
 
 class _Reader:
-    """Reads what is in a file in order; a heading counts for all that follows it."""
+    """Makes HTML of what is in a file; ``hidden``: how many of its texts nobody sees."""
 
-    def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any], title: str) -> None:
-        self.unread: list[Unread] = []
+    def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any]) -> None:
+        self.hidden = 0
         self._styles = styles
         self._notes = notes
-        self._headings = Headings(title)
-        self._tables = 0
 
-    def blocks(self, parent: Any) -> Iterator[Block]:
-        """Yield the paragraphs and rows; text boxes and notes follow what they hang on."""
+    def read(self, parent: Any, into: etree._Element) -> None:
+        """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
         for element in _elements(parent, _P, _TABLE):
             if element.tag == _TABLE:
-                yield from self._table(element)
+                self._table(element, into)
                 continue
             found = words(element, self._styles)
+            self.hidden += found.hidden
             level = self._styles.level(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
-            if level and not is_text:
-                self._headings.add(level, found.text)
-            else:
-                yield Block(found.text, self._headings.section)
-            yield from self._hanging(found.boxes, found.notes)
+            tag = "li" if self._styles.is_item(element) else "p"
+            tag = f"h{min(level, 6)}" if level and not is_text else tag
+            etree.SubElement(into, tag).text = _written(found.text)
+            self._hanging(found.boxes, found.notes, into)
 
-    def _hanging(self, boxes: list[Any], references: list[Any]) -> Iterator[Block]:
+    def _hanging(self, boxes: list[Any], references: list[Any], into: etree._Element) -> None:
         for box in boxes:
-            yield from self.blocks(box)
+            self.read(box, into)
         for reference in references:
             note = self._notes.pop(_note_id(reference), None)  # once, if several places refer to it
             if note is not None:
-                yield from self.blocks(note)
+                self.read(note, into)
 
-    def _table(self, table: Any) -> Iterator[Block]:
+    def _table(self, table: Any, into: etree._Element) -> None:
         rows = [row for row in _elements(table, _ROW) if not row.xpath(_HIDDEN_ROW)]
         if all(len(list(_elements(row, _CELL))) < 2 for row in rows):  # a frame around paragraphs
             for row in rows:
                 for cell in _elements(row, _CELL):
-                    yield from self.blocks(cell)
+                    self.read(cell, into)
             return
-        self._tables += 1
-        number = self._tables
-        boxes: list[Any] = []
-        references: list[Any] = []
+        made = etree.SubElement(into, "table", role="table")
+        hanging: list[Words] = []
+        inner: list[Any] = []
+        for row, cells in zip(rows, _cells(rows), strict=True):
+            line = etree.SubElement(made, "tr")
+            heading = bool(row.xpath("./w:trPr/w:tblHeader"))
+            for cell, spans in cells:
+                found = (
+                    [] if cell is None else [words(p, self._styles) for p in _elements(cell, _P)]
+                )
+                is_head = heading or (cell is not None and _is_bold(cell))
+                place = etree.SubElement(line, "th" if is_head else "td", spans)
+                if cell is not None and not cell.xpath("./w:tcPr/w:cellDel"):
+                    place.text = _written(" ".join(each.text for each in found))
+                self.hidden += sum(each.hidden for each in found)
+                hanging += found
+                inner += [] if cell is None else _elements(cell, _TABLE)
+        for each in hanging:
+            self._hanging(each.boxes, [], into)
+        for one in inner:
+            self._table(one, into)
+        for each in hanging:
+            self._hanging([], each.notes, into)
 
-        def text(cell: Any) -> str:
-            found = [words(each, self._styles) for each in _elements(cell, _P)]
-            for each in found:
-                boxes.extend(each.boxes)
-                references.extend(each.notes)
-            boxes.extend([cell] if next(_elements(cell, _TABLE), None) is not None else [])
-            return "" if cell.xpath("./w:tcPr/w:cellDel") else " ".join(each.text for each in found)
 
-        read = table_text(_cells(rows, text))
-        self.unread += dropped_rows(number, read.dropped)
-        for sentence in read.sentences:
-            yield Block(sentence, self._headings.section)
-        for box in boxes:
-            if box.tag == _CELL:
-                for inner in _elements(box, _TABLE):
-                    yield from self._table(inner)
-            else:
-                yield from self.blocks(box)
-        yield from self._hanging([], references)
+def _written(text: str) -> str:
+    """Return a text without the characters that XML cannot have."""
+    return "".join(c for c in text if c >= " " or c.isspace())
 
 
 def _elements(parent: Any, *tags: str) -> Iterator[Any]:
@@ -141,23 +147,25 @@ def _elements(parent: Any, *tags: str) -> Iterator[Any]:
             yield from _elements(child, *tags)
 
 
-def _cells(rows: list[Any], text: Callable[[Any], str]) -> list[list[Cell]]:
-    """Return the cells of each row; one that is merged downwards is in the first of its rows."""
+def _cells(rows: list[Any]) -> list[list[tuple[Any, dict[str, str]]]]:
+    """Return the cells of each row with their spans; ``None`` where a row leaves places free.
+
+    One that is merged downwards is in the first of its rows.
+    """
     placed = [list(_placed(row)) for row in rows]
     continued = [
         {column for column, cell in row if cell is not None and _continues(cell)} for row in placed
     ]
-    found: list[list[Cell]] = []
-    for at, (row, cells) in enumerate(zip(rows, placed, strict=True)):
-        heading = bool(row.xpath("./w:trPr/w:tblHeader"))
+    found: list[list[tuple[Any, dict[str, str]]]] = []
+    for at, cells in enumerate(placed):
         found.append([])
         for column, cell in cells:
             if cell is None:
-                found[-1].append(Cell("", heading, column))
+                found[-1].append((None, {"colspan": str(column)}))
             elif not (at and column in continued[at]):
                 below = list(takewhile(partial(_is_in, column), continued[at + 1 :]))
-                height = 1 + len(below)
-                found[-1].append(Cell(text(cell), heading or _is_bold(cell), _span(cell), height))
+                spans = {"colspan": str(_span(cell)), "rowspan": str(1 + len(below))}
+                found[-1].append((cell, spans))
     return found
 
 
@@ -209,15 +217,6 @@ def _notes(document: Any) -> dict[tuple[str, str], Any]:
 def _note_id(reference: Any) -> tuple[str, str]:
     kind = "footnote" if reference.tag == qn("w:footnoteReference") else "endnote"
     return kind, reference.get(qn("w:id"), "")
-
-
-def _title(document: Any, body: Any, styles: Styles) -> str:
-    """Return the title of the document's properties, or else its first heading."""
-    title = clean(document.core_properties.title or "")
-    if title and title.lower() != "word document":  # what python-docx's own template has
-        return title
-    headings = (words(e, styles).text for e in _elements(body, _P) if styles.level(e))
-    return next((heading for heading in headings if heading), "")
 
 
 def _first_line(error: Exception) -> str:

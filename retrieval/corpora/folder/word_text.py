@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from docx.oxml.ns import qn
+from docx.oxml.ns import nsmap, qn
 
-from retrieval.corpora.cleaning import clean
+from retrieval.corpora.boxes import box
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.superscripts import lowered, marked, unmarked
+from retrieval.corpora.superscripts import lowered, marked
 
 # Of the font's numbers 0x20 to 0x7E and 0xA0 to 0xFE; a space stands for what has none.
 _LOW = (
@@ -28,8 +28,13 @@ _HIGH = (
 _SYMBOLS = {0x20 + at: c for at, c in enumerate(_LOW)} | {
     0xA0 + at: c for at, c in enumerate(_HIGH)
 }
-# Stands for a character of another such font, so that the reader knows of it.
-UNKNOWN = "\N{WHITE SQUARE}"
+# Of fonts of signs only those are known that forms are made of.
+_SIGNS = {
+    "wingdings": {0x6F: "☐", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
+    "wingdings 2": {0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"},
+}
+# Stands for another character of such a font, so that the reader knows of it.
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _TYPED = re.compile("[\uf020-\uf0ff]")
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _MOST_BASES = 10  # styles that a style is based on, one on the other
@@ -37,6 +42,7 @@ _OFF = {"0", "false", "off"}
 _PROPERTIES, _VALUE = qn("w:rPr"), qn("w:val")
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
+_PLACEHOLDER = "w:sdtPr/w:showingPlcHdr"
 _LEFT_OUT = {qn(f"w:{name}") for name in ("del", "moveFrom", "rt", "pPr", "rPr", "tbl")} | {
     f"{_COMPATIBILITY}Fallback"
 }
@@ -45,6 +51,7 @@ _FIELD, _FIELD_PART = qn("w:fldChar"), qn("w:fldCharType")
 _SPACES = {qn(f"w:{name}") for name in ("tab", "br", "cr", "ptab")}
 _NOTES = {qn("w:footnoteReference"), qn("w:endnoteReference")}
 _MATH = {qn("m:oMath"), qn("m:oMathPara")}
+_SDT = qn("w:sdt")
 _BOX, _OBJECT = qn("w:txbxContent"), qn("w:object")
 _FORMULA = "[formula]"  # stands where one stood that has no text
 
@@ -53,6 +60,8 @@ def symbol(font: str, code: int) -> str:
     """Return a character by its number in a font, as in ``w:sym``."""
     if font.lower() == "symbol":
         return _SYMBOLS.get(code & 0xFF, " ")
+    if (known := _SIGNS.get(font.lower(), {}).get(code & 0xFF)) is not None:
+        return known
     if code < 0x20 or 0xD800 <= code < 0xF900:  # a number of the font's own
         return UNKNOWN
     return chr(code)
@@ -68,16 +77,20 @@ class Look:
     """How a run looks.
 
     ``shown``: whether it is neither hidden nor struck out. ``moved_up``: whether it is set higher,
-    but not as an exponent.
+    but not as an exponent. ``seen``: whether its letters have a size, and are not white on white.
     """
 
     shown: bool
     raised: bool
     lowered: bool = False
     moved_up: bool = False
+    seen: bool = True
 
 
 _PLAIN = Look(shown=True, raised=False)
+_TINY = 3  # half points
+_COLOURED = ".//w:highlight | .//w:shd[not(@w:fill='auto' or @w:fill='FFFFFF' or @w:val='nil')]"
+_STYLED = "ancestor::w:txbxContent | ancestor::w:tbl/w:tblPr/w:tblStyle[@w:val!='TableGrid']"
 _RAISED = 4  # half points above the line from which on text is set above it
 
 
@@ -93,6 +106,13 @@ class Styles:
     def level(self, paragraph: Any) -> int:
         """Return the level of a paragraph that is a heading, from 1, which is the title's; or 0."""
         return self._levels.get(paragraph.style or "", 0)
+
+    def is_item(self, paragraph: Any) -> bool:
+        """Return whether a paragraph is an item of a list."""
+        named = self._elements.get(paragraph.style or "")
+        name = None if named is None else named.find(qn("w:name"))
+        numbered = paragraph.find("w:pPr/w:numPr", nsmap) is not None
+        return numbered or (name is not None and name.get(_VALUE, "").lower().startswith("list"))
 
     def look(self, run: Any, paragraph: Any) -> Look:
         """Return how a run of a paragraph looks."""
@@ -111,7 +131,23 @@ class Styles:
             raised=align == "superscript",
             lowered=align == "subscript" or half_points <= -_RAISED,
             moved_up=half_points >= _RAISED,
+            seen=not self._is_unseen(properties, paragraph),
         )
+
+    def _is_unseen(self, properties: list[Any], paragraph: Any) -> bool:
+        """Return whether a run is tiny, or white where nothing has a colour around it.
+
+        Tables and shapes may have colours by their styles.
+        """
+        size = _value(properties, "sz")
+        if size.isdecimal() and 0 < int(size) <= _TINY:
+            return True
+        if _value(properties, "color").upper() != "FFFFFF":
+            return False
+        around = [*properties, *self._bases(paragraph.style or ""), paragraph]
+        around += paragraph.xpath("ancestor::w:tc/w:tcPr")
+        coloured = any(each.xpath(_COLOURED) for each in around)
+        return not coloured and not paragraph.xpath(_STYLED)
 
     def _properties(self, style_id: str) -> list[Any]:
         """Return what a style and those that it is based on say of the look."""
@@ -154,17 +190,19 @@ class Words:
     """What a paragraph says.
 
     Attributes:
-        text: with white space folded.
+        text: as it is, with the marks of ``superscripts``.
         boxes: the text boxes that hang on it.
         notes: the references to its footnotes and endnotes.
         fields: of those that are open while it is read, whether their result has begun: the
             instructions before it may contain text of other fields.
+        hidden: how many runs have letters that nobody sees.
     """
 
     text: str = ""
     boxes: list[Any] = field(default_factory=list)
     notes: list[Any] = field(default_factory=list)
     fields: list[bool] = field(default_factory=list)
+    hidden: int = 0
 
 
 def words(paragraph: Any, styles: Styles) -> Words:
@@ -172,7 +210,7 @@ def words(paragraph: Any, styles: Styles) -> Words:
     found = Words()
     pieces: list[str] = []
     _read(paragraph, paragraph, styles, found, pieces)
-    found.text = clean(unmarked("".join(pieces)))
+    found.text = "".join(pieces)
     return found
 
 
@@ -181,7 +219,8 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
         tag = child.tag
         if tag == _RUN:
             look = styles.look(child, paragraph)
-            if look.shown:
+            found.hidden += look.shown and not look.seen and bool("".join(child.itertext()).strip())
+            if look.shown and look.seen:
                 inner: list[str] = []
                 _read(child, paragraph, styles, found, inner)
                 shown = "".join(inner)
@@ -194,6 +233,7 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
                     )
         elif tag == _FIELD:
             _follow(child.get(_FIELD_PART), found.fields)
+            pieces.append(_filled_in(child))
         elif tag == _TEXT:
             text = (child.text or "") if all(found.fields) else ""
             pieces.append(text if text.isascii() else typed_symbols(_font(parent), text))
@@ -212,7 +252,9 @@ def _read(parent: Any, paragraph: Any, styles: Styles, found: Words, pieces: lis
             pieces.append(_FORMULA)
         elif tag == _BOX:
             found.boxes.append(child)
-        elif tag not in _LEFT_OUT:
+        elif tag not in _LEFT_OUT and not (
+            tag == _SDT and child.find(_PLACEHOLDER, nsmap) is not None
+        ):
             _read(child, paragraph, styles, found, pieces)
 
 
@@ -224,6 +266,20 @@ def _follow(part: str | None, fields: list[bool]) -> None:
         fields[-1] = True
     elif fields and part == "end":
         fields.pop()
+
+
+def _filled_in(begin: Any) -> str:
+    """Return the box of an old form's field, or what is chosen of its list; "" for other fields."""
+    for ticks in begin.iterfind("w:ffData/w:checkBox", nsmap):
+        said = ticks.find(qn("w:checked"))
+        said = ticks.find(qn("w:default")) if said is None else said
+        return box(said is not None and said.get(_VALUE, "1") not in _OFF)
+    for choices in begin.iterfind("w:ffData/w:ddList", nsmap):
+        entries = [entry.get(_VALUE, "") for entry in choices.iterfind("w:listEntry", nsmap)]
+        chosen = choices.find(qn("w:result"))
+        at = _number("0" if chosen is None else chosen.get(_VALUE))
+        return entries[at] if at < len(entries) else ""
+    return ""
 
 
 def _font(run: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lxml import etree
 
@@ -20,6 +20,7 @@ _OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of files of Office 2003, and of en
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _STRICT_NAME = re.compile(re.escape(_STRICT) + rb"(\w+)/")
 _USUAL_NAME = rb"http://schemas.openxmlformats.org/\1/2006/"
+_TEMPLATES = 2013  # the year of python-docx's own template
 _SAVE_AGAIN = "Open it in the program that made it and save it again, without a password."
 
 
@@ -83,6 +84,15 @@ def _usual(strict: zipfile.ZipFile) -> BytesIO:
                 content = _STRICT_NAME.sub(_USUAL_NAME, content)
             usual.writestr(member.filename, content)
     return file
+
+
+def own_date_of(properties: Any) -> str:
+    """Return the day on which an office file says that it was written last, "" if it does not.
+
+    A day before it was made, or that programs write into a new file, is none.
+    """
+    day = properties.modified or properties.created
+    return day.date().isoformat() if day and day.year > _TEMPLATES else ""
 
 
 def parsed(content: bytes) -> etree._Element:

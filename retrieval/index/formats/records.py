@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import zstandard
 
-from retrieval.corpora.corpus import Page
+from retrieval.corpora.corpus import EMPTY_BOX, Page
 from retrieval.models.encoders import EncodableDocument
 from retrieval.text.sentence_splitter import SentenceSplitter
 from retrieval.types import Document, Sentence, headed
@@ -101,12 +101,16 @@ def _section(record: Record) -> str | None:
 
 
 def _given(page: Page, sentences: tuple[str, ...]) -> Record:
-    """Join sentences that the source has split; their ids are their positions there."""
+    """Join sentences that the source has split; their ids are their positions there.
+
+    What stands behind an empty box is part of the text alone: nobody has said it.
+    """
     bounds, end = [], -1
     for number, sentence in enumerate(sentences):
         if sentence:
             start, end = end + 1, end + 1 + len(sentence)
-            bounds.append((number, start, end))
+            if not sentence.startswith(EMPTY_BOX):
+                bounds.append((number, start, end))
     text = " ".join(sentence for sentence in sentences if sentence)
     # A record has links only where there are some, which is almost nowhere.
     links = {str(number): titles for number, titles in enumerate(page.links) if titles}

@@ -50,8 +50,8 @@ def strict(path: Path) -> None:
             archive.writestr(name, content.replace(b' s="3"><v>11445</v>', day))
 
 
-def odt_of(body: str) -> bytes:
-    """Return an .odt with this body.
+def odt_of(body: str, kind: str = "text") -> bytes:
+    """Return an .odt with this body, or an .ods, of the kind "spreadsheet".
 
     "up" and "down" are styles above and below the line, and "gone" one that is struck. "raised" is
     one of the file's common styles, and "own" is based on it.
@@ -73,7 +73,7 @@ def odt_of(body: str) -> bytes:
     content = (
         f"<office:document-content {_ODT_NAMES}>"
         f"<office:automatic-styles>{styles}</office:automatic-styles>"
-        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
     )
     formula = (
         '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi><mo>=</mo><mn>7</mn></math>'

@@ -27,6 +27,7 @@ from retrieval.corpora.folder import (
     rich_text,
     slides,
     spreadsheet,
+    tables,
     word,
     zipped,
 )
@@ -92,6 +93,33 @@ def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_
         ((), "See below."),
         (("History",), "Found by Ann Lee."),
         (("History",), "Lamp: red, Made: in May."),
+    ]
+
+
+def test_an_ods_is_read_sheet_by_sheet(tmp_path: Path) -> None:
+    row = "<table:table-row>{}</table:table-row>".format
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    head, first = row(cell("Lamp") + cell("Cost ($m)")), row(cell("red") + cell("(12.5)"))
+    empty = '<table:table-row table:number-rows-repeated="9"><table:table-cell/></table:table-row>'
+    sheet = f'<table:table table:name="Costs">{head}{first}{empty}</table:table>'
+    path = tmp_path / "lamps.ods"
+    path.write_bytes(odt_of(sheet, "spreadsheet"))
+    assert texts(open_document.read(path)) == [
+        (("Costs",), "Lamp: red, Cost ($m): -12.5 million dollars.")
+    ]
+
+
+def test_formulas_without_values_and_white_text_of_a_workbook_are_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["Lamp", "Cost"], ["red", 7], ["blue", 8], ["Total", "=B2+B3"], ["", "hidden"]):
+        book.active.append(row)
+    book.active["B5"].font = Font(color="FFFFFFFF")
+    book.save(tmp_path / "lamps.xlsx")
+    document = spreadsheet.read(tmp_path / "lamps.xlsx")
+    assert [text for _, text in texts(document)] == ["Lamp: red, Cost: 7.", "Lamp: blue, Cost: 8."]
+    assert [part.message for part in document.unread] == [
+        "1 formulas without values are not read, in rows 4.",
+        "not read: 1 passage that a reader does not see.",
     ]
 
 
@@ -207,7 +235,7 @@ def test_a_mail_is_read_without_its_signature_and_names_what_is_attached(tmp_pat
         "It burns well, says Ann.",
     ]
     (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
-    assert messages(tmp_path) == [f"{path}, attachment plan.pdf: attachments are not read."]
+    assert messages(tmp_path) == [f"{path}, attachment plan.pdf: the file is not a PDF."]
 
 
 def test_a_mailbox_has_a_section_for_each_mail_and_pages_are_read_as_such(tmp_path: Path) -> None:
@@ -274,26 +302,32 @@ def test_charts_of_slides_are_read_as_tables_or_counted(tmp_path: Path) -> None:
     ]
 
 
-def test_charts_of_workbooks_and_word_files_are_counted(tmp_path: Path) -> None:
+def test_charts_of_workbooks_and_word_files_are_read_as_tables_or_counted(tmp_path: Path) -> None:
     with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as made:
         sheet = made.add_worksheet()
         sheet.write_column(0, 0, ("Lamps", 3, 4))
-        for place in ("C1", "C9"):
-            chart = made.add_chart({"type": "line"})
-            chart.add_series({"values": "=Sheet1!$A$2:$A$3"})
-            sheet.insert_chart(place, chart)
-    written = docx.Document()
-    drawing = etree.fromstring(
-        '<a:graphicData xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
-        ' uri="http://schemas.openxmlformats.org/drawingml/2006/chart"/>'
-    )
-    written.add_paragraph("It is lit.").add_run()._element.append(drawing)
-    written.save(str(tmp_path / "a.docx"))
-    assert [part.where for part in spreadsheet.read(tmp_path / "a.xlsx").unread] == ["2 charts"]
-    (part,) = word.read(tmp_path / "a.docx").unread
+        chart = made.add_chart({"type": "line"})
+        chart.add_series({"values": "=Sheet1!$A$2:$A$3"})
+        sheet.insert_chart("C1", chart)
+    (part,) = spreadsheet.read(tmp_path / "a.xlsx").unread
     assert f"{part.where}: {part.message}" == (
         "1 chart: not read, but for what also stands in texts and tables."
     )
+    office_files.write_charts(tmp_path / "a.pptx")
+    written = docx.Document()
+    written.add_paragraph("It is lit.")
+    written.save(str(tmp_path / "a.docx"))
+    with (
+        zipfile.ZipFile(tmp_path / "a.pptx") as deck,
+        zipfile.ZipFile(tmp_path / "a.docx", "a") as text,
+    ):
+        first = min(name for name in deck.namelist() if name.startswith("ppt/charts/chart"))
+        text.writestr("word/charts/chart1.xml", deck.read(first))
+    assert [text for _, text in texts(word.read(tmp_path / "a.docx"))] == [
+        "It is lit.",
+        "Cost of the lamps, Rowan, 1921: $1,200, 1922: $3.5.",
+        "Cost of the lamps, Elm, 1921: $7.",
+    ]
 
 
 def test_the_rows_of_a_workbook_have_heads_and_numbers_as_they_are_shown(tmp_path: Path) -> None:
@@ -405,14 +439,13 @@ def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(delimited, "_MOST_CELLS", 6)
+    monkeypatch.setattr(tables, "_MOST_AT_ONCE", 6)
     path = tmp_path / "lamps.csv"
     rows = ["Lamps of 1921,", "Lamp,Town", *["red,Rowan"] * 9]
     path.write_text("\n".join(rows), encoding="utf-8")
     assert [text for _, text in texts(delimited.read(path))] == [
-        "Lamps of 1921.",
-        *["Lamp: red, Town: Rowan."] * 9,
-    ]
+        "Lamps of 1921, Lamp: red, Town: Rowan."
+    ] * 9
 
 
 @pytest.mark.parametrize("suffix", [".odt", ".epub", ".pptx", ".xlsx"])

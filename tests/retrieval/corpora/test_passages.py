@@ -11,7 +11,15 @@ import pytest
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import Page, Passage, readable_pages
-from retrieval.corpora.passages import LIMIT, WHOLE, Block, paragraphs, passages, sections
+from retrieval.corpora.passages import (
+    APPENDICES,
+    LIMIT,
+    WHOLE,
+    Block,
+    paragraphs,
+    passages,
+    sections,
+)
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.vital import VitalCorpus
 from tests.support.cases import cases
@@ -151,16 +159,11 @@ def test_a_section_has_passages_of_its_own_with_the_address_of_its_heading() -> 
     ]
 
 
-def test_short_sections_are_joined_and_have_the_headings_that_they_share() -> None:
-    long = " ".join(lamp(n) for n in range(10))
-    pages = read(
-        Block("It is red.", ("Lamps", "Red")),
-        Block("It is blue.", ("Lamps", "Blue")),
-        Block(long, ("Lamps", "Green")),
-    )
+def test_each_section_keeps_its_headings_however_short_it_is() -> None:
+    pages = read(Block("It is red.", ("Lamps", "Red")), Block("Blue", ("Lamps", "Lost")))
     assert [(text_of([page]), page.passage and page.passage.section) for page in pages] == [
-        ("It is red. It is blue.", ("Lamps",)),
-        (long, ("Lamps", "Green")),
+        ("It is red.", ("Lamps", "Red")),
+        ("Blue", ("Lamps", "Lost")),
     ]
 
 
@@ -168,10 +171,10 @@ def test_short_sections_are_joined_and_have_the_headings_that_they_share() -> No
 def test_headings_that_nothing_marks_but_a_line_of_their_own(
     lines: list[str], blocks: list[list[str]]
 ) -> None:
-    assert sections(lines) == [
-        Block(text, (heading,), anchor=heading.replace(" ", "_")) if heading else Block(text)
-        for text, heading in blocks
-    ]
+    found = sections(lines, APPENDICES)
+    assert [[block.text, " > ".join(block.section)] for block in found] == blocks
+    headed = [block for block in found if block.section]
+    assert all(block.anchor == block.section[-1].replace(" ", "_") for block in headed)
 
 
 def test_the_time_is_linear_in_the_length() -> None:

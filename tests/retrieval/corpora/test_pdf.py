@@ -36,6 +36,30 @@ def test_digits_that_only_the_font_knows_are_read_or_seen_to_be_missing(tmp_path
     assert block.text == f"\uf8ff {read}"  # a bullet, which is left out later
 
 
+def test_hebrew_words_are_read_from_right_to_left(tmp_path: Path) -> None:
+    page = drawn((50, 700, 10, "The ship 42 @#~ sank in 1956 with 17 sailors."))
+    known = {"@": 0x05DD, "#": 0x05D5, "~": 0x05DC}
+    (tmp_path / "a.pdf").write_bytes(with_characters(page, known))
+    (block,) = pdf.read(tmp_path / "a.pdf").blocks
+    assert block.text == "The ship 42 \u05dc\u05d5\u05dd sank in 1956 with 17 sailors."
+
+
+def test_larger_lines_are_the_headings_of_what_follows(tmp_path: Path) -> None:
+    text = "The lamp of the harbour of Rowan burned on 212 nights."
+    page = drawn(
+        (50, 760, 20, "Lamps"),
+        (50, 700, 14, "Lost"),
+        (50, 680, 10, text),
+        (50, 640, 14, "Kept"),
+        (50, 620, 10, text.replace("212", "90")),
+    )
+    (tmp_path / "a.pdf").write_bytes(pdf_of([], more=[page]))
+    assert [block.section for block in pdf.read(tmp_path / "a.pdf").blocks] == [
+        ("Lost",),
+        ("Kept",),
+    ]
+
+
 def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
     tmp_path: Path,
 ) -> None:

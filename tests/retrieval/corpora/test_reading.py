@@ -1,0 +1,59 @@
+"""What is read of files of every format, as their readers mean it: a file in, its sentences out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from retrieval.corpora.corpus import Page
+from retrieval.corpora.sources import open_corpus
+from retrieval.index.formats.records import record_of
+from tests.support.cases import cases
+
+pytestmark = pytest.mark.server
+
+
+def sentences(folder: Path) -> list[str]:
+    """Return the sentences of a folder, each below its headings; those of a short text together."""
+    found: list[str] = []
+    for chunk, _ in open_corpus(f"folder:{folder}").chunks():
+        for page in chunk:
+            assert isinstance(page, Page) or "does not see" in page.message
+            if isinstance(page, Page):
+                above = " > ".join(page.passage.section) + " | " if page.passage else ""
+                lines = (page.text,) if page.sentences is None else page.sentences
+                found += (f"{above}{line}".removeprefix(" | ") for line in lines)
+    return found
+
+
+@cases("reading", "name", "text", "read")
+def test_a_file_is_read_as_its_reader_means_it(
+    tmp_path: Path, name: str, text: str, read: list[str]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert " ".join(sentences(tmp_path)) == " ".join(read)
+
+
+def test_what_stands_behind_an_empty_box_is_text_and_no_sentence_of_the_index() -> None:
+    page = Page("a", "Mill", None, "", ("☐ It has a lift.", "It has a gate."))
+    record = record_of(page, ())
+    assert record["text"] == "☐ It has a lift. It has a gate."
+    assert record["sentences"] == [(1, 17, 31)]
+
+
+@pytest.mark.parametrize("name", ["Oste\u0301r.txt", "a  b.txt"])
+def test_a_file_has_an_id_of_its_own_whatever_form_its_name_has(tmp_path: Path, name: str) -> None:
+    for one in (name, "a b.txt"):
+        (tmp_path / one).write_text("It is red.", encoding="utf-8")
+    found = [page for chunk, _ in open_corpus(f"folder:{tmp_path}").chunks() for page in chunk]
+    ids = [page.id for page in found if isinstance(page, Page)]
+    assert sorted(ids) == sorted([normalize("NFC", name), "a b.txt"])
+
+
+def test_a_text_is_of_the_day_that_its_head_says(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Minutes of 3 March 2024\n\nIt is red.", encoding="utf-8")
+    (page,) = (page for chunk, _ in open_corpus(f"folder:{tmp_path}").chunks() for page in chunk)
+    assert isinstance(page, Page)
+    assert page.source == "a.txt, as of 2024-03-03"
