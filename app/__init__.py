@@ -2,8 +2,9 @@
 
 One folder for each subject: ``claims``, ``lists``, ``texts``, ``documents`` and ``comparisons``
 have the pages, ``result`` what they show of a result, ``api`` the API; ``people`` decides who may
-do what, ``http`` serves requests, ``monitoring`` says whether all works. ``app.contexts`` defines
-the data that each template gets, ``app.filters`` how templates show it.
+do what, ``http`` serves requests, ``monitoring`` says whether all works. Templates read results and
+jobs as they are, through ``app.filters``; their texts come unchanged from the corpus or from a user
+and may be hostile; Jinja escapes all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from app.api import page as api_page
 from app.api import recipes as recipes_api
 from app.api import texts as texts_api
 from app.api.openapi import document
-from app.claims import box, feedback, search_on, selection
+from app.claims import box, feedback, history
 from app.claims import pages as claim_pages
 from app.comparisons import pages as comparison_pages
 from app.documents import files
@@ -69,8 +70,7 @@ if TYPE_CHECKING:
 _BLUEPRINTS = (
     claim_pages.blueprint,
     box.blueprint,
-    search_on.blueprint,
-    selection.blueprint,
+    history.blueprint,
     feedback.blueprint,
     list_pages.blueprint,
     text_pages.blueprint,

@@ -11,10 +11,9 @@ from pydantic_core import ErrorDetails
 
 from app.api.models import Claims, Error, Forget, Model, Since, Submission, answer
 from app.api.openapi import describe
-from app.claims.history import listed_claims
-from app.claims.history_search import ClaimSearch
+from app.claims.history import ClaimSearch, listed_claims
 from app.claims.recipes import recipe_to_run
-from app.documents.corpus_choice import corpora_to_search
+from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.http.query import asked_by_program

@@ -16,12 +16,12 @@ from app.api.models import (
     answer,
 )
 from app.api.openapi import describe
-from app.claims.feedback_export import lines
-from app.claims.given_feedback import (
+from app.claims.feedback import (
     delete_feedback,
     feedback_item,
     feedback_store,
     given_opinion,
+    lines,
 )
 from app.http.json_body import json_body
 from app.http.query import asked_by_program, pages_of

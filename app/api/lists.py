@@ -14,13 +14,18 @@ from pydantic import ConfigDict, Field, ValidationError
 from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
-from app.documents.corpus_choice import corpora_to_search
+from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body, wrong_in
 from app.http.query import asked_by_program, pages_of
 from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
-from app.lists.input import ListInput, list_input, uploaded_file
-from app.lists.new_lists import continue_list, stored_list
+from app.lists.input import (
+    ListInput,
+    continue_list,
+    list_input,
+    stored_list,
+    uploaded_file,
+)
 from app.lists.rows import seconds_left
 from app.people.visitor import refuse_others, visitor
 from app.services import services

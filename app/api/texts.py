@@ -12,7 +12,7 @@ from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.json_body import json_body
 from app.services import services
-from app.texts.text_or_page import given_text
+from app.texts.given_text import given_text
 from retrieval.checkable.given_text import Kind
 from retrieval.errors import Problem
 from retrieval.types import Whole
