@@ -197,7 +197,7 @@ def test_roles_may_what_they_should(start: Start) -> None:
 
 
 # What is made from what everybody may read, and belongs to who makes it.
-_MAKE_ONES_OWN = {"search_on.search_on", "feedback.give", "api_feedback.give"}
+_MAKE_ONES_OWN = {"pages.search_on", "feedback.give", "api_feedback.give"}
 
 
 def test_no_route_changes_what_is_of_another_user(start: Start) -> None:
