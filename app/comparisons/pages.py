@@ -180,8 +180,9 @@ def _refuse_wrong_number(recipes: int) -> None:
 
 
 def _refused(text: str, names: list[str], error: Refusal) -> Response:
-    said = {"recipe_problem" if isinstance(error, ABOUT_RECIPES) else "problem": error.problem}
-    return refused_page(_form(text, frozenset(names), **said), error)
+    problem, about_recipe = error.problem, isinstance(error, ABOUT_RECIPES)
+    said = (None, problem) if about_recipe else (problem, None)
+    return refused_page(_form(text, frozenset(names), *said), error)
 
 
 def _form_of_list(list_id: str) -> str | Response:

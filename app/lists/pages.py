@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -163,9 +164,7 @@ _CHANGES: dict[str, Any] = {
 @describe(**_CHANGES)
 def pause(list_id: str) -> BaseResponse:
     """Pause a list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    services().lists.pause(list_id)
-    return _see(list_id)
+    return _changed(list_id, services().lists.pause)
 
 
 @blueprint.post("/lists/<list_id>/go-on")
@@ -174,18 +173,14 @@ def pause(list_id: str) -> BaseResponse:
 )
 def go_on(list_id: str) -> BaseResponse:
     """Continue a paused list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    continue_list(list_id)
-    return _see(list_id)
+    return _changed(list_id, continue_list)
 
 
 @blueprint.post("/lists/<list_id>/cancel")
 @describe(**_CHANGES)
 def cancel(list_id: str) -> BaseResponse:
     """Cancel what is left of a list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    services().lists.cancel(list_id)
-    return _see(list_id)
+    return _changed(list_id, services().lists.cancel)
 
 
 @blueprint.post("/lists/<list_id>/delete")
@@ -217,6 +212,12 @@ def _lists_page(error: Refusal | None = None) -> str:
         most_rows=services().settings.most_rows,
         room=room_for_rows(),
     )
+
+
+def _changed(list_id: str, change: Callable[[str], None]) -> BaseResponse:
+    refuse_others(services().lists.get(list_id).owner)
+    change(list_id)
+    return _see(list_id)
 
 
 def _see(list_id: str) -> BaseResponse:

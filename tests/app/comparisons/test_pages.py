@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from flask.testing import FlaskClient
 
-from app.comparisons.given_claims import MOST_CHECKS
+from app.comparisons.given import MOST_CHECKS
 from retrieval.errors import EsotericError
 from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
