@@ -280,7 +280,7 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    # Whose limit its rows count against where it has no owner (app/lists/new_lists.py), until it
+    # Whose limit its rows count against where it has no owner (app/lists/input.py), until it
     # has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))
