@@ -493,7 +493,7 @@ def test_times_are_those_of_the_reader(browser: Chrome, web: WebProcess, store: 
     store.submit(CLAIM, "esoteric")
     browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Pacific/Auckland"})
     try:
-        browser.get(f"{web.address}/claims")
+        browser.get(f"{web.address}/claims?whose=all")
         time = browser.find_element(By.CSS_SELECTOR, ".runs time")
         assert re.fullmatch(r"\d+ \w+ \d{4}, \d\d:\d\d", time.text)
         hours = browser.execute_script("return new Date(arguments[0].dateTime).getHours()", time)
