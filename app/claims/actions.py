@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import url_for
 
 from app.claims.contexts import Actions, Before, Change, Editing
+from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
 from app.result.export import confirmation
 from app.services import services
@@ -106,6 +107,6 @@ def _job(job_id: str | None) -> Job | None:
     if job_id is None:
         return None
     try:
-        return services().store.get(job_id)
+        return seen_job(job_id)
     except UnknownJob:
         return None

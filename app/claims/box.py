@@ -11,7 +11,7 @@ from app.claims.entered import entered
 from app.claims.recipes import recipe_to_run
 from app.contexts import render
 from app.filters import job_badge
-from app.people.access import listed_owner
+from app.people.visitor import viewer
 from app.services import services
 from app.texts.text_or_page import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
@@ -104,5 +104,5 @@ def _seen(claim: str, asked: str | None) -> SeenClaim | None:
         recipe = recipe_to_run(asked)
     except (RecipeUnavailable, UnknownRecipe):
         return None  # the form says it when the claim is sent
-    job = services().store.checked_before(claim, recipe, listed_owner())
+    job = services().store.checked_before(claim, recipe, viewer())
     return None if job is None else SeenClaim(job.id, job_badge(job), job.created_at)

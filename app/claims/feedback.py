@@ -15,7 +15,7 @@ from app.claims.given_feedback import delete_feedback, feedback_store, given_opi
 from app.contexts import render
 from app.http.query import asked_by_person, pages_of
 from app.people.access import listed_owner
-from app.people.visitor import visitor, visitor_with_cookie
+from app.people.visitor import viewer, visitor, visitor_with_cookie
 from retrieval.types import Label, Whole
 
 blueprint = Blueprint("feedback", __name__)
@@ -70,10 +70,10 @@ def page() -> str:
     asked = asked_by_person(FeedbackSearch)
     yours = asked.whose == "yours"
     owner = listed_owner() or ((visitor() or "") if yours else None)
-    _, total = feedback_store().listed(owner, 0)
+    _, total = feedback_store().listed(owner, 0, 0, viewer())
     pages = pages_of(total, PER_PAGE)
     number = min(asked.page, pages)
-    found, _ = feedback_store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE)
+    found, _ = feedback_store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE, viewer())
     return render(FeedbackPage(yours, tuple(found), total, number, pages))
 
 

@@ -11,8 +11,8 @@ from app.api.models import ClaimItem, Claims, ListedVerdict
 from app.claims.contexts import HistoryPage
 from app.claims.history_search import ClaimSearch, HistorySearch
 from app.http.query import asked_by_person, pages_of
-from app.people.access import allowed, listed_owner
-from app.people.visitor import may_change, visitor
+from app.people.access import allowed
+from app.people.visitor import may_change, viewer, visitor
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.normal_form import nfc
@@ -83,7 +83,8 @@ def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
         # Claims are stored in NFC.
         text=nfc(search.q.strip()[:LONGEST]),
         # Nobody has "", so that a visitor without a cookie has no claims.
-        owner=listed_owner() or ((visitor() or "") if yours else None),
+        owner=(visitor() or "") if yours else None,
+        seen_by=viewer(),
         label=search.verdict or None,
         level=search.level or None,
         recipe=search.recipe or None,

@@ -26,9 +26,8 @@ from app.documents.files import file_links
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.pages import submitted_list
-from app.people.access import listed_owner
 from app.people.asker import client
-from app.people.visitor import may_change, refuse_others, visitor_with_cookie
+from app.people.visitor import may_change, refuse_others, viewer, visitor_with_cookie
 from app.result.evidence import by_statements, cards, closest_first, silent, without_evidence
 from app.result.proof import differences, marked_claim, proof_item
 from app.result.trail import has_findings, trail, trail_of
@@ -255,7 +254,7 @@ def _home(
             box=box,
             most_characters=LONGEST,
             examples=EXAMPLES,
-            recent=tuple(services().store.recent(RECENT_CLAIMS, listed_owner())),
+            recent=tuple(services().store.recent(RECENT_CLAIMS, seen_by=viewer())),
             corpus=corpus,
             corpus_problem=corpus_problem,
             corpora=corpora_to_choose(chosen_corpora),

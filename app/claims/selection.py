@@ -12,7 +12,7 @@ from app.api.models import Model
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.people.access import refuse_readers
-from app.people.visitor import refuse_others
+from app.people.visitor import refuse_others, viewer
 from app.result.claims_export import as_csv, as_json
 from app.services import services
 from retrieval.errors import Problem
@@ -69,7 +69,9 @@ def selected() -> BaseResponse:
             "Use one of the buttons of the history.",
         )
     # All are read before the answer begins, so that an error is still one.
-    jobs = map(services().paths.hidden_in_job, HistoryStore(services().database).jobs(ids))
+    jobs = map(
+        services().paths.hidden_in_job, HistoryStore(services().database).jobs(ids, viewer())
+    )
     text = "".join(as_csv(jobs) if do == "csv" else as_json(jobs))
     return Response(
         text,

@@ -8,6 +8,7 @@ from app.api.models import Model
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.comparisons.given_claims import MOST_CHECKS
 from app.http.errors import RequestRefused
+from app.people.visitor import viewer
 from app.services import services
 from retrieval.errors import Problem
 from worker.jobs import Job
@@ -41,7 +42,7 @@ def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
             "Leave some ids out, or measure many claims with `esoteric evaluate`.",
         )
     # Some databases refuse texts that no id can be, such as one with a NUL.
-    jobs = services().store.jobs([one for one in asked if one.isalnum()])
+    jobs = services().store.jobs([one for one in asked if one.isalnum()], viewer())
     if not jobs:
         raise RequestRefused(
             HTTPStatus.NOT_FOUND,

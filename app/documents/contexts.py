@@ -8,6 +8,7 @@ from typing import ClassVar
 from app.contexts import Corpus
 from app.filters import Badge
 from retrieval.errors import Problem
+from worker.jobs import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class DocumentsPage:
 class CorpusPage:
     """A corpus with its files.
 
+    ``shared``: with whom (worker/sharing.py).
     ``progress``: how far its indexing is, in words; ``done`` of ``total``, ``None`` where that is
     not known. ``waiting``: why no worker indexes it. ``failed``: why its indexing failed.
     ``left_out``: files of the last upload that were not taken. ``lists``: how many lists that have
@@ -71,6 +73,7 @@ class CorpusPage:
 
     template: ClassVar[str] = "corpus.html"
     corpus: CorpusRow
+    shared: Shared | None
     files: tuple[FileRow, ...]
     files_may_change: bool
     may_change: bool

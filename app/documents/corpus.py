@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.api.models import Corpora, CorpusItem
 from app.contexts import Corpus
+from app.people.sharing import sees_corpus
 from app.services import Services, services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
@@ -78,7 +79,7 @@ def listed_corpora() -> Corpora:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    own = tuple(map(own_corpus_item, services().corpora.all()))
+    own = tuple(map(own_corpus_item, filter(sees_corpus, services().corpora.all())))
     try:
         corpus = searched_corpus(services())
     except IndexUnavailable as error:
@@ -108,6 +109,7 @@ def own_corpus_item(found: StoredCorpus) -> CorpusItem:
         default=False,
         state=found.state,
         searchable=found.searchable,
+        shared=found.shared,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.contexts import Corpus, CorpusChoice
 from app.documents.corpus import corpus_item, searched_corpus
 from app.documents.uploading import refuse_unless_shared
+from app.people.sharing import refuse_unseen_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.types import DEFAULT_CORPUS
@@ -20,7 +21,8 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
 
     ``chosen``: the names of those that are selected; without any it is the default one.
     """
-    own = services().corpora.choices()
+    corpora = services().corpora
+    own = [one for one in corpora.choices() if sees_corpus(corpora.corpus(one.name))]
     selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
     choices = []
     try:
@@ -61,6 +63,9 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many, or a worker does not have the documents.
     """
+    for name in names:
+        if not _is_default(name):
+            refuse_unseen_corpus(name)
     found = chosen_corpora(services().corpora, names, _is_default)
     if found is not None:
         refuse_unless_shared()

@@ -23,6 +23,7 @@ from app.documents.uploading import (
 )
 from app.filters import Badge
 from app.http.errors import refused_page
+from app.people.sharing import owner_of_new_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from retrieval.words import counted
@@ -100,7 +101,7 @@ def make() -> BaseResponse:
     corpora = services().corpora
     try:
         refuse_unless_shared()
-        name = corpora.make(title, folder)
+        name = corpora.make(title, folder, owner_of_new_corpus())
         if folder is None:
             try:
                 upload_to(name)
@@ -182,6 +183,7 @@ def _see(name: str) -> BaseResponse:
 def _documents_page(title: str, problem: Problem | None) -> str:
     settings, corpora = services().settings, services().corpora.all()
     used = {one.folder for one in corpora}
+    corpora = list(filter(sees_corpus, corpora))
     try:
         default = corpus_item(searched_corpus(services()))
     except IndexUnavailable:
@@ -207,6 +209,7 @@ def _corpus_page(name: str, problem: Problem | None) -> str:
     return render(
         CorpusPage(
             corpus=row,
+            shared=found.shared,
             files=tuple(_file_row(file, row.works) for file in found.files),
             files_may_change=may_change_documents() and found.folder is None,
             may_change=may_change_documents(),
