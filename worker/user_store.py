@@ -260,6 +260,7 @@ def _made(session: Session, user: str, kind: Kind, name: str, lasts: timedelta |
             user=user,
             name=name,
             made_at=now,
+            used_at=now if kind == "session" else None,
             ends_at=None if lasts is None else now + lasts,
         )
     )

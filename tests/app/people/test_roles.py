@@ -191,7 +191,8 @@ def test_no_link_and_no_form_that_is_shown_is_refused(
     assert {action: status for action, status in first.items() if is_wrong(status)} == log_in
     if visitor in {"nobody", "reader"}:
         changes = {form.action for form in forms if form.method == "post"}
-        assert changes <= {"/login", "/logout", "/claims/selected"}
+        own = {"/account/tokens", "/account/end"}
+        assert changes <= {"/login", "/logout", "/claims/selected", *own}
         prefilled = ("/compare?list=", "/compare?claim=")  # of a form that is not shown
         assert [address for address in statuses if address.startswith(prefilled)] == []
     else:
