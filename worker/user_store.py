@@ -135,7 +135,9 @@ class UserStore:
         columns = (UserRow.name, UserRow.role, UserRow.created_at, used.scalar_subquery())
         with self._database.reading() as session:
             found = session.execute(select(*columns).order_by(UserRow.name))
-            return [ListedUser(name, cast(Role, role), *times) for name, role, *times in found]
+            return [
+                ListedUser(name, cast(Role, role), made, used) for name, role, made, used in found
+            ]
 
     def named(self, name: str) -> User | None:
         """Return the user with this name."""

@@ -76,7 +76,8 @@ _VIEWS: Mapping[Rule, Mapping[str, str]] = {
     },
     "operator": {"account": "rotate"},
 }
-RULES: dict[str, Rule] = {"static": "anybody"} | {
+RULES: dict[str, Rule] = {"static": "anybody"}
+RULES |= {
     f"{blueprint}.{view}": rule
     for rule, blueprints in _VIEWS.items()
     for blueprint, views in blueprints.items()
