@@ -2,54 +2,50 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from contextlib import closing
+from dataclasses import asdict, astuple, dataclass
 
 import click
 
 from cli.errors import printable, reports_errors
+from cli.options import json_option
 from retrieval.errors import EsotericError
 from retrieval.llm_judge.local_weights import QWEN
 from retrieval.models.folders import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
+from worker.broker import reach_broker
+from worker.database import Database
+from worker.health import worker_health
+from worker.job_store import JobStore
+from worker.worker_store import WorkerStore
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was checked, whether it works, what was found, and how to fix it."""
+    """What was checked, whether it works, what was found, and how to fix it (``mend``)."""
 
     subject: str
     works: bool
     detail: str
-    fix: str
-
-    @property
-    def document(self) -> dict[str, object]:
-        """The finding as JSON values; ``mend`` is the key that scripts read the fix from."""
-        return {
-            "subject": self.subject,
-            "works": self.works,
-            "detail": self.detail,
-            "mend": self.fix,
-        }
+    mend: str
 
 
 @click.command("doctor", epilog="Example: esoteric doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @reports_errors
 def command(as_json: bool) -> None:
     """Say what works here, what does not and how to fix it; exit 1 if something is broken."""
     findings = _findings()
     if as_json:
-        click.echo(json.dumps({"findings": [finding.document for finding in findings]}))
+        click.echo(json.dumps({"findings": list(map(asdict, findings))}))
     else:
         for finding in findings:
             mark = "ok    " if finding.works else "broken"
             click.echo(f"{mark}  {finding.subject}: {printable(finding.detail)}")
-            if finding.fix:
-                click.echo(f"        {printable(finding.fix)}")
+            if finding.mend:
+                click.echo(f"        {printable(finding.mend)}")
     if not all(finding.works for finding in findings):
         raise SystemExit(1)
 
@@ -168,12 +164,9 @@ def _index(settings: Settings) -> str:
 
 
 def _database(settings: Settings) -> str:
-    database = importlib.import_module("worker.database").Database(settings.database_url)
-    try:
+    with closing(Database(settings.database_url)) as database:
         database.check()
-        counts = importlib.import_module("worker.job_store").JobStore(database).counts()
-    finally:
-        database.close()
+        counts = JobStore(database).counts()
     return ", ".join(f"{number} {state}" for state, number in counts.items() if number) or "empty"
 
 
@@ -185,15 +178,12 @@ def _language_model(settings: Settings) -> str:
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
     if settings.llm.is_local:
-        gguf_model = importlib.import_module("retrieval.llm_judge.local_model")
-        gguf_model.check_runtime()
+        from retrieval.llm_judge.local_model import check_runtime
+
+        check_runtime()
         QWEN.present_file(settings.packaged_models)
-    database = importlib.import_module("worker.database").Database(settings.database_url)
-    workers = importlib.import_module("worker.worker_store").WorkerStore(database)
-    try:
-        asked = importlib.import_module("worker.health").worker_health(workers).language_model
-    finally:
-        database.close()
+    with closing(Database(settings.database_url)) as database:
+        asked = worker_health(WorkerStore(database)).language_model
     if asked is not None and asked.problem is not None:
         raise EsotericError(*astuple(asked.problem))
     if settings.llm.is_local:
@@ -204,8 +194,6 @@ def _language_model(settings: Settings) -> str:
 
 
 def _queue(settings: Settings) -> str:
-    from worker.broker import reach_broker
-
     reach_broker(settings)
     return "embedded" if settings.broker_url == EMBEDDED_BROKER else "redis"
 

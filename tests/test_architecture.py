@@ -41,6 +41,7 @@ APP_IMPORTS = {
     "worker.logs",
     "worker.overview",
     "worker.reports",
+    "worker.sharing",
     "worker.tallies",
     "worker.user_store",
     "worker.worker_store",

@@ -88,6 +88,8 @@ class Feeder(Thread):
                     claim, new = pending_claim(
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
+                    if new or of.shared == "everyone":
+                        claim.shared = of.shared
                     if new:
                         claim.dispatched_at = clock.shared(session)
                         made.append(claim.id)

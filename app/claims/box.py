@@ -11,7 +11,7 @@ from flask import Blueprint, Response, render_template, request
 from app.api.models import Submission
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
-from app.people.access import listed_owner
+from app.people.visitor import viewer
 from app.services import services
 from app.texts.given_text import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
@@ -136,7 +136,7 @@ def _seen(claim: str, asked: str | None) -> ListedJob | None:
         recipe = recipe_to_run(asked)
     except (RecipeUnavailable, UnknownRecipe):
         return None  # the form says it when the claim is sent
-    return services().store.checked_before(claim, recipe, listed_owner())
+    return services().store.checked_before(claim, recipe, viewer())
 
 
 def entered(text: str) -> Entered:

@@ -13,6 +13,7 @@ from flask import render_template, request
 from app.claims.recipes import asked_model
 from app.documents.corpus import corpora_to_choose, is_wikipedia
 from app.documents.files import file_links
+from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
 from app.result.evidence import by_statements, cards, closest_first
 from app.result.export import confirmation
@@ -67,13 +68,13 @@ def claim_page(job: Job) -> str:
 
 
 def known_job(job_id: str | None) -> Job | None:
-    """Return the job with this id, ``None`` if there is none.
+    """Return the job with this id, ``None`` if there is none, or none to be seen.
 
     Raises:
         StoreUnavailable: the database cannot be read.
     """
     try:
-        return services().store.get(job_id) if job_id else None
+        return seen_job(job_id) if job_id else None
     except UnknownJob:
         return None
 

@@ -22,7 +22,7 @@ from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.query import asked_by_person, pages_of
 from app.people.access import listed_owner
-from app.people.visitor import refuse_others, visitor, visitor_with_cookie
+from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
@@ -93,10 +93,10 @@ def page() -> str:
     asked = asked_by_person(FeedbackSearch)
     yours = asked.whose == "yours"
     owner = listed_owner() or ((visitor() or "") if yours else None)
-    _, total = feedback_store().listed(owner, 0)
+    _, total = feedback_store().listed(owner, 0, 0, viewer())
     pages = pages_of(total, PER_PAGE)
     number = min(asked.page, pages)
-    found, _ = feedback_store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE)
+    found, _ = feedback_store().listed(owner, PER_PAGE, (number - 1) * PER_PAGE, viewer())
     return render_template(
         "feedback.html", yours=yours, given=found, total=total, number=number, pages=pages
     )

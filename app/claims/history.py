@@ -13,8 +13,8 @@ from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.query import asked_by_person, pages_of
-from app.people.access import allowed, listed_owner, refuse_readers
-from app.people.visitor import may_change, refuse_others, visitor
+from app.people.access import allowed, refuse_readers
+from app.people.visitor import may_change, refuse_others, viewer, visitor
 from app.result.export import jobs_as_csv, jobs_as_json
 from app.services import services
 from retrieval.claim import LONGEST
@@ -162,7 +162,8 @@ def selected() -> BaseResponse:
             "Use one of the buttons of the history.",
         )
     # All are read before the answer begins, so that an error is still one.
-    jobs = map(services().paths.hidden_in_job, HistoryStore(services().database).jobs(ids))
+    found = HistoryStore(services().database).jobs(ids, viewer())
+    jobs = map(services().paths.hidden_in_job, found)
     return Response(
         "".join(jobs_as_csv(jobs) if do == "csv" else jobs_as_json(jobs)),
         mimetype="text/csv" if do == "csv" else "application/json",
@@ -175,7 +176,8 @@ def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
         # Claims are stored in NFC.
         text=nfc(search.q.strip()[:LONGEST]),
         # Nobody has "", so that a visitor without a cookie has no claims.
-        owner=listed_owner() or ((visitor() or "") if yours else None),
+        owner=(visitor() or "") if yours else None,
+        seen_by=viewer(),
         label=search.verdict or None,
         level=search.level or None,
         recipe=search.recipe or None,

@@ -25,9 +25,8 @@ from app.documents.corpus import (
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.pages import submitted_list
-from app.people.access import listed_owner
 from app.people.asker import client
-from app.people.visitor import refuse_others, visitor_with_cookie
+from app.people.visitor import refuse_others, viewer, visitor_with_cookie
 from app.services import services
 from app.texts.given_text import opens
 from retrieval.claim import LONGEST
@@ -233,7 +232,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         box=box,
         most_characters=LONGEST,
         examples=EXAMPLES,
-        recent=services().store.recent(RECENT_CLAIMS, listed_owner()),
+        recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
         corpus=corpus,
         corpus_problem=corpus_problem,
         corpora=corpora_to_choose(chosen_corpora),

@@ -9,6 +9,7 @@ from app.claims.box import entered
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.http.errors import RequestRefused
 from app.lists.input import pasted
+from app.people.visitor import viewer
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
@@ -109,7 +110,7 @@ def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
             "Leave some ids out, or measure many claims with `esoteric evaluate`.",
         )
     # Some databases refuse texts that no id can be, such as one with a NUL.
-    jobs = services().store.jobs([one for one in asked if one.isalnum()])
+    jobs = services().store.jobs([one for one in asked if one.isalnum()], viewer())
     if not jobs:
         raise RequestRefused(
             HTTPStatus.NOT_FOUND,

@@ -29,6 +29,7 @@ from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.input import uploaded_file
 from app.people.asker import client
+from app.people.sharing import seen_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
@@ -187,7 +188,7 @@ def _refused(text: str, names: list[str], error: Refusal) -> Response:
 
 def _form_of_list(list_id: str) -> str | Response:
     """Return the form with the claims of a list, and the corpora that it was checked against."""
-    found = services().lists.get(list_id)
+    found = seen_list(list_id)
     try:
         claims, left_out = claims_of_list(found)
         return _form(claims, corpora=found.corpora or (), left_out=left_out)

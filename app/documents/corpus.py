@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.api.models import Corpora, CorpusItem
 from app.documents.uploading import refuse_unless_shared
+from app.people.sharing import refuse_unseen_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
@@ -109,7 +110,7 @@ def listed_corpora() -> Corpora:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    own = tuple(map(own_corpus_item, services().corpora.all()))
+    own = tuple(map(own_corpus_item, filter(sees_corpus, services().corpora.all())))
     try:
         corpus = searched_corpus()
     except IndexUnavailable as error:
@@ -139,6 +140,7 @@ def own_corpus_item(found: StoredCorpus) -> CorpusItem:
         default=False,
         state=found.state,
         searchable=found.searchable,
+        shared=found.shared,
     )
 
 
@@ -161,7 +163,8 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
 
     ``chosen``: the names of those that are selected; without any it is the default one.
     """
-    own = services().corpora.choices()
+    corpora = services().corpora
+    own = [one for one in corpora.choices() if sees_corpus(corpora.corpus(one.name))]
     selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
     choices = []
     try:
@@ -187,6 +190,9 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many, or a worker does not have the documents.
     """
+    for name in names:
+        if not _is_default(name):
+            refuse_unseen_corpus(name)
     found = chosen_corpora(services().corpora, names, _is_default)
     if found is not None:
         refuse_unless_shared()

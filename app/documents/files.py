@@ -20,6 +20,7 @@ from flask.typing import ResponseReturnValue
 from app.api.openapi import describe
 from app.documents.corpus import searched_corpus
 from app.http.errors import RequestRefused
+from app.people.sharing import refuse_unseen_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
@@ -108,6 +109,7 @@ def _files_of(result: ClaimResult) -> Callable[[Document], Path | None]:
 
 def _own_folder(name: str) -> Path | None:
     try:
+        refuse_unseen_corpus(name)
         return services().corpora.files(name)
     except (UnknownCorpus, CorpusRefused):
         return None

@@ -21,6 +21,7 @@ from app.documents.uploading import (
 )
 from app.filters import Badge
 from app.http.errors import refused_page
+from app.people.sharing import owner_of_new_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
 from worker.corpora.corpus_store import LONGEST_TITLE
@@ -97,7 +98,7 @@ def make() -> BaseResponse:
     corpora = services().corpora
     try:
         refuse_unless_shared()
-        name = corpora.make(title, folder)
+        name = corpora.make(title, folder, owner_of_new_corpus())
         if folder is None:
             try:
                 upload_to(name)
@@ -180,6 +181,7 @@ def _documents_page(title: str, problem: Problem | None) -> str:
     """Return the corpora, and the form for another one; ``title`` was typed there."""
     corpora = services().corpora.all()
     used = {one.folder for one in corpora}
+    corpora = list(filter(sees_corpus, corpora))
     try:
         default = corpus_item(searched_corpus())
     except IndexUnavailable:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from retrieval.errors import Problem
+from worker.jobs import Shared
 
 Step: TypeAlias = Literal["reading", "encoding", "done", "failed"]
 
@@ -22,7 +23,8 @@ class Corpus(_Record):
     ``folder``: the name of a folder of ESOTERIC_FOLDERS, ``None`` where files are uploaded.
     ``wanted``: a mark that changes with the files; ``wanted_at``: when it last did, ``None`` in
     records of older versions. ``left_out``: what is said of files of the last upload that were not
-    taken.
+    taken. ``owner``: who made it; ``shared``: with whom (worker/sharing.py), ``None``: everybody,
+    where nobody logs in and in records of older versions.
     """
 
     title: str
@@ -31,6 +33,8 @@ class Corpus(_Record):
     wanted: str
     wanted_at: datetime | None = None
     left_out: tuple[str, ...] = ()
+    owner: str | None = None
+    shared: Shared | None = None
 
 
 class FileReport(_Record):
