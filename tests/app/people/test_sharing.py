@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from threading import Event
 
@@ -24,7 +25,6 @@ from worker.user_store import Role
 
 SECRET = "Ida Holm paid for the Lighthouse of Varn."
 ROW = "Varnby has a harbour."
-COMBINED = "Tea is hot."
 
 
 class House:
@@ -100,9 +100,10 @@ def test_the_claim_of_another_is_as_if_it_did_not_exist(house: House) -> None:
     assert own in found
     assert job not in found
     assert "A name to find" not in found
-    own_words = "Varnby has a pier."
-    assert SECRET not in house.rita.get(f"/?q={own_words}&edited_from={job}").text
-    assert SECRET in house.anna.get(f"/?q={own_words}&edited_from={job}").text
+    carl = house.client("carl")  # a checker without claims: a reader has no form
+    edited, says = f"/?edited_from={job}", "Edited from"
+    assert says in house.anna.get(edited).text
+    assert says not in carl.get(edited).text
     compared = house.bert.get(f"/api/v1/compare?claims={job},{own}").get_json()
     assert compared["unknown"] == [job]
     chosen = {"claim": [job, own], "do": "json"}
@@ -110,8 +111,8 @@ def test_the_claim_of_another_is_as_if_it_did_not_exist(house: House) -> None:
         own
     ]
     # Somebody who asks the same gets no hint that it was checked before.
-    box = {"claim": SECRET, "recipe": COMBINED}
-    assert job not in house.rita.post("/box", data=box).text
+    assert job in house.anna.post("/box", data={"claim": SECRET}).text
+    assert job not in carl.post("/box", data={"claim": SECRET}).text
 
 
 def test_its_owner_shares_a_claim_by_a_switch_and_takes_it_back(house: House) -> None:
@@ -151,6 +152,7 @@ def test_a_list_is_shared_with_the_claims_that_are_made_for_it(house: House) -> 
         assert house.bert.post(address, data={"shared": "everyone"}).status_code == 404, address
     assert "Speech of Monday" not in text_of(house.bert, "/lists")
     assert "Speech of Monday" in text_of(house.olga, "/lists")
+    assert "Share with everyone" in house.anna.get(f"/lists/{found}").text
     house.anna.post(f"/lists/{found}/share", data={"shared": "everyone"})
     for address in (*pages, claim):
         assert house.bert.get(address).status_code == 200, address
@@ -168,10 +170,11 @@ def test_a_list_is_shared_with_the_claims_that_are_made_for_it(house: House) -> 
 
 def test_a_corpus_is_seen_and_searched_by_operators_until_it_is_shared(house: House) -> None:
     assert "only you and the other operators" in house.olga.get("/documents").text
-    name = house.olga.post("/api/v1/corpora", json={"title": "Pay rolls"}).get_json()["name"]
-    folder = house.services.corpora.place(name) / "index"
-    folder.mkdir()
-    (folder / "current").mkdir()  # as if it were indexed
+    sent = {"title": "Pay rolls", "files": (BytesIO(b"Ida Holm got 40."), "rolls.txt")}
+    name = house.olga.post("/documents", data=sent).headers["Location"].rpartition("/")[2]
+    describe_index(house.services.corpora.place(name))  # as if it were indexed
+    made = house.olga.post("/api/v1/corpora", json={"title": "Letters"}).get_json()["name"]
+    assert house.anna.get(f"/api/v1/corpora/{made}").status_code == 404
     asked = {"claim": ROW, "corpora": [name]}
     pages = (f"/documents/{name}", f"/api/v1/corpora/{name}")
     for address in pages:
@@ -179,10 +182,25 @@ def test_a_corpus_is_seen_and_searched_by_operators_until_it_is_shared(house: Ho
     assert "Pay rolls" not in text_of(house.anna, "/documents", "/", "/lists", "/api/v1/corpora")
     answer = house.anna.post("/api/v1/claims", json=asked)
     assert (answer.status_code, answer.get_json()["error"]["code"]) == (404, "unknown_corpus")
-    assert house.olga.post("/api/v1/claims", json=asked).status_code == 202
+    answer = house.olga.post("/api/v1/claims", json=asked)
+    assert answer.status_code == 202
+    # A claim may be shared without the files that it was checked against.
+    result = claim_document(ROW)
+    result["documents"][0]["id"] = f"{name}:rolls.txt"
+    part = {"name": name, "title": "Pay rolls", "documents": 1, "text_date": None}
+    result["corpus"]["parts"] = [part | {"built_at": "2026-11-20T09:30:00Z"}]
+    job = house.services.store.get(answer.get_json()["id"])
+    house.worker.finish(job, result)
+    house.services.store.share(job.id, "everyone")
+    file = f"/claims/{job.id}/files/1"
+    assert house.anna.get(f"/claims/{job.id}").status_code == 200
+    assert house.anna.get(file).status_code == 404
+    assert "Share with everyone" in house.olga.get(f"/documents/{name}").text
     house.olga.post(f"/documents/{name}/share", data={"shared": "everyone"})
-    for address in pages:
-        assert house.anna.get(address).status_code == 200
+    for address in (*pages, file):
+        with house.anna.get(address) as shown:
+            assert shown.status_code == 200, address
+    assert "Pay rolls" in house.anna.get("/").text
     assert house.anna.post("/api/v1/claims", json=asked).status_code == 202
     refused = house.anna.put(f"/api/v1/corpora/{name}/sharing", json={"shared": "owner"})
     assert refused.status_code == 403
@@ -241,10 +259,19 @@ def test_where_nobody_logs_in_everybody_sees_what_is_submitted(tmp_path: Path, a
 def test_what_is_private_stays_so_when_the_service_is_opened_to_all(tmp_path: Path) -> None:
     house = House(tmp_path)
     job = house.claim_of(house.anna)
+    note = "A name to find"
+    given = {"agrees": False, "label": "NOT ENOUGH INFO", "note": note}
+    assert house.anna.post(f"/api/v1/claims/{job}/feedback", json=given).status_code == 201
+    exported = house.olga.get("/api/v1/feedback/export?format=claims")
+    assert SECRET in exported.text
     house.services.close()
     app = create_app(
         Settings.from_environment({"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_ACCESS": "open"})
     )
     assert app.test_client().get(f"/claims/{job}").status_code == 404
-    assert SECRET not in text_of(app.test_client(), "/", "/claims?whose=all", "/api/v1/claims")
+    pages = ("/", "/claims?whose=all", "/feedback")
+    api = ("/api/v1/claims", "/api/v1/feedback", "/api/v1/feedback/export?format=claims")
+    found = text_of(app.test_client(), *pages, *api)
+    assert SECRET not in found
+    assert note not in found
     services_of(app).close()
