@@ -2,8 +2,9 @@
 
 One folder for each subject: ``claims``, ``lists``, ``texts``, ``documents`` and ``comparisons``
 have the pages, ``result`` what they show of a result, ``api`` the API; ``people`` decides who may
-do what, ``http`` serves requests, ``monitoring`` says whether all works. ``app.contexts`` defines
-the data that each template gets, ``app.filters`` how templates show it.
+do what, ``http`` serves requests, ``monitoring`` says whether all works. Templates read results and
+jobs as they are, through ``app.filters``; their texts come unchanged from the corpus or from a user
+and may be hostile; Jinja escapes all of them.
 """
 
 from __future__ import annotations
@@ -14,17 +15,15 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import retrieval.words as words
-from app.api import claim_events
 from app.api import claims as claims_api
 from app.api import comparisons as comparisons_api
 from app.api import corpora as corpora_api
 from app.api import feedback as feedback_api
 from app.api import lists as lists_api
 from app.api import page as api_page
-from app.api import recipes as recipes_api
 from app.api import texts as texts_api
 from app.api.openapi import document
-from app.claims import box, feedback, search_on, selection
+from app.claims import box, feedback, history
 from app.claims import pages as claim_pages
 from app.comparisons import pages as comparison_pages
 from app.documents import files
@@ -43,11 +42,12 @@ from app.lists import pages as list_pages
 from app.monitoring import health
 from app.monitoring.metrics import Metrics
 from app.monitoring.shared_metrics import SharedMetrics
-from app.people import login, yours
+from app.people import account, login, sharing, yours
 from app.people.access import allowed, install_access, lists_all
 from app.people.asker import asker, client
 from app.people.audit import install_audit
 from app.people.hints import shown_hint
+from app.people.sharing import who_sees_a_new_corpus
 from app.people.visitor import may_change
 from app.services import Services, install_services
 from app.texts import pages as text_pages
@@ -69,8 +69,7 @@ if TYPE_CHECKING:
 _BLUEPRINTS = (
     claim_pages.blueprint,
     box.blueprint,
-    search_on.blueprint,
-    selection.blueprint,
+    history.blueprint,
     feedback.blueprint,
     list_pages.blueprint,
     text_pages.blueprint,
@@ -79,14 +78,14 @@ _BLUEPRINTS = (
     comparison_pages.blueprint,
     login.blueprint,
     yours.blueprint,
+    sharing.blueprint,
+    account.blueprint,
     claims_api.blueprint,
-    claim_events.blueprint,
     feedback_api.blueprint,
     lists_api.blueprint,
     texts_api.blueprint,
     corpora_api.blueprint,
     comparisons_api.blueprint,
-    recipes_api.blueprint,
     api_page.blueprint,
     health.blueprint,
 )
@@ -138,7 +137,9 @@ def _install_templates(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals["words"] = words
     app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
     app.jinja_env.globals |= {"allowed": allowed, "shown_hint": shown_hint}
+    app.jinja_env.globals["who_sees_a_new_corpus"] = who_sees_a_new_corpus
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"
+    app.jinja_env.globals["people_log_in"] = settings.access in ("tokens", "proxy")
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address
 
 

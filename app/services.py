@@ -11,7 +11,6 @@ from flask import Flask, current_app
 
 from app.http.server_paths import ServerPaths
 from app.http.streams import Streams
-from app.monitoring.metrics import Metrics
 from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
@@ -26,6 +25,7 @@ from worker.worker_store import WorkerStore
 
 if TYPE_CHECKING:  # it answers with errors, which need the services
     from app.http.limits import Limits
+    from app.monitoring.metrics import Metrics
     from retrieval.web.page_reader import PageReader
 
 _EXTENSION = "esoteric"

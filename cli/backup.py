@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from cli.backup_file import BackupFailed, contents, database_file, read_manifest, write_backup
-from cli.errors import printable, reports_errors
+from cli.errors import reports_errors, say
 from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
 from retrieval.index.open import description_of
@@ -52,18 +52,18 @@ def command(file: Path) -> None:
             f"The database {database} was not backed up: {error}.",
             "Check with esoteric doctor that it works, and the space on the disk of FILE.",
         ) from error
-    click.echo(printable(f"{contents(manifest)} in {file}, {file.stat().st_size / 1e6:.1f} MB."))
+    say(f"{contents(manifest)} in {file}, {file.stat().st_size / 1e6:.1f} MB.", on_output=True)
     for corpus in manifest.corpora:
         if corpus.documents and corpus.version is None:
             line = f"“{corpus.title}” is not indexed yet; this is done after a restore."
-            click.echo(printable(line))
+            say(line, on_output=True)
         if corpus.folder is not None:
             line = f"“{corpus.title}” is of the folder {corpus.folder}, whose files are not in it."
-            click.echo(printable(line))
+            say(line, on_output=True)
     line = "The default index and the unpacked models are not in it; it can be built again."
     if manifest.index is not None:
         line += f" {rebuild(*manifest.index)}"
-    click.echo(printable(line))
+    say(line, on_output=True)
 
 
 def _check_target(file: Path) -> None:

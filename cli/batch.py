@@ -10,16 +10,14 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
-from cli.corpora import corpora_asked, corpus_option
-from cli.errors import printable, reports_errors
-from cli.language_model import explainer_with_kept_answers, say_where_claims_go
-from cli.long_work import LongWork
-from cli.patience import patiently
-from cli.recipe_option import recipe_option
+from cli.errors import reports_errors, say
+from cli.options import corpora_asked, corpus_option, recipe_option
+from cli.own_retriever import opened_retriever, say_where_claims_go
+from cli.progress import LongWork, patiently
 from retrieval.claim import read_claim
 from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_claims, separator_of
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
@@ -33,9 +31,6 @@ from retrieval.types import DEFAULT_CORPUS, CorpusInfo
 from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
 from worker.corpora.searchable_corpora import own_corpora
-
-if TYPE_CHECKING:
-    from retrieval.models.folders import ModelFolders
 
 _TABLES = (".csv", ".xlsx")
 _STANDARD_OUTPUT = Path("-")
@@ -86,17 +81,18 @@ def command(
     from retrieval.models.shipped import judge_name
     from retrieval.system.processes import in_order, processes_for
 
-    folders = settings.model_folders
-    chosen = chosen or _usual(settings)
+    chosen = chosen or opened_retriever(settings).usual()
     if to_file:
         _keep_recipe_beside(output, lines, chosen)
-    made = Made(chosen.name, judge_name(folders), settings.llm, _corpus(settings, searched))
+    made = Made(
+        chosen.name, judge_name(settings.model_folders), settings.llm, _corpus(settings, searched)
+    )
     done = _finished(lines, rows, made) if to_file else 0
     failed = 0
     rest = rows[done:]
     processes = processes_for(len(rest), settings.threads)
     threads = settings.threads if processes == 1 else 1
-    prepare = partial(_Checking, settings, threads, folders, chosen, searched)
+    prepare = partial(_Checking, settings, threads, chosen, searched)
     say_where_claims_go(settings.llm.name if settings.llm else "")
     history = _History(settings.database_url, searched)
     # Opened before the models are loaded, so that a wrong path is reported at once.
@@ -115,8 +111,7 @@ def command(
         lines.unlink()
     before = f" {done} had been checked before." if done else ""
     errors = f" {failed} could not be checked." if failed else ""
-    summary = f"{counted(len(rows), 'claim')} in {output}.{before}{errors}"
-    click.echo(printable(summary), err=True)
+    say(f"{counted(len(rows), 'claim')} in {output}.{before}{errors}")
 
 
 def _lines_of(output: Path) -> Path:
@@ -191,28 +186,16 @@ class _History:
             self._store.keep(ClaimResult.model_validate(line), self._corpora)
         except StoreUnavailable as error:
             self._store = None
-            said = f"The history does not show the claims from here on: {error.message}"
-            click.echo(printable(said), err=True)
+            say(f"The history does not show the claims from here on: {error.message}")
 
 
 class _Checking:
     """Checks claims; each process has one."""
 
     def __init__(
-        self,
-        settings: Settings,
-        threads: int,
-        folders: ModelFolders,
-        recipe: Recipe,
-        corpora: tuple[str, ...] | None,
+        self, settings: Settings, threads: int, recipe: Recipe, corpora: tuple[str, ...] | None
     ) -> None:
-        from retrieval.pipeline.assembly import Retriever
-
-        explains = explainer_with_kept_answers(settings.llm, settings.database_url)
-        self._retriever = Retriever(
-            *(settings.store, settings.snapshots, threads, folders, explains),
-            own_corpus=own_corpora(settings),
-        )
+        self._retriever = opened_retriever(settings, threads)
         self._retriever.warm_up(recipe)
         self._recipe, self._corpora = recipe, corpora
 
@@ -276,13 +259,6 @@ class Made:
             return False
         both = [self.llm.name, self.verifier]  # the judge that decides comes first
         return judge == judges[0] and judges == (both if self.llm.decides else both[::-1])
-
-
-def _usual(settings: Settings) -> Recipe:
-    from retrieval.pipeline.assembly import Retriever
-
-    folders = settings.model_folders
-    return Retriever(settings.store, settings.snapshots, settings.threads, folders).usual()
 
 
 def _corpus(settings: Settings, searched: tuple[str, ...] | None) -> CorpusInfo:

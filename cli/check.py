@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from cli.claim_text import WIDTH, as_text
-from cli.corpora import corpora_asked, corpus_option
 from cli.errors import printable, reports_errors
-from cli.language_model import explainer_with_kept_answers, say_where_claims_go
-from cli.recipe_option import recipe_option
+from cli.options import corpora_asked, corpus_option, json_option, recipe_option
+from cli.own_retriever import opened_retriever, say_where_claims_go
 from cli.service_client import ready_service
 from retrieval.recipes.recipe_files import is_recipe_file, recipe_given, recipes_with
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
-from worker.corpora.searchable_corpora import own_corpora
-
-if TYPE_CHECKING:
-    from retrieval.pipeline.assembly import Retriever
 
 
 @click.command(
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Check also a link, a text in another language, or a question such as “Who built it?”.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the claim document and nothing else.")
+@json_option
 @reports_errors
 def command(
     claim: str, recipe: str | None, corpora: tuple[str, ...], anyway: bool, as_json: bool
@@ -85,18 +80,6 @@ def _checked_here(
     retriever = opened_retriever(settings)
     report = retriever.follow(recipe or retriever.usual(), claim, on_progress, corpora)
     return claim_result(report).document()
-
-
-def opened_retriever(settings: Settings) -> Retriever:
-    """Return what checks claims in this process; nothing is loaded before it is first used."""
-    from retrieval.pipeline.assembly import Retriever
-
-    folders = settings.model_folders
-    explains = explainer_with_kept_answers(settings.llm, settings.database_url)
-    return Retriever(
-        *(settings.store, settings.snapshots, settings.threads, folders, explains),
-        own_corpus=own_corpora(settings),
-    )
 
 
 def _ignore(progress: Progress) -> None:

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from contextlib import closing
+from dataclasses import asdict, astuple, dataclass
 
 import click
 
 from cli.errors import printable, reports_errors
+from cli.options import json_option
 from retrieval.errors import EsotericError
 from retrieval.models.folders import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
+from worker.broker import reach_broker
+from worker.database import Database
+from worker.health import worker_health
+from worker.job_store import JobStore
+from worker.worker_store import WorkerStore
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was checked, whether it works, what was found, and how to fix it."""
+    """What was checked, whether it works, what was found, and how to fix it (``mend``)."""
 
     subject: str
     works: bool
     detail: str
-    fix: str
-
-    @property
-    def document(self) -> dict[str, object]:
-        """The finding as JSON values; ``mend`` is the key that scripts read the fix from."""
-        return {
-            "subject": self.subject,
-            "works": self.works,
-            "detail": self.detail,
-            "mend": self.fix,
-        }
+    mend: str
 
 
 @click.command("doctor", epilog="Example: esoteric doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @reports_errors
 def command(as_json: bool) -> None:
     """Say what works here, what does not and how to fix it; exit 1 if something is broken."""
@@ -48,12 +44,12 @@ def report(findings: Iterable[Finding], as_json: bool) -> None:
     works, documents = True, []
     for finding in findings:
         works &= finding.works
-        documents.append(finding.document)
+        documents.append(asdict(finding))
         if not as_json:
             mark = "ok    " if finding.works else "broken"
             click.echo(printable(f"{mark}  {finding.subject}: {finding.detail}"))
-            if finding.fix:
-                click.echo(f"        {printable(finding.fix)}")
+            if finding.mend:
+                click.echo(f"        {printable(finding.mend)}")
     if as_json:
         click.echo(json.dumps({"findings": documents}))
     if not works:
@@ -174,12 +170,9 @@ def _index(settings: Settings) -> str:
 
 
 def _database(settings: Settings) -> str:
-    database = importlib.import_module("worker.database").Database(settings.database_url)
-    try:
+    with closing(Database(settings.database_url)) as database:
         database.check()
-        counts = importlib.import_module("worker.job_store").JobStore(database).counts()
-    finally:
-        database.close()
+        counts = JobStore(database).counts()
     return ", ".join(f"{number} {state}" for state, number in counts.items() if number) or "empty"
 
 
@@ -187,12 +180,8 @@ def _language_model(settings: Settings) -> str:
     """Return which language model gives the verdict, and what the workers report; sends nothing."""
     if settings.llm is None:
         return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
-    database = importlib.import_module("worker.database").Database(settings.database_url)
-    workers = importlib.import_module("worker.worker_store").WorkerStore(database)
-    try:
-        asked = importlib.import_module("worker.health").worker_health(workers).language_model
-    finally:
-        database.close()
+    with closing(Database(settings.database_url)) as database:
+        asked = worker_health(WorkerStore(database)).language_model
     if asked is not None and asked.problem is not None:
         raise EsotericError(*astuple(asked.problem))
     decides = "decides" if settings.llm.decides else "adds its opinion"
@@ -200,8 +189,6 @@ def _language_model(settings: Settings) -> str:
 
 
 def _queue(settings: Settings) -> str:
-    from worker.broker import reach_broker
-
     reach_broker(settings)
     return "embedded" if settings.broker_url == EMBEDDED_BROKER else "redis"
 

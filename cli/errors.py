@@ -49,6 +49,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def say(text: str, *, on_output: bool = False) -> None:
+    """Print a line on standard error, or on standard output, without control characters."""
+    click.echo(printable(text), err=not on_output)
+
+
 class WrongUsage(click.ClickException):
     """Click's message about wrong usage, in one line."""
 
@@ -79,4 +84,4 @@ def _fail(message: str, status: int) -> NoReturn:
 
 
 def _print(message: str) -> None:
-    click.echo(f"esoteric: {printable(' '.join(message.split()))}", err=True)
+    say(f"esoteric: {' '.join(message.split())}")

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.errors import printable, reports_errors
-from cli.index_bar import IndexBar
+from cli.errors import printable, reports_errors, say
+from cli.options import json_option
+from cli.progress import IndexBar
 from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.open import IndexLocation, open_index
@@ -121,7 +122,7 @@ def build(
 
     index = _index(location)
     if if_missing and not index.needs_build(written_out(source)):
-        click.echo(printable(f"There is an index in {location} already; nothing to do."))
+        say(f"There is an index in {location} already; nothing to do.", on_output=True)
         return
     started = time.monotonic()
     info = build_with_progress(source, location, vectors, fields, password)
@@ -191,7 +192,7 @@ def verify(location: IndexLocation) -> None:
     index = _index(location)
     info = index.open(None).info()
     index.verify()
-    click.echo(printable(f"{info.name}: whole, {_megabytes(info.bytes)}, checksum {info.checksum}"))
+    say(f"{info.name}: whole, {_megabytes(info.bytes)}, checksum {info.checksum}", on_output=True)
 
 
 @command.command("prune", epilog="Example: esoteric index prune")
@@ -202,13 +203,13 @@ def prune(location: IndexLocation) -> None:
     """Remove older versions and unfinished work of the index."""
     removed = _index(location).prune()
     for name in removed:
-        click.echo(printable(f"Removed: {name}"))
+        say(f"Removed: {name}", on_output=True)
     if not removed:
-        click.echo(printable(f"There was nothing to remove in {location}."))
+        say(f"There was nothing to remove in {location}.", on_output=True)
 
 
 @command.command("info", epilog="Example: esoteric index info --json")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @_STORE
 @reports_errors
 @_at_the_store
@@ -272,7 +273,7 @@ def _warn_unless_english(corpus: Corpus) -> None:
             f"Warning: {corpus.name} is in the language {corpus.language!r}. The models read"
             " English, so claims about it will be checked badly."
         )
-        click.echo(printable(warning), err=True)
+        say(warning)
 
 
 @contextmanager
@@ -303,7 +304,7 @@ def _print_info(info: IndexInfo, location: IndexLocation, started: float) -> Non
         f"{info.name}: {_count(info.documents, 'document')}, {_count(info.sentences, 'sentence')},"
         f" {_megabytes(info.bytes)} in {location}, {time.monotonic() - started:.0f} s."
     )
-    click.echo(printable(line))
+    say(line, on_output=True)
 
 
 def _print_left_out(info: IndexInfo, index: Index) -> None:
@@ -314,7 +315,7 @@ def _print_left_out(info: IndexInfo, index: Index) -> None:
         they = "it" if info.bad_pages == 1 else "they"
         where = f" See {bad.listed_in}." if bad.listed_in else ""
         line = f"{pages} left out, because {they} could not be read: {bad.first}{where}"
-        click.echo(printable(line), err=True)
+        say(line)
     if info.superseded:
         pages = _count(info.superseded, "page")
         click.echo(f"{pages} had the same id as a later one, which is used.", err=True)
@@ -322,7 +323,7 @@ def _print_left_out(info: IndexInfo, index: Index) -> None:
 
 def _print_unfinished(index: Index) -> None:
     for line in index.unfinished():
-        click.echo(printable(line), err=True)
+        say(line)
 
 
 def _location_of(store: str | None) -> IndexLocation:

@@ -23,17 +23,11 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
 
 
-class CheckedEvidence(_Model):
-    """A sentence that was compared with the claim, and its source."""
+class _Sourced(_Model):
+    """A sentence and its source."""
 
     sentence: str
     """The sentence, verbatim."""
-    stance: Label
-    """What it says about the claim."""
-    stance_confidence: float
-    """Probability of the stance."""
-    selected: bool
-    """Whether the verdict rests on it."""
     document: str
     """Id of its document."""
     title: str
@@ -44,6 +38,17 @@ class CheckedEvidence(_Model):
     """Headings above it in a long document."""
     page: int | None
     """Its page in a long document, from 1."""
+
+
+class CheckedEvidence(_Sourced):
+    """A sentence that was compared with the claim, and its source."""
+
+    stance: Label
+    """What it says about the claim."""
+    stance_confidence: float
+    """Probability of the stance."""
+    selected: bool
+    """Whether the verdict rests on it."""
 
 
 class CheckedClaim(_Model):
@@ -73,23 +78,11 @@ class CheckedClaim(_Model):
     """At most 10 sentences: those that the verdict rests on first, then the next best ones."""
 
 
-class FoundSentence(_Model):
+class FoundSentence(_Sourced):
     """A sentence of the corpus that is near to the query, and its source."""
 
-    sentence: str
-    """The sentence, verbatim."""
     similarity: float
     """How similar it is to the query, -1 to 1."""
-    document: str
-    """Id of its document."""
-    title: str
-    """Title of its document."""
-    url: str | None
-    """Address of its document, null where it has none."""
-    section: str | None
-    """Headings above it in a long document."""
-    page: int | None
-    """Its page in a long document, from 1."""
 
 
 class FoundSentences(_Model):

@@ -4,7 +4,7 @@ The SDK makes the schema of a tool from its annotations, so these are values her
 """
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from threading import Lock
 from typing import Annotated, Any
@@ -26,8 +26,6 @@ from mcp.types import (
 )
 from pydantic import Field, ValidationError
 
-from cli.check import opened_retriever
-from cli.corpora import corpora_asked
 from cli.errors import os_error
 from cli.mcp_answers import (
     CheckedClaim,
@@ -37,6 +35,8 @@ from cli.mcp_answers import (
     found_sentences,
     known_corpora,
 )
+from cli.options import corpora_asked
+from cli.own_retriever import opened_retriever
 from cli.service_client import ready_service
 from retrieval.claim import ANYWAY, LONGEST, read_claim
 from retrieval.errors import EsotericError
@@ -44,15 +44,14 @@ from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.recipes.recipes import Recipe, recipe_named
 from retrieval.result import ClaimResult, claim_result
-from retrieval.types import (
-    Progress,
-    ProgressListener,
-)
+from retrieval.types import Progress, ProgressListener
 from settings import Settings
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import UnknownJob
+from worker.sharing import EVERYTHING, Viewer
+from worker.user_store import UserStore, owner_of
 
 MOST_SENTENCES = 50
 _INSTRUCTIONS = (
@@ -131,6 +130,20 @@ async def _answer_what_is_none(
             await answer(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
 
 
+def _viewer(settings: Settings) -> Viewer:
+    """Return who asks through this server: the user of ESOTERIC_TOKEN, where users log in.
+
+    Asked for each time, so that a token that was ended shows nothing more.
+    """
+    if settings.access is None:
+        return EVERYTHING
+    with closing(Database(settings.database_url)) as database:
+        user = UserStore(database).with_token(settings.token)
+    if user is None:
+        return Viewer(None)
+    return Viewer(owner_of(user.name), sees_all=user.role == "operator")
+
+
 def mcp_server(settings: Settings) -> MCPServer[Any]:
     """Return the server; no model is loaded before a tool needs it.
 
@@ -195,7 +208,7 @@ def _offer_check_claim(
         on_progress = _reports(context)
         with _tool_errors():
             read_claim(claim)  # wrong input is reported before models are loaded
-            corpora = corpora_asked(settings, corpus or ())
+            corpora = corpora_asked(settings, corpus or (), _viewer(settings))
             if service := ready_service(settings):
                 job = service.checked(claim, recipe, on_progress, corpora=corpora)
                 return checked_claim(job["id"], ClaimResult.model_validate(job["result"]))
@@ -227,7 +240,7 @@ def _offer_search_evidence(server: MCPServer[Any], settings: Settings, here: _He
         They are not judged: use check_claim for a verdict.
         """
         with _tool_errors():
-            corpora = corpora_asked(settings, corpus or ())
+            corpora = corpora_asked(settings, corpus or (), _viewer(settings))
             with here.retriever() as retriever:
                 return found_sentences(retriever.nearest(query, limit, corpora))
 
@@ -239,7 +252,9 @@ def _offer_list_corpora(server: MCPServer[Any], settings: Settings, here: _Here)
     def list_corpora() -> Annotated[CallToolResult, KnownCorpora]:
         """List the corpora that can be searched: the default one, and those that were uploaded."""
         with _tool_errors(), here.retriever() as retriever:
-            return known_corpora(retriever.info(), own.all())
+            seen_by = _viewer(settings)
+            seen = [one for one in own.all() if seen_by.opens(one.owner, one.shared)]
+            return known_corpora(retriever.info(), seen)
 
 
 def _offer_get_result(server: MCPServer[Any], settings: Settings) -> None:
@@ -252,6 +267,8 @@ def _offer_get_result(server: MCPServer[Any], settings: Settings) -> None:
         """Return the verdict and the evidence of a claim that the service has checked before."""
         with _tool_errors():
             try:
+                if not _viewer(settings).opens(*store.sharing(id)):
+                    raise UnknownJob
                 job = store.get(id)
             except UnknownJob as error:
                 raise ToolError(

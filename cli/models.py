@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cli.errors import printable, reports_errors
+from cli.errors import reports_errors, say
 from settings import Settings
 
 
@@ -32,5 +32,5 @@ def fetch_command(models: str, lock: Path | None) -> None:
     from retrieval.models.papers.report_models import fetch, named_folder
 
     folder = named_folder(Settings.from_environment().report_models)
-    fetch(folder, lock, lambda name: click.echo(printable(name), err=True))
-    click.echo(printable(f"The models of the report are in {folder}."))
+    fetch(folder, lock, say)
+    say(f"The models of the report are in {folder}.", on_output=True)

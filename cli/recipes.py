@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 from cli.errors import reports_errors
+from cli.options import json_option
 from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipe_files import as_yaml, recipe_given, recipes_with
 from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
@@ -18,7 +19,7 @@ from settings import Settings
 @click.command("recipes", epilog="Example: esoteric recipes combined --yaml > mine.yaml")
 @click.argument("name", required=False)
 @click.option("--yaml", "with_yaml", is_flag=True, help="Print NAME as a file for --recipe.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@json_option
 @reports_errors
 def command(name: str | None, with_yaml: bool, as_json: bool) -> None:
     """List the recipes, one line each, or show the stages and settings of the recipe NAME.

@@ -20,7 +20,7 @@ from cli.backup_file import (
     read_manifest,
     unpack,
 )
-from cli.errors import printable, reports_errors
+from cli.errors import reports_errors, say
 from cli.home_lock import without_service
 from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import rebuild
@@ -85,19 +85,19 @@ def command(file: Path, replace: bool) -> None:
                 kept.append(_set_aside(database))
             restored.replace(database)
     moment = f"{manifest.made_at:%Y-%m-%d %H:%M} UTC"
-    click.echo(printable(f"{contents(manifest)} of {moment} in {settings.home}."))
+    say(f"{contents(manifest)} of {moment} in {settings.home}.", on_output=True)
     if users:
-        click.echo(printable(f"Users who can log in: {', '.join(users)}. Remove those who left."))
+        say(f"Users who can log in: {', '.join(users)}. Remove those who left.", on_output=True)
     for path in kept:
-        click.echo(printable(f"What was there is now {path}."))
+        say(f"What was there is now {path}.", on_output=True)
     for title in to_index:
-        click.echo(printable(f"“{title}” is indexed again when the service starts."))
+        say(f"“{title}” is indexed again when the service starts.", on_output=True)
     for corpus in manifest.corpora:
         if corpus.folder is not None and corpus.folder not in settings.folders:
             line = f"“{corpus.title}” needs a folder {corpus.folder} in ESOTERIC_FOLDERS."
-            click.echo(printable(line))
+            say(line, on_output=True)
     if manifest.index is not None and _lacks_index(settings):
-        click.echo(printable(f"The default index is not restored. {rebuild(*manifest.index)}"))
+        say(f"The default index is not restored. {rebuild(*manifest.index)}", on_output=True)
 
 
 def _claims_in(database: Path) -> str:

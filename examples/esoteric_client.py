@@ -262,6 +262,10 @@ class Esoteric:
         body = parts + f"--{border}--".encode()
         return self._document(self._sent("POST", f"/corpora/{name}/files", body, kind))
 
+    def share(self, kind: str, which: str, shared: str = "everyone") -> Document:
+        """Share one of the "claims", "lists" or "corpora", with "everyone" or only its "owner"."""
+        return self._json("PUT", f"/{kind}/{which}/sharing", {"shared": shared})
+
     def rename_corpus(self, name: str, title: str) -> Document:
         """Give a corpus another title and return it."""
         return self._json("PATCH", f"/corpora/{name}", {"title": title})

@@ -39,6 +39,7 @@ APP_IMPORTS = {
     "worker.lists",
     "worker.logs",
     "worker.reports",
+    "worker.sharing",
     "worker.tallies",
     "worker.user_store",
     "worker.worker_store",

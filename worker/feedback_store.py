@@ -17,6 +17,7 @@ from worker import clock
 from worker.database import Database
 from worker.jobs import Job, UnknownJob
 from worker.schema import ClaimRow, FeedbackRow
+from worker.sharing import EVERYTHING, Viewer
 from worker.user_store import user_of
 
 
@@ -113,15 +114,17 @@ class FeedbackStore:
             raise UnknownFeedback
         return _feedback(row)
 
-    def listed(self, owner: str | None, limit: int, offset: int = 0) -> tuple[list[Feedback], int]:
+    def listed(
+        self, owner: str | None, limit: int, offset: int = 0, seen_by: Viewer = EVERYTHING
+    ) -> tuple[list[Feedback], int]:
         """Return one page of the feedback, newest first, and how much there is in all.
 
-        ``owner``: only that of one visitor; ``None``: of all.
+        ``owner``: only that of one visitor, also on claims that are not shared any more; ``None``:
+        that of all on claims that ``seen_by`` may open.
         """
-        wanted, number = _wanted(), select(func.count(FeedbackRow.number))
-        if owner is not None:
-            wanted = wanted.where(FeedbackRow.owner == owner)
-            number = number.where(FeedbackRow.owner == owner)
+        found = FeedbackRow.owner == owner if owner is not None else seen_by.may_open(ClaimRow)
+        wanted = _wanted().where(found)
+        number = select(func.count(FeedbackRow.number)).join(ClaimRow).where(found)
         page = wanted.order_by(FeedbackRow.number.desc()).limit(limit).offset(offset)
         with self._database.reading() as session:
             return [_feedback(row) for row in session.execute(page)], session.scalar(number) or 0
@@ -133,8 +136,8 @@ class FeedbackStore:
             rows = session.execute(wanted.order_by(FeedbackRow.number.desc()))
             return [_feedback(row) for row in rows]
 
-    def with_jobs(self) -> Iterator[tuple[Feedback, Job]]:
-        """Yield all feedback with its claim and result, oldest first."""
+    def with_jobs(self, seen_by: Viewer = EVERYTHING) -> Iterator[tuple[Feedback, Job]]:
+        """Yield all feedback on claims that may be opened, with claim and result, oldest first."""
         with self._database.reading() as session:
             ids = list(session.scalars(select(FeedbackRow.id).order_by(FeedbackRow.number)))
         for feedback_id in ids:
@@ -142,7 +145,8 @@ class FeedbackStore:
                 row = session.execute(_wanted().where(FeedbackRow.id == feedback_id)).first()
                 if row is None:
                     continue  # it was deleted meanwhile
-                claim = session.scalar(select(ClaimRow).where(ClaimRow.id == row.claim_id))
+                of_row = select(ClaimRow).where(ClaimRow.id == row.claim_id)
+                claim = session.scalar(of_row.where(seen_by.may_open(ClaimRow)))
                 job = None if claim is None else Job.model_validate(claim)
             # Outside: who takes them may be slow, and a transaction must be short.
             if job is not None:

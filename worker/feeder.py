@@ -97,9 +97,11 @@ class Feeder(Regular):
                 for row, of in session.execute(_NEXT_ROWS.limit(room)).all():
                     if row.state != "waiting":
                         continue  # an earlier row has the same claim
-                    claim, _ = pending_claim(
+                    claim, new = pending_claim(
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
+                    if new or of.shared == "everyone":
+                        claim.shared = of.shared
                     for same in session.scalars(_waiting_with(row)):
                         same.state, same.claim_id = "handed", claim.id
         except IntegrityError:

@@ -14,14 +14,19 @@ from retrieval.verdict_level import FIRM_CONFIDENCE, Level
 from worker.database import Database
 from worker.jobs import Job, ListedJob, State
 from worker.schema import ClaimRow
+from worker.sharing import EVERYTHING, Viewer
 
 
 @dataclass(frozen=True)
 class ClaimFilter:
-    """Which claims are wanted; ``None`` and "" want all. ``text``: words of the claim."""
+    """Which claims are wanted; ``None`` and "" want all. ``text``: words of the claim.
+
+    ``seen_by``: only those that are shown to somebody.
+    """
 
     text: str = ""
     owner: str | None = None
+    seen_by: Viewer = EVERYTHING
     label: Label | None = None
     level: Level | None = None
     recipe: str | None = None
@@ -77,14 +82,17 @@ class HistoryStore:
         with self._database.reading() as session:
             return list(session.scalars(names))
 
-    def jobs(self, ids: Collection[str]) -> Iterator[Job]:
-        """Yield these claims with their results, in their order; unknown ids are left out.
+    def jobs(self, ids: Collection[str], seen_by: Viewer = EVERYTHING) -> Iterator[Job]:
+        """Yield these claims with their results, in their order.
+
+        Unknown ids are left out, and those of claims that the viewer may not open.
 
         They are read one by one, because results are long.
         """
         for job_id in ids:
             with self._database.reading() as session:
-                row = session.scalar(select(ClaimRow).where(ClaimRow.id == job_id))
+                wanted = select(ClaimRow).where(ClaimRow.id == job_id)
+                row = session.scalar(wanted.where(seen_by.may_open(ClaimRow)))
                 job = None if row is None else Job.model_validate(row)
             # Outside: who takes them may be slow, and a transaction must be short.
             if job is not None:
@@ -106,6 +114,7 @@ def _listed(found: ColumnElement[bool]) -> Select[Any]:
 def _where(wanted: ClaimFilter) -> ColumnElement[bool]:
     # Letter case is ignored; "%" and "_" have no special meaning.
     conditions = [ClaimRow.folded.contains(wanted.text.casefold(), autoescape=True)]
+    conditions.append(wanted.seen_by.listed(ClaimRow))
     for column, value in (
         (ClaimRow.owner, wanted.owner),
         (ClaimRow.label, wanted.label),

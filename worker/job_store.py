@@ -17,9 +17,10 @@ from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
 from worker.history_store import ClaimFilter, HistoryStore
-from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, State, UnknownJob
+from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, Shared, State, UnknownJob
 from worker.run_store import end
 from worker.schema import AnswerRow, ClaimRow, EventRow
+from worker.sharing import EVERYTHING, Viewer, shared_at_first
 from worker.turns import Places, forget
 
 _DELETED_AT_ONCE = 50
@@ -110,10 +111,33 @@ class JobStore:
         with self.database.reading() as session:
             return _row(session, job_id).owner
 
-    def jobs(self, ids: Sequence[str]) -> list[Job]:
-        """Return the jobs with these ids, in this order; unknown ids are left out."""
+    def sharing(self, job_id: str) -> tuple[str | None, str | None]:
+        """Return who owns the job and with whom it is shared (worker/sharing.py).
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        wanted = select(ClaimRow.owner, ClaimRow.shared).where(ClaimRow.id == job_id)
         with self.database.reading() as session:
-            rows = session.scalars(select(ClaimRow).where(ClaimRow.id.in_(ids)))
+            found = session.execute(wanted).first()
+        if found is None:
+            raise UnknownJob
+        return found.owner, found.shared
+
+    def share(self, job_id: str, shared: Shared) -> None:
+        """Share the job with everyone, or with nobody any more.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.writing() as session:
+            _row(session, job_id, locked=True).shared = shared
+
+    def jobs(self, ids: Sequence[str], seen_by: Viewer = EVERYTHING) -> list[Job]:
+        """Return the jobs with these ids, in this order; unknown and unseen ids are left out."""
+        wanted = select(ClaimRow).where(ClaimRow.id.in_(ids), seen_by.may_open(ClaimRow))
+        with self.database.reading() as session:
+            rows = session.scalars(wanted)
             found = {row.id: Job.model_validate(row) for row in rows}
         return [found[one] for one in ids if one in found]
 
@@ -138,9 +162,12 @@ class JobStore:
             raise UnknownJob
         return state, (self._places.of(job_id) or 0) if state == "queued" else 0
 
-    def recent(self, limit: int, owner: str | None = None) -> list[ListedJob]:
-        """Return the newest jobs, of one owner or of all, newest first."""
-        return self.search("", limit, 0, owner)[0]
+    def recent(
+        self, limit: int, owner: str | None = None, seen_by: Viewer = EVERYTHING
+    ) -> list[ListedJob]:
+        """Return the newest jobs that are shown to somebody, of one owner or of all."""
+        wanted = ClaimFilter(owner=owner, seen_by=seen_by)
+        return HistoryStore(self.database).listed(wanted, limit)[0]
 
     def search(
         self, text: str, limit: int, offset: int, owner: str | None = None
@@ -152,11 +179,12 @@ class JobStore:
         """
         return HistoryStore(self.database).listed(ClaimFilter(text, owner), limit, offset)
 
-    def checked_before(self, claim: str, recipe: str, owner: str | None = None) -> ListedJob | None:
+    def checked_before(
+        self, claim: str, recipe: str, seen_by: Viewer = EVERYTHING
+    ) -> ListedJob | None:
         """Return the newest job that gave a verdict on this claim with this recipe, if any.
 
         Only the default corpus counts: what others say is no earlier answer of it.
-        ``owner``: whose it is, ``None`` for anybody's.
         """
         wanted = (
             select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
@@ -165,12 +193,11 @@ class JobStore:
                 ClaimRow.recipe == recipe,
                 ClaimRow.corpora.is_(None),
                 ClaimRow.state == "done",
+                seen_by.listed(ClaimRow),
             )
             .order_by(ClaimRow.number.desc())
             .limit(1)
         )
-        if owner is not None:
-            wanted = wanted.where(ClaimRow.owner == owner)
         with self.database.reading() as session:
             found = session.execute(wanted).first()
             return None if found is None else ListedJob(*found)
@@ -246,6 +273,7 @@ def pending_claim(
         claim,
         recipe,
         owner=owner,
+        shared=shared_at_first(owner),
         edited_from=origin.edited_from,
         continued_from=origin.continued_from,
         corpora=corpora,

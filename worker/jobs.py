@@ -19,6 +19,8 @@ from retrieval.result import ClaimResult
 from retrieval.types import Findings, Label, Whole
 from retrieval.words import counted
 
+Shared: TypeAlias = Literal["owner", "everyone"]
+"""With whom something is shared: ``owner`` is nobody else (worker/sharing.py)."""
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 
@@ -99,6 +101,9 @@ class Job(_Model):
     """Name of the recipe that checks it."""
     corpora: tuple[str, ...] | None = None
     """Names of the corpora that it is checked against, null for the default one."""
+    shared: Shared | None = None
+    """Who may see it beside its owner and operators: `owner` is nobody, `everyone` who may use the
+    service; null where nobody logs in, or from an older version: whoever has its address."""
     state: State
     """Its state."""
     created_at: Moment

@@ -28,7 +28,7 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.verdict_level import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
-from worker.jobs import QueueFull
+from worker.jobs import QueueFull, Shared
 from worker.lists import (
     CameIn,
     ClaimList,
@@ -44,6 +44,7 @@ from worker.lists import (
     UnknownList,
 )
 from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
+from worker.sharing import shared_at_first
 
 # How many of the last claims the time that is left is estimated from.
 _LAST = 20
@@ -129,6 +130,7 @@ class ListStore:
                     name=name,
                     recipe=recipe,
                     owner=owner,
+                    shared=shared_at_first(owner),
                     client=client,
                     state="running",
                     columns=columns,
@@ -173,11 +175,16 @@ class ListStore:
             return _with_counts(session, _row(session, list_id))
 
     def recent(self, owners: Sequence[str | None] | None, limit: int) -> list[ClaimList]:
-        """Return the newest lists of these owners, ``None`` among them for nobody, or of all."""
+        """Return the newest lists of these owners, ``None`` among them for nobody, or of all.
+
+        Those that are shared with everyone are among them.
+        """
         wanted = select(ListRow).order_by(ListRow.number.desc()).limit(limit)
         if owners is not None:
             named = ListRow.owner.in_([owner for owner in owners if owner is not None])
-            wanted = wanted.where(or_(named, ListRow.owner.is_(None)) if None in owners else named)
+            nobodys = ListRow.owner.is_(None) & ListRow.shared.is_(None)
+            found = or_(named, ListRow.shared == "everyone")
+            wanted = wanted.where(or_(found, nobodys) if None in owners else found)
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
@@ -305,6 +312,22 @@ class ListStore:
         """
         self._change(list_id, ("running", "paused"), "cancelled")
 
+    def share(self, list_id: str, shared: Shared) -> None:
+        """Share a list and the claims that were made for it with everyone, or with nobody any more.
+
+        Raises:
+            UnknownList: there is none with this id.
+        """
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            row.shared = shared
+            of_list = select(EntryRow.claim_id).where(EntryRow.list_id == list_id)
+            session.execute(
+                update(ClaimRow)
+                .where(ClaimRow.id.in_(of_list), ClaimRow.owner == row.owner)
+                .values(shared=shared)
+            )
+
     def delete(self, list_id: str) -> None:
         """Delete a list; its claims stay in the history.
 
@@ -413,6 +436,7 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.name,
         row.recipe,
         row.owner,
+        cast("Shared | None", row.shared),
         cast(ListState, row.state),
         tuple(row.columns),
         CameIn(row.file_name, row.claim_column, row.claim_after),

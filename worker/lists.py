@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Label
+from worker.jobs import Shared
 
 ListState: TypeAlias = Literal["running", "paused", "done", "cancelled"]
 EntryState: TypeAlias = Literal[
@@ -93,6 +94,7 @@ class CameIn:
 class ClaimList:
     """A list, and how many of its rows each filter shows.
 
+    ``shared``: with whom (worker/sharing.py).
     ``corpora``: the names of those that it is checked against, ``None`` for the default one.
     ``seconds``: what a claim took, on the average of the last ones; ``None`` before the first.
     """
@@ -101,6 +103,7 @@ class ClaimList:
     name: str
     recipe: str
     owner: str | None
+    shared: Shared | None
     state: ListState
     columns: tuple[str, ...]
     came_in: CameIn

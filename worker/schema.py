@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "list_files_0015"
+REVISION = "sharing_0016"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -158,6 +158,8 @@ class ClaimRow(Base):
     # The visitor who submitted it (app/people/visitor.py). NULL: it belongs to nobody, because a
     # command or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
+    # With whom it is shared (worker/sharing.py).
+    shared: Mapped[str | None] = mapped_column(StoredText(16))
     # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     # A person typed it into the page, and waits for it.
@@ -258,24 +260,35 @@ class TurnRow(Base):
 
 
 class UserRow(Base):
-    """Somebody who may use the service; ``digest``: of her token, so it is in no database."""
+    """Somebody who may use the service."""
 
     __tablename__ = "users"
 
     name: Mapped[str] = mapped_column(StoredText(50), primary_key=True)
     role: Mapped[str] = mapped_column(StoredText(16))
-    digest: Mapped[str] = mapped_column(StoredText(64), unique=True)
     created_at: Mapped[datetime]
 
 
-class SessionRow(Base):
-    """A browser in which a user has logged in, by the digest of its cookie."""
+class CredentialRow(Base):
+    """What lets a user in: a token, or the session of a browser that has logged in.
 
-    __tablename__ = "sessions"
+    ``digest``: of the token or the cookie, so these are in no database.
+    """
+
+    __tablename__ = "credentials"
+    __table_args__ = (Index("credentials_by_user", "user"),)
 
     digest: Mapped[str] = mapped_column(StoredText(64), primary_key=True)
+    # What pages and commands name it by.
+    id: Mapped[str] = mapped_column(StoredText(32), unique=True)
+    # token or session.
+    kind: Mapped[str] = mapped_column(StoredText(16))
     user: Mapped[str] = mapped_column(StoredText(50), ForeignKey("users.name", ondelete="CASCADE"))
-    ends_at: Mapped[datetime]
+    # Of a token what its user calls it, of a session its browser.
+    name: Mapped[str]
+    made_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    ends_at: Mapped[datetime | None]
 
 
 class WorkerRow(Base):
@@ -328,7 +341,8 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    # Whose limit its rows count against where it has no owner (app/lists/new_lists.py), until it
+    shared: Mapped[str | None] = mapped_column(StoredText(16))
+    # Whose limit its rows count against where it has no owner (app/lists/input.py), until it
     # has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     state: Mapped[str] = mapped_column(StoredText(16))

@@ -1,31 +1,33 @@
-"""Claims by the API: submit, read, follow, cancel, export."""
+"""Claims by the API: submit, read, follow, cancel, export; and the recipes that check them."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Literal
 
-from flask import Blueprint, Response, url_for
-from pydantic import ValidationError
+from flask import Blueprint, Response, request, url_for
+from flask.typing import ResponseReturnValue
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from app.api.models import Claims, Error, Forget, Model, Since, Submission, answer
+from app.api.models import Claims, Error, Forget, Model, Recipes, Since, Submission, answer
 from app.api.openapi import describe
-from app.claims.history import listed_claims
-from app.claims.history_search import ClaimSearch
-from app.claims.recipes import recipe_to_run
-from app.documents.corpus_choice import corpora_to_search
+from app.claims.history import ClaimSearch, listed_claims
+from app.claims.recipes import listed_recipes, recipe_to_run
+from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused
-from app.http.json_body import json_body
-from app.http.query import asked_by_program
+from app.http.query import asked_by_program, json_body
+from app.http.streams import COMMENT, HEADERS
 from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, Provenance, confirmation, export
-from app.services import services
+from app.services import Services, services
 from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
-from worker.jobs import Event, Job, Links, State
+from worker.jobs import Event, Job, Links, State, UnknownJob
 from worker.user_store import user_of
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -33,6 +35,34 @@ blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 _NO_CLAIM = (Error, "No such claim")
 _FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
 _TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
+_WRONG = {
+    "recipe": Problem(
+        "bad_recipe",
+        "The recipe is not a string.",
+        "Send the name of a recipe, or leave it out.",
+    ),
+    "corpora": Problem(
+        "bad_corpora",
+        "The corpora are not a list of names.",
+        'Send names such as ["vital"], or leave them out.',
+    ),
+    "anyway": Problem(
+        "bad_anyway",
+        'The value of "anyway" is not true or false.',
+        "Send true, or leave it out.",
+    ),
+}
+_MISSING = Problem(
+    "missing_claim",
+    "There is no claim in the body.",
+    'Send an object with the key "claim" and the claim as a string.',
+)
+# A stream of events looks for news this often, less often the longer there is none, in seconds.
+_FASTEST, _SLOWEST = 0.1, 1.0
+_SLOWER = 1.5
+_COMMENT_EVERY = 5.0
+# Then it ends, and the client connects again: one that is gone for good holds no thread.
+_LONGEST = 60.0
 
 
 class Accepted(Model):
@@ -55,6 +85,15 @@ class Progress(Model):
     """The events, in order."""
     next: Whole
     """The `since` for the next request."""
+
+
+class Standing(Model):
+    """Where a claim stands; the data of the event `state`."""
+
+    state: State
+    """State of the claim."""
+    before: Whole
+    """How many claims wait before it; 0 unless it waits itself."""
 
 
 class ExportFormat(Model):
@@ -127,6 +166,37 @@ def progress(job_id: str) -> Response:
     return answer(Progress(state=state, events=tuple(events), next=after))
 
 
+@blueprint.get("/claims/<job_id>/events")
+@describe(
+    query=Since,
+    HTTP_200=(None, "A stream of the events `progress` and `state`"),
+    HTTP_404=_NO_CLAIM,
+    HTTP_429=(Error, "This client has too many streams open"),
+)
+def events(job_id: str) -> ResponseReturnValue:
+    """Send the progress of a claim as it is made (text/event-stream).
+
+    `progress` is an event as in `/progress`, `state` the state of the claim and how many wait
+    before it; the stream ends with a `state` that is final. After a break it goes on behind the
+    header `Last-Event-ID`, or behind `since`. Where too many streams are open it is refused with
+    503: ask for `/progress` then.
+    """
+    services().job(job_id)  # raises where there is none, before the answer begins
+    closed = services().limits.stream()
+    stream = services().streams.hold(_messages(services(), job_id, _since()), closed)
+    if stream is None:
+        raise RequestRefused(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            Problem(
+                "too_many_streams",
+                "This server has as many open event streams as it can.",
+                "Ask for the progress from time to time instead, or try again later.",
+            ),
+        )
+    # Of a whole response ``describe`` would wait for the end.
+    return stream, HTTPStatus.OK, HEADERS
+
+
 @blueprint.delete("/claims/<job_id>")
 @describe(
     query=Forget,
@@ -191,6 +261,13 @@ def export_claim(job_id: str) -> Response:
     )
 
 
+@blueprint.get("/recipes")
+@describe(HTTP_200=(Recipes, "All recipes"))
+def recipes() -> Response:
+    """List the recipes: which of them can run here, and why others cannot."""
+    return answer(listed_recipes())
+
+
 def _submission() -> Submission:
     body = json_body('{"claim": "Water boils at 100 degrees."}')
     try:
@@ -202,34 +279,61 @@ def _submission() -> Submission:
 
 
 def _what_is_wrong(error: ErrorDetails) -> Problem:
+    key = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden":
         return Problem(
             "unknown_key",
-            f"The body has an unknown key: {str(error['loc'][0])[:80]!r}.",
+            f"The body has an unknown key: {key[:80]!r}.",
             'Send only "claim" and, optionally, "recipe", "corpora" and "anyway".',
         )
-    if error["loc"] == ("recipe",):
-        return Problem(
-            "bad_recipe",
-            "The recipe is not a string.",
-            "Send the name of a recipe, or leave it out.",
-        )
-    if error["loc"][:1] == ("corpora",):
-        return Problem(
-            "bad_corpora",
-            "The corpora are not a list of names.",
-            'Send names such as ["vital"], or leave them out.',
-        )
-    if error["loc"] == ("anyway",):
-        return Problem(
-            "bad_anyway",
-            'The value of "anyway" is not true or false.',
-            "Send true, or leave it out.",
-        )
-    if error["type"] == "string_type":
+    if error["type"] == "string_type" and key == "claim":
         return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
-    return Problem(
-        "missing_claim",
-        "There is no claim in the body.",
-        'Send an object with the key "claim" and the claim as a string.',
-    )
+    return _WRONG.get(key, _MISSING)
+
+
+def _since() -> int:
+    last = request.headers.get("Last-Event-ID") or request.args.get("since", "0")
+    try:
+        return Since.model_validate({"since": last}).since
+    except ValidationError:
+        return 0  # an id that is not ours: everything is new
+
+
+def _messages(given: Services, job_id: str, since: int) -> Iterator[str]:
+    ends = time.monotonic() + _LONGEST
+    sent: Standing | None = None
+    pause, silent = _FASTEST, 0.0
+    while time.monotonic() < ends:
+        try:
+            # The state is read before the events, so that every event comes before the last state.
+            standing = _standing(given, job_id)
+        except UnknownJob:
+            return  # deleted; whoever connects again learns that
+        found = given.store.events(job_id, since)
+        for event in found:
+            since = event.n
+            yield _message("progress", event, event.n)
+        if standing != sent:
+            yield _message("state", standing)
+        if standing.state not in ("queued", "running"):
+            return
+        news = bool(found) or standing != sent
+        sent = standing
+        pause = _FASTEST if news else min(_SLOWEST, pause * _SLOWER)
+        silent = 0.0 if news else silent + pause
+        if silent > _COMMENT_EVERY:
+            silent = 0.0
+            yield COMMENT
+        if given.streams.wait(pause):
+            return
+
+
+def _standing(given: Services, job_id: str) -> Standing:
+    state, before = given.store.standing(job_id)
+    return Standing(state=state, before=before)
+
+
+def _message(name: str, value: BaseModel, number: int | None = None) -> str:
+    """Return a message; JSON has no line breaks, which would end it."""
+    key = "" if number is None else f"id: {number}\n"
+    return f"{key}event: {name}\ndata: {value.model_dump_json()}\n\n"

@@ -11,7 +11,7 @@ from app.api.models import Error, answer
 from app.api.openapi import describe
 from app.comparisons.comparison import Comparison
 from app.comparisons.files import FILES
-from app.comparisons.named_checks import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
+from app.comparisons.given import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
 from app.http.errors import RequestRefused
 from app.http.query import asked_by_program
 from retrieval.errors import Problem

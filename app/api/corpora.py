@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from flask import Blueprint, Response, url_for
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from app.api.models import Corpora, CorpusItem, Error, Model, answer
 from app.api.openapi import describe
 from app.documents.corpus import listed_corpora, own_corpus_item
 from app.documents.uploading import refuse_unless_allowed, refuse_unless_shared, upload_to
-from app.http.errors import RequestRefused
-from app.http.json_body import json_body, wrong_in
+from app.http.query import Asked, asked_in_json
+from app.people.sharing import owner_of_new_corpus
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.corpora.corpus_folders import Step
 from worker.jobs import Moment
-
-Asked = TypeVar("Asked", bound=Model)
 
 blueprint = Blueprint("api_corpora", __name__, url_prefix="/api/v1/corpora")
 
@@ -118,7 +116,7 @@ def make() -> tuple[Response, HTTPStatus, dict[str, str]]:
     refuse_unless_allowed()
     asked = _body(NewCorpus)
     refuse_unless_shared()
-    name = services().corpora.make(asked.title, asked.folder)
+    name = services().corpora.make(asked.title, asked.folder, owner_of_new_corpus())
     headers = {"Location": url_for(".show", name=name)}
     return _detail(name), HTTPStatus.CREATED, headers
 
@@ -222,21 +220,5 @@ def _detail(name: str) -> Response:
 
 
 def _body(model: type[Asked]) -> Asked:
-    """Return the JSON of this request.
-
-    Raises:
-        RequestRefused: it is no JSON, or not of this form.
-    """
     example = json.dumps(dict.fromkeys(model.model_fields, "…"), ensure_ascii=False)
-    body = json_body(example)
-    try:
-        return model.model_validate(body)
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            Problem(
-                "bad_body",
-                wrong_in(error),
-                f"Send an object like {example}.",
-            ),
-        ) from error
+    return asked_in_json(model, example)

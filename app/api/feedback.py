@@ -16,17 +16,16 @@ from app.api.models import (
     answer,
 )
 from app.api.openapi import describe
-from app.claims.feedback_export import lines
-from app.claims.given_feedback import (
+from app.claims.feedback import (
     delete_feedback,
     feedback_item,
     feedback_store,
     given_opinion,
+    lines,
 )
-from app.http.json_body import json_body
-from app.http.query import asked_by_program, pages_of
+from app.http.query import asked_by_program, json_body, pages_of
 from app.people.access import listed_owner
-from app.people.visitor import visitor
+from app.people.visitor import viewer, visitor
 from retrieval.types import Whole
 
 blueprint = Blueprint("api_feedback", __name__, url_prefix="/api/v1")
@@ -86,7 +85,8 @@ def listed() -> Response:
     """List the feedback, newest first, page by page."""
     asked = asked_by_program(FeedbackSearch)
     owner = listed_owner() or ((visitor() or "") if asked.whose == "yours" else None)
-    found, total = feedback_store().listed(owner, asked.limit, (asked.page - 1) * asked.limit)
+    offset = (asked.page - 1) * asked.limit
+    found, total = feedback_store().listed(*(owner, asked.limit, offset), viewer())
     return answer(
         FeedbackList(
             feedback=tuple(map(feedback_item, found)),
@@ -106,8 +106,9 @@ def listed() -> Response:
 def export() -> Response:
     """Return all feedback as claims, or as pairs of claim and evidence, one a line."""
     name = asked_by_program(FeedbackFormat).format
-    owner = listed_owner()
-    given = (one for one in feedback_store().with_jobs() if owner is None or one[0].owner == owner)
+    owner, seen_by = listed_owner(), viewer()
+    found = feedback_store().with_jobs(seen_by)
+    given = (one for one in found if owner is None or one[0].owner == owner)
     return Response(
         stream_with_context(lines(name, given)),
         mimetype="application/jsonl",

@@ -9,18 +9,22 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
-from app.documents.corpus_choice import corpora_to_search
+from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused
-from app.http.json_body import json_body, wrong_in
-from app.http.query import asked_by_program, pages_of
+from app.http.query import asked_by_program, asked_in_json, pages_of
 from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
-from app.lists.input import ListInput, list_input, uploaded_file
-from app.lists.new_lists import continue_list, stored_list
+from app.lists.input import (
+    ListInput,
+    continue_list,
+    list_input,
+    stored_list,
+    uploaded_file,
+)
 from app.lists.rows import seconds_left
 from app.people.visitor import refuse_others, visitor
 from app.services import services
@@ -28,7 +32,7 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.health import worker_health
-from worker.jobs import Links, Moment
+from worker.jobs import Links, Moment, Shared
 from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown
 
 blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
@@ -87,6 +91,8 @@ class ListStatus(Model):
     """Its name."""
     recipe: str
     """Name of the recipe that checks its claims."""
+    shared: Shared | None
+    """Who may see it beside its owner and operators, as of a claim."""
     state: ListState
     """Its state."""
     created_at: Moment
@@ -307,7 +313,8 @@ def cancel(list_id: str) -> Response:
 def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
     uploaded = uploaded_file()
     if uploaded is None:
-        raise _refused("missing_file", "There is no file in the form.", "Send it as 'file'.")
+        problem = Problem("missing_file", "There is no file in the form.", "Send it as 'file'.")
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
     form = request.form
     column, name = form.get("column", ""), form.get("name", "")
     given = list_input(uploaded, column, name, least=1, uploaded=True)
@@ -315,23 +322,16 @@ def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
 
 
 def _from_json() -> tuple[ListInput, str | None, Sequence[str]]:
-    body = json_body('{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}')
-    try:
-        asked = ListSubmission.model_validate(body)
-    except ValidationError as error:
-        raise _refused(
-            "bad_list",
-            wrong_in(error),
-            f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
-            ' optionally, "name", "column", "recipe" and "corpora".',
-        ) from error
+    asked = asked_in_json(
+        ListSubmission,
+        '{"claims": ["Water boils at 100 degrees.", "Ice is cold."]}',
+        "bad_list",
+        f'Send {{"claims": [1 to {MOST_CLAIMS:,} texts or objects with the key "claim"]}} and,'
+        ' optionally, "name", "column", "recipe" and "corpora".',
+    )
     file = ListFile("claims.json", json.dumps(asked.claims).encode())
     given = list_input(file, asked.column, asked.name, least=1)
     return given, asked.recipe, asked.corpora
-
-
-def _refused(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))
 
 
 def _status(found: ClaimList) -> ListStatus:
@@ -339,6 +339,7 @@ def _status(found: ClaimList) -> ListStatus:
         id=found.id,
         name=found.name,
         recipe=found.recipe,
+        shared=found.shared,
         state=found.state,
         created_at=found.created_at,
         finished_at=found.finished_at,

@@ -15,7 +15,7 @@ from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, Label, Whole
 from retrieval.verdict_level import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
-from worker.jobs import Links, Moment, State
+from worker.jobs import Links, Moment, Shared, State
 
 
 class Model(BaseModel):
@@ -91,6 +91,9 @@ class CorpusItem(CorpusInfo):
     it was then."""
     searchable: bool
     """Whether claims can be checked against it now."""
+    shared: Shared | None = None
+    """Who may see and search it: `owner` is who made it, and operators; null or `everyone` is
+    everybody who may use the service."""
 
 
 class Corpora(Model):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
 from flask import Blueprint, Response
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 
 from app.api.models import Error, Model, answer
 from app.api.openapi import describe
-from app.http.errors import RequestRefused
-from app.http.json_body import json_body
+from app.http.query import asked_in_json
 from app.services import services
-from app.texts.text_or_page import given_text
+from app.texts.given_text import given_text
 from retrieval.checkable.given_text import Kind
-from retrieval.errors import Problem
 from retrieval.types import Whole
 
 blueprint = Blueprint("api_texts", __name__, url_prefix="/api/v1")
@@ -108,7 +104,7 @@ class Sentences(Model):
 )
 def read() -> Response:
     """Return the sentences of a text: which can be checked, and what they claim."""
-    given = given_text(_submitted().text)
+    given = given_text(asked_in_json(TextSubmission, _EXAMPLE, "bad_text").text)
     text, page = given.text, given.page
     return answer(
         Sentences(
@@ -129,18 +125,3 @@ def read() -> Response:
             else PageOfText(title=page.title, address=page.address, whole=given.whole),
         )
     )
-
-
-def _submitted() -> TextSubmission:
-    body = json_body(_EXAMPLE)
-    try:
-        return TextSubmission.model_validate(body)
-    except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            Problem(
-                "bad_text",
-                "The body is not an object with the key “text” alone, a string.",
-                f"Send an object like {_EXAMPLE}.",
-            ),
-        ) from error

@@ -1,29 +1,67 @@
-"""The box of the first page: says what it will do with what stands in it, before that is sent."""
+"""The box of the first page: what was entered, and what will be done with it, before it is sent."""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from flask import Blueprint, Response, render_template, request
 
 from app.api.models import Submission
 from app.api.openapi import describe
-from app.claims.contexts import BoxAnswer, BoxFragment, SeenClaim
-from app.claims.entered import entered
 from app.claims.recipes import recipe_to_run
-from app.contexts import render
-from app.filters import job_badge
-from app.people.access import listed_owner
+from app.people.visitor import viewer
 from app.services import services
-from app.texts.text_or_page import LINKS_ARE_NOT_OPENED, opens
+from app.texts.given_text import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
-from retrieval.errors import InvalidClaim, Problem, RecipeUnavailable, UnknownRecipe
-from retrieval.text.notices import is_name_alone
+from retrieval.claim_lists.files import ListFile, is_heading, is_table, read_claims
+from retrieval.errors import BadSource, InvalidClaim, Problem, RecipeUnavailable, UnknownRecipe
+from retrieval.text.notices import is_name_alone, sentences_in
 from retrieval.text.plain_questions import plain_statement
+from worker.jobs import ListedJob
 from worker.lists import MOST_CLAIMS
 
 blueprint = Blueprint("box", __name__)
 
 # What may be said while somebody still types; other problems are those of a claim half typed.
 _SAID_AT_ONCE = CHECKED_ANYWAY | {"claim_too_long", "claim_unreadable"}
+_LONG = 40  # characters; a claim may be shorter
+_ENDS = (".", "!", "?", ":", ";", '."', ".)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """``rows``: the claim, the claims of the list, or the sentences of the text.
+
+    ``table``: it is a list whose first line names its columns; the claims are in one of them.
+    """
+
+    kind: Literal["claim", "list", "text"]
+    rows: tuple[str, ...]
+    table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAnswer:
+    """What will be done with the ``text`` in the box.
+
+    ``rows``: the lines of a list, or the sentences of a text; a ``page`` is the address of one.
+    ``statement``: what a question is turned into. ``problem``: why it would not be checked; if it
+    was sent, the kind is ``refused``. ``offers_anyway``: it can be checked in spite of the problem.
+    ``offers_one``: a text is short enough to be checked as one claim. ``table``: the list has
+    columns. ``seen``: the newest check of this claim by this recipe.
+    """
+
+    kind: Literal["claim", "question", "list", "text", "page", "refused"]
+    text: str
+    rows: int = 1
+    statement: str = ""
+    problem: Problem | None = None
+    offers_anyway: bool = False
+    offers_one: bool = False
+    table: bool = False
+    seen: ListedJob | None = None
 
 
 @blueprint.post("/box")
@@ -32,7 +70,7 @@ def says() -> Response:
     """Say what would be done with what stands in the box; nothing is kept."""
     text = request.form.get("claim", "")
     answer = box_answer(text, request.form.get("recipe"))
-    return Response(render(BoxFragment(answer)), mimetype="text/html")
+    return Response(render_template("box.html", box=answer), mimetype="text/html")
 
 
 def box_answer(text: str, recipe: str | None) -> BoxAnswer:
@@ -49,12 +87,7 @@ def box_answer(text: str, recipe: str | None) -> BoxAnswer:
         too_many = _too_many(rows) if rows > MOST_CLAIMS else None
         return BoxAnswer("list", text, rows, problem=too_many, table=found.table)
     if found.kind == "text":
-        return BoxAnswer(
-            "text",
-            text,
-            rows,
-            offers_one=len(" ".join(found.rows)) <= LONGEST,
-        )
+        return BoxAnswer("text", text, rows, offers_one=len(" ".join(found.rows)) <= LONGEST)
     try:
         read = read_claim(found.rows[0] if found.rows else text)
     except InvalidClaim as error:
@@ -98,11 +131,52 @@ def _too_many(rows: int) -> Problem:
     )
 
 
-def _seen(claim: str, asked: str | None) -> SeenClaim | None:
-    """Return the newest verdict on this claim by this recipe."""
+def _seen(claim: str, asked: str | None) -> ListedJob | None:
     try:
         recipe = recipe_to_run(asked)
     except (RecipeUnavailable, UnknownRecipe):
         return None  # the form says it when the claim is sent
-    job = services().store.checked_before(claim, recipe, listed_owner())
-    return None if job is None else SeenClaim(job.id, job_badge(job), job.created_at)
+    return services().store.checked_before(claim, recipe, viewer())
+
+
+def entered(text: str) -> Entered:
+    """Return what the text is: two lines make a list, two sentences in a line a text.
+
+    Lines that go on in the next one are those of one paragraph: a mail or a PDF breaks them so.
+    A first line that only names what follows ("Claim") is left out.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if is_table(text):
+        return Entered("list", _rows_of_table(text) or tuple(lines[1:]), table=True)
+    if len(lines) > 1 and is_heading(lines[0]):
+        lines = lines[1:]
+    paragraphs = [" ".join(lines)] if _is_broken(lines) else lines
+    sentences = tuple(one for paragraph in paragraphs for one in sentences_in(paragraph))
+    if len(sentences) > len(paragraphs):
+        return Entered("text", sentences)
+    if len(paragraphs) > 1:
+        return Entered("list", tuple(paragraphs))
+    return Entered("claim", tuple(paragraphs))
+
+
+def _rows_of_table(text: str) -> tuple[str, ...]:
+    """Return the claims of a table; none if it cannot be read, which is said when it is sent."""
+    try:
+        rows = read_claims(ListFile("pasted.txt", text.encode("utf-8", "replace")))
+    except BadSource:
+        return ()
+    return tuple(row.claim for row in rows)
+
+
+def _is_broken(lines: list[str]) -> bool:
+    """Return whether these lines are one paragraph.
+
+    It begins with a capital, its lines are long, and most later ones go on with a small letter;
+    a list that was typed in haste has small letters too, but short lines.
+    """
+    if len(lines) < 2 or lines[0][0].islower() or min(map(len, lines[:-1])) < _LONG:
+        return False
+    continued = sum(
+        line[0].islower() and not before.endswith(_ENDS) for before, line in pairwise(lines)
+    )
+    return 2 * continued > len(lines) - 1

@@ -1,70 +1,50 @@
-"""The home page, the page of a claim, and the history."""
+"""The home page with its form, what is done with a claim, and the history."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Literal
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Model
 from app.api.openapi import describe
-from app.claims.actions import actions_of, editing
-from app.claims.asked_model import asked_model
-from app.claims.box import box_answer, refused
-from app.claims.contexts import BoxAnswer, Example, HomePage, ResultPage, StoppedPage
-from app.claims.entered import entered
-from app.claims.history import history_page
-from app.claims.history_search import HistorySearch
-from app.claims.progress import progress_page
-from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import Corpus, CorpusChoice, render
-from app.documents.corpus import corpus_item, is_wikipedia, searched_corpus
-from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
-from app.documents.files import file_links
+from app.claims.box import BoxAnswer, box_answer, entered, refused
+from app.claims.claim_page import claim_page, doubtful, known_job, more_hops
+from app.claims.forms import ABOUT_RECIPES, REFUSED
+from app.claims.history import HistorySearch, history_page
+from app.claims.recipes import asked_model, recipe_choice, recipe_to_run
+from app.documents.corpus import (
+    Corpus,
+    corpora_to_choose,
+    corpora_to_search,
+    corpus_item,
+    searched_corpus,
+)
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.pages import submitted_list
-from app.people.access import listed_owner
 from app.people.asker import client
-from app.people.visitor import may_change, refuse_others, visitor_with_cookie
-from app.result.evidence import by_statements, cards, closest_first, silent, without_evidence
-from app.result.proof import differences, marked_claim, proof_item
-from app.result.trail import has_findings, trail, trail_of
+from app.people.visitor import refuse_others, viewer, visitor_with_cookie
 from app.services import services
-from app.texts.text_or_page import opens
+from app.texts.given_text import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
-from retrieval.errors import (
-    BadSource,
-    IndexUnavailable,
-    InvalidClaim,
-    Problem,
-    RecipeUnavailable,
-    UnknownRecipe,
-)
-from retrieval.recipes.recipes import (
-    DEFAULT_RECIPE,
-    RECIPES,
-    Recipe,
-    base_and_more_hops,
-    recipe_named,
-)
+from retrieval.errors import IndexUnavailable, Problem
+from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.text.plain_questions import plain_statement
-from retrieval.types import DEFAULT_CORPUS
-from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
-from worker.health import worker_health
-from worker.jobs import Job, Origin, QueueFull
+from worker.jobs import Origin
 
 blueprint = Blueprint("pages", __name__)
 
-EXAMPLES = (
-    Example("Frankenstein was written by Mary Shelley.", "true"),
-    Example("Sputnik 1 was launched by the United States.", "false"),
-    Example("The author of Frankenstein was an English novelist.", "needs two documents"),
-    Example("Mary Shelley kept a diary about her cats.", "not in the documents"),
-)
+# Claims to try, and what comes out.
+EXAMPLES = {
+    "Frankenstein was written by Mary Shelley.": "true",
+    "Sputnik 1 was launched by the United States.": "false",
+    "The author of Frankenstein was an English novelist.": "needs two documents",
+    "Mary Shelley kept a diary about her cats.": "not in the documents",
+}
 RECENT_CLAIMS = 3
 
 
@@ -103,9 +83,8 @@ class SubmissionForm(Model):
 @describe(query=Filled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
     """Show the form, filled with ``q``."""
-    text, recipe = request.args.get("q", ""), request.args.get("recipe")
-    edited_from = request.args.get("edited_from", "")
-    return _home(box_answer(text, recipe), asked=recipe, edited_from=edited_from)
+    recipe = request.args.get("recipe")
+    return _home(box_answer(request.args.get("q", ""), recipe), asked=recipe)
 
 
 @blueprint.post("/claims")
@@ -127,7 +106,6 @@ def submit() -> BaseResponse:
     refuse_unless_form("From a program, send JSON to /api/v1/claims.")
     text = request.form.get("claim", "")
     asked, chosen = request.form.get("recipe"), request.form.get("as", "")
-    edited_from = request.form.get("edited_from", "")
     anyway = request.form.get("anyway") == "1"
     found = entered(text)
     try:
@@ -142,22 +120,17 @@ def submit() -> BaseResponse:
         claim = (plain_statement(one) if chosen == "statement" else None) or one
         services().limits.claim()
         recipe = recipe_to_run(asked)
-        edited = editing(edited_from)
+        edited = known_job(request.form.get("edited_from"))
         origin = Origin(edited_from=edited.id if edited else None)
         job = services().queue.submit(
             *(claim, recipe, anyway, visitor_with_cookie(), origin, corpora),
             client=client(),
             typed=True,
         )
-    except (
-        *(InvalidClaim, BadSource, UnknownCorpus, CorpusNotReady, CorpusRefused),
-        *(QueueFull, RequestRefused),
-    ) as error:
-        page = _home(refused(text, error.problem), asked=asked, edited_from=edited_from)
-        return refused_page(page, error)
-    except RecipeUnavailable as error:
-        page = _home(box_answer(text, None), recipe_problem=error.problem, edited_from=edited_from)
-        return refused_page(page, error)
+    except ABOUT_RECIPES as error:
+        return refused_page(_home(box_answer(text, None), recipe_problem=error.problem), error)
+    except REFUSED as error:
+        return refused_page(_home(refused(text, error.problem), asked=asked), error)
     return _see_claim(job.id)
 
 
@@ -165,31 +138,7 @@ def submit() -> BaseResponse:
 @describe(query=Follow, HTTP_200=(None, "The page"), HTTP_404=(None, "No such claim"))
 def claim(job_id: str) -> str:
     """Show the progress of a claim, or its result once there is one."""
-    store = services().store
-    job = services().job(job_id)
-    if job.state == "done":
-        return render(_result_page(job))
-    if job.state in ("queued", "running"):
-        health = worker_health(services().workers)
-        asked = asked_model(health)
-        follow = request.args.get("follow") == "1"
-        events = store.events(job.id, 0)
-        problem = health.problem
-        if problem is not None:
-            problem = services().paths.hidden_in_problem(problem)
-        page = progress_page(
-            job,
-            _recipe_of(job),
-            events,
-            problem,
-            asked,
-            before=store.standing(job.id)[1],
-            corpora=_searched(job),
-            follow=follow,
-            may_cancel=may_change(store.owner(job.id)),
-        )
-        return render(page)
-    return render(StoppedPage(job, may_change(services().store.owner(job.id))))
+    return claim_page(services().job(job_id))
 
 
 @blueprint.post("/claims/<job_id>/cancel")
@@ -217,11 +166,48 @@ def delete(job_id: str) -> BaseResponse:
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
 
+@blueprint.post("/claims/<job_id>/search-on")
+@describe(
+    HTTP_303=(None, "The page of the new check"),
+    HTTP_403=(None, "From another site"),
+    HTTP_404=(None, "No such claim"),
+    HTTP_409=(None, "Its recipe cannot search on, or not any further"),
+    HTTP_422=(None, "Its recipe cannot run here"),
+)
+def search_on(job_id: str) -> BaseResponse:
+    """Check the claim again with more hops, which read more sentences."""
+    job = services().store.get(job_id)
+    hops = more_hops(job.recipe)
+    if not hops:
+        raise RequestRefused(
+            HTTPStatus.CONFLICT,
+            Problem(
+                "no_more_hops",
+                f"The search of the recipe {job.recipe} cannot go on.",
+                "Check the claim with another recipe.",
+            ),
+        )
+    recipe = recipe_to_run(f"{base_and_more_hops(job.recipe)[0]}+{hops}")
+    # What was accepted once is not refused now.
+    services().limits.claim()
+    new = services().queue.submit(
+        job.claim,
+        recipe,
+        anyway=True,
+        owner=visitor_with_cookie(),
+        client=client(),
+        typed=True,
+        origin=Origin(continued_from=job.id),
+        corpora=corpora_to_search(job.corpora or ()),
+    )
+    return _see_claim(new.id)
+
+
 @blueprint.get("/claims")
 @describe(query=HistorySearch, HTTP_200=(None, "The page"))
 def history() -> str:
     """Show the claims so far, newest first."""
-    return render(history_page())
+    return history_page()
 
 
 @blueprint.get("/history")
@@ -231,80 +217,31 @@ def to_history() -> BaseResponse:
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
 
-def _home(
-    box: BoxAnswer,
-    recipe_problem: Problem | None = None,
-    asked: str | None = None,
-    edited_from: str = "",
-) -> str:
-    """Return the page with the form; ``asked`` is the recipe that was chosen there.
-
-    ``edited_from``: the id of the claim that is edited in the form, "" if there is none.
-    """
+def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | None = None) -> str:
+    """Return the page with the form; ``asked`` is the recipe that was chosen there."""
     corpus: Corpus | None = None
     corpus_problem: Problem | None = None
     try:
-        searched = searched_corpus(services())
-        corpus = corpus_item(searched)
+        corpus = corpus_item(searched_corpus())
     except IndexUnavailable as error:
         corpus_problem = services().paths.hidden_in_problem(error.problem)
-    edited = editing(edited_from)
-    chosen_corpora = request.values.getlist("corpora") or (edited.corpora if edited else ())
-    return render(
-        HomePage(
-            box=box,
-            most_characters=LONGEST,
-            examples=EXAMPLES,
-            recent=tuple(services().store.recent(RECENT_CLAIMS, listed_owner())),
-            corpus=corpus,
-            corpus_problem=corpus_problem,
-            corpora=corpora_to_choose(chosen_corpora),
-            choice=recipe_choice(asked, recipe_problem),
-            asked=asked_model(worker_health(services().workers)),
-            editing=edited,
-            opens_links=services().pages is not None,
-        )
-    )
-
-
-def _result_page(job: Job) -> ResultPage:
-    result = job.result
-    assert result is not None  # a job that is done has one
-    events = services().store.events(job.id, 0)
-    found = differences(result)
-    files = file_links(job.id, result)
-    shown, unused = closest_first(result, cards(result, files, found))
-    return ResultPage(
-        job=job,
-        result=result,
-        drawn=marked_claim(result, found),
-        differences=found,
-        found=by_statements(result, shown),
-        unused=unused,
-        opened=without_evidence(result, files),
-        silent=silent(result, files),
-        base_recipe=base_and_more_hops(result.recipe)[0],
-        proof=proof_item(result),
-        trail=trail(events, _recipe_of(job), running=False)
-        if has_findings(events)
-        else trail_of(result),
-        attribution=any(map(is_wikipedia, result.credits.values())),
+    editing = known_job(request.values.get("edited_from"))
+    chosen_corpora = request.values.getlist("corpora") or (editing and editing.corpora) or ()
+    return render_template(
+        "home.html",
+        box=box,
         most_characters=LONGEST,
-        actions=actions_of(job),
+        examples=EXAMPLES,
+        recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
+        corpus=corpus,
+        corpus_problem=corpus_problem,
+        corpora=corpora_to_choose(chosen_corpora),
+        choice=recipe_choice(asked, recipe_problem),
+        asked=asked_model(),
+        editing=editing,
+        doubtful=doubtful(editing.result) if editing and editing.result else "",
+        opens_links=services().pages is not None,
     )
-
-
-def _recipe_of(job: Job) -> Recipe:
-    # A recipe may have been removed since the claim was submitted; the worker will report it.
-    try:
-        return recipe_named(job.recipe, services().recipes)
-    except UnknownRecipe:
-        return RECIPES[DEFAULT_RECIPE]
-
-
-def _searched(job: Job) -> tuple[CorpusChoice, ...]:
-    names = job.corpora or (DEFAULT_CORPUS,)
-    return tuple(one for one in corpora_to_choose(names) if one.name in names)
 
 
 def _see_claim(job_id: str) -> BaseResponse:

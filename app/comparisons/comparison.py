@@ -18,15 +18,7 @@ from app.filters import Badge, job_badge
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Rounded, Share, Whole
-from retrieval.words import (
-    STANCES,
-    VERDICTS,
-    WITH_QUANTITIES,
-    counted,
-    found_by_words,
-    listed,
-    percent_of,
-)
+from retrieval.words import WITH_QUANTITIES, counted, listed, percent_of
 from worker.jobs import Job, Links, Moment, State
 
 MOST_RECIPES = 5
@@ -55,20 +47,6 @@ class Found(_Part):
     """The hop that found it, from 1."""
     found_by: tuple[str, ...]
     """How its document was found."""
-
-    @property
-    def place(self) -> str:
-        """Rank and use, in words."""
-        return f"rank {self.rank}, {'used' if self.used else 'not used'}"
-
-    @property
-    def words(self) -> str:
-        """All of it in a line."""
-        percent = percent_of(self.stance, self.stance_confidence)
-        stance = STANCES[self.stance].lower() + (f" {percent}%" if percent else "")
-        found = f"found by {found_by_words(self.found_by)}" if self.found_by else ""
-        parts = (self.place, stance, f"score {self.score:.2f}", f"hop {self.hop}", found)
-        return " · ".join(filter(None, parts))
 
 
 class ComparedSentence(_Part):
@@ -208,16 +186,10 @@ class ComparedClaim(_Part):
         return tuple(one for one in self.sentences if any(f.used for f in one.found.values()))
 
     @property
-    def overlap(self) -> str:
-        """How many sentences are used by one and by all of the recipes that are done, in words."""
-        if not self.used or len(self.done) < 2:
-            return ""
+    def used_by_all(self) -> int:
+        """How many sentences the verdicts of all recipes that are done are based on."""
         uses = (sum(found.used for found in one.found.values()) for one in self.used)
-        by_all = sum(number == len(self.done) for number in uses)
-        number = counted(len(self.used), "sentence")
-        if by_all == len(self.used):
-            return f"The verdicts rest on the same {number.removeprefix('1 ')}."
-        return f"The verdicts rest on {number}, of which all recipes use {by_all or 'none'}."
+        return sum(number == len(self.done) for number in uses)
 
     def found_alike(self, sentence: ComparedSentence) -> bool:
         """Return whether all recipes that are done found a sentence, and all use it or none."""
@@ -230,38 +202,16 @@ class ComparedClaim(_Part):
         return tuple(filter(self.found_alike, self.sentences))
 
     @property
-    def verdicts(self) -> Counter[Label]:
-        """How many recipes give each verdict."""
-        return Counter(run.label for run in self.runs.values() if run.label)
+    def verdicts(self) -> dict[Label, int]:
+        """How many recipes give each verdict, first that of most."""
+        counts = Counter(run.label for run in self.runs.values() if run.label)
+        return dict(sorted(counts.items(), key=lambda one: (-one[1], LABELS.index(one[0]))))
 
     @property
     def agreed(self) -> bool:
         """Whether all recipes have ended, and several give a verdict, always the same."""
         pending = any(run.pending for run in self.runs.values())
         return len(self.done) > 1 and len(self.verdicts) == 1 and not pending
-
-    @property
-    def agreement(self) -> str:
-        """The verdicts of the recipes that are done, in words."""
-        if not self.done:
-            return ""
-        said = self._said()
-        pending = any(run.pending for run in self.runs.values())
-        return f"So far {said[0].lower()}{said[1:]}" if pending else said
-
-    def _said(self) -> str:
-        if len(self.verdicts) == 1:
-            (label,) = self.verdicts
-            who = {1: "One recipe says", 2: "Both recipes agree"}.get(len(self.done))
-            return f"{who or f'All {len(self.done)} recipes agree'}: {VERDICTS[label].lower()}."
-        counts = [
-            f"{number} {'says' if number == 1 else 'say'} {VERDICTS[label].lower()}"
-            for label, number in self._counted()
-        ]
-        return f"The recipes differ: {listed(counts)}."
-
-    def _counted(self) -> list[tuple[Label, int]]:
-        return sorted(self.verdicts.items(), key=lambda one: (-one[1], LABELS.index(one[0])))
 
 
 class Pair(_Part):
@@ -324,11 +274,6 @@ class Comparison(_Part):
         default = [claim.corpus for claim in self.claims if not claim.corpora]
         # Before a check has ended, the title of the default one is not known.
         return len(own) + max(len({*filter(None, default)}), bool(default))
-
-    @property
-    def headline(self) -> str:
-        """What is compared: the claim, or how many claims."""
-        return self.claims[0].claim if self.texts == 1 else f"{self.texts} claims, compared"
 
     @property
     def text(self) -> str:
@@ -501,7 +446,7 @@ def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
     if corpora:
         named = [
             f"{title}, {counted(corpus.documents, 'document')}, indexed {corpus.built_at[:10]}"
-            for corpus, title in sorted(corpora, key=lambda one: one[0].built_at)
+            for corpus, title in sorted(corpora, key=lambda one: (one[0].built_at, one[1]))
         ]
         notes.append(f"The checks searched different indexes: {'; '.join(named)}.")
     if len(judges) > 1:

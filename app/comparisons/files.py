@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -10,13 +9,12 @@ import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from operator import itemgetter
 from textwrap import shorten
 
 from app.comparisons.comparison import ComparedClaim, Comparison, Found, Run
+from app.result.export import csv_table
 from retrieval.result import ClaimResult
-from retrieval.safe_cell import safe_cell
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 from retrieval.words import VERDICTS, counted
 from worker.jobs import Job
@@ -74,16 +72,13 @@ def _json(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
 
 def _csv(comparison: Comparison, jobs: Sequence[Job], page: str) -> str:
     """A row for each sentence that a recipe found; a check without any has one row."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(_COLUMNS)
-    for claim in comparison.claims:
-        for recipe, run in claim.runs.items():
-            about = _about(claim, run)
-            for row in _found(claim, recipe) or [{}]:
-                cells = about | row
-                writer.writerow([safe_cell(cells.get(name)) for name in _COLUMNS])
-    return file.getvalue()
+    rows = (
+        _about(claim, run) | row
+        for claim in comparison.claims
+        for recipe, run in claim.runs.items()
+        for row in _found(claim, recipe) or [{}]
+    )
+    return "".join(csv_table(_COLUMNS, rows))
 
 
 def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
@@ -105,7 +100,7 @@ def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
         "corpus_documents": corpus and corpus.documents,
         "built_at": corpus and corpus.built_at,
         "text_date": corpus and corpus.text_date,
-        "finished_at": _moment(run.finished_at),
+        "finished_at": run.finished_at and run.finished_at.isoformat(timespec="seconds"),
         "id": run.id,
         "error": run.error and f"{run.error.message} {run.error.hint}",
         "language_model": run.language_model,
@@ -128,10 +123,6 @@ def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
     return sorted(rows, key=itemgetter("rank"))
 
 
-def _moment(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="seconds")
-
-
 def _made_by(comparison: Comparison) -> Iterator[str]:
     """Yield what somebody needs to check the claims again: versions, recipes, judges, corpora."""
     done = [run for run in comparison.runs if run.label]
@@ -150,7 +141,8 @@ def _made_by(comparison: Comparison) -> Iterator[str]:
             f"Recipe {recipe}: digest {digests or 'not known'}; judge: {judges};"
             f" language model: {models or 'none'}; checked on {days}"
         )
-    for corpus in sorted({run.corpus for run in done if run.corpus}, key=lambda one: one.built_at):
+    searched = dict.fromkeys(run.corpus for run in done if run.corpus)
+    for corpus in sorted(searched, key=lambda one: one.built_at):
         text = f", text of {corpus.text_date}" if corpus.text_date else ""
         yield (
             f"Corpus: {corpus.title}, {counted(corpus.documents, 'document')}{text},"

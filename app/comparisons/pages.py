@@ -6,40 +6,37 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Model
 from app.api.openapi import describe
-from app.claims.asked_model import asked_model
-from app.claims.recipes import grouped, listed_recipes, recipe_to_run, runnable_here
+from app.claims.forms import ABOUT_RECIPES, REFUSED, Refusal
+from app.claims.recipes import asked_model, listed_recipes, recipe_choice, recipe_to_run
 from app.comparisons.comparison import MOST_RECIPES
-from app.comparisons.contexts import CompareForm, ComparisonPage, RecipesPage
-from app.comparisons.given_claims import claims_of_list, given_claims, most_checks
-from app.comparisons.named_checks import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
-from app.contexts import render
-from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
+from app.comparisons.given import (
+    CANNOT_COMPARE,
+    NONE_KNOWN,
+    ComparedIds,
+    claims_of_list,
+    compared_checks,
+    given_claims,
+    most_checks,
+)
+from app.documents.corpus import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.lists.input import uploaded_file
 from app.people.asker import client
+from app.people.sharing import seen_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
-from retrieval.errors import (
-    BadSource,
-    EsotericError,
-    InvalidClaim,
-    Problem,
-    RecipeUnavailable,
-    UnknownRecipe,
-)
+from retrieval.errors import EsotericError, Problem, RecipeUnavailable
 from retrieval.types import LABELS
 from worker.broker import BrokerUnavailable
-from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.database import StoreUnavailable
-from worker.health import worker_health
 from worker.jobs import Job, QueueFull
 
 blueprint = Blueprint("compare", __name__)
@@ -89,14 +86,14 @@ def compare() -> str | Response:
         return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
     comparison, _ = compared_checks(ids)
     claims = comparison.text
-    page = ComparisonPage(
+    return render_template(
+        "comparison.html",
         comparison=comparison,
         claims=claims if len(claims) <= _LONGEST_IN_ADDRESS else "",
         ids=",".join(run.id for run in comparison.runs),
-        described=frozenset(services().recipes),
+        described=services().recipes,
         labels=LABELS,
     )
-    return render(page)
 
 
 @blueprint.post("/compare")
@@ -115,11 +112,8 @@ def submit() -> BaseResponse:
     refuse_unless_form("From a program, send each claim with its recipe to /api/v1/claims.")
     text = request.form.get("claim", "")
     names = list(dict.fromkeys(request.form.getlist("recipe")))
-    problem = _wrong_number(len(names))
-    if problem is not None:
-        wrong = RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
-        return _refused(text, names, wrong, about_recipes=True)
     try:
+        _refuse_wrong_number(len(names))
         recipes = [recipe_to_run(name) for name in names]
         corpora = corpora_to_search(request.form.getlist("corpora"))
         anyway = request.form.get("anyway") == "1"
@@ -144,13 +138,8 @@ def submit() -> BaseResponse:
                     raise
                 return _accepted_in_part(text, names, jobs, error)
             jobs.append(job)
-    except (
-        *(BadSource, InvalidClaim, UnknownCorpus, CorpusNotReady, CorpusRefused),
-        *(QueueFull, RequestRefused),
-    ) as error:
+    except REFUSED as error:
         return _refused(text, names, error)
-    except (RecipeUnavailable, UnknownRecipe) as error:
-        return _refused(text, names, error, about_recipes=True)
     ids = ",".join(job.id for job in jobs)
     return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
 
@@ -171,35 +160,35 @@ def _accepted_in_part(
 @describe(HTTP_200=(None, "The page"))
 def recipes() -> str:
     """Show what each recipe does."""
-    return render(RecipesPage(listed_recipes().recipes))
+    return render_template("recipes.html", recipes=listed_recipes().recipes)
 
 
-def _wrong_number(recipes: int) -> Problem | None:
+def _refuse_wrong_number(recipes: int) -> None:
+    """Refuse too few and too many recipes.
+
+    Raises:
+        RecipeUnavailable: there are.
+    """
     if recipes < 2:
         said = "Only one recipe is ticked." if recipes else "No recipe is ticked."
-        return Problem("too_few_recipes", said, "Tick at least two to compare them.")
+        raise RecipeUnavailable("too_few_recipes", said, "Tick at least two to compare them.")
     if recipes > MOST_RECIPES:
-        return Problem(
+        raise RecipeUnavailable(
             "too_many_recipes",
             f"{recipes} recipes are ticked; at most {MOST_RECIPES} fit side by side.",
             "Untick some of them.",
         )
-    return None
 
 
-def _refused(
-    text: str,
-    names: list[str],
-    error: EsotericError | RequestRefused,
-    about_recipes: bool = False,
-) -> Response:
-    about_claim, about_recipe = (None, error.problem) if about_recipes else (error.problem, None)
-    return refused_page(_form(text, frozenset(names), about_claim, about_recipe), error)
+def _refused(text: str, names: list[str], error: Refusal) -> Response:
+    problem, about_recipe = error.problem, isinstance(error, ABOUT_RECIPES)
+    said = (None, problem) if about_recipe else (problem, None)
+    return refused_page(_form(text, frozenset(names), *said), error)
 
 
 def _form_of_list(list_id: str) -> str | Response:
     """Return the form with the claims of a list, and the corpora that it was checked against."""
-    found = services().lists.get(list_id)
+    found = seen_list(list_id)
     try:
         claims, left_out = claims_of_list(found)
         return _form(claims, corpora=found.corpora or (), left_out=left_out)
@@ -216,34 +205,27 @@ def _form(
     left_out: str = "",
     accepted: tuple[str, ...] = (),
 ) -> str:
-    """Return the form; without ``ticked`` as many recipes are ticked as can be compared.
+    """Return the form with the claims of ``text``, one a line.
 
-    ``corpora``: those that are chosen, unless the request names some. ``left_out`` and
-    ``accepted``: as in ``CompareForm``.
+    ``ticked``: the recipes that are; without them as many as can be compared. ``corpora``: those
+    that are chosen, unless the request names some. ``left_out``: what of a list is left out, "" if
+    nothing. ``accepted``: the ids of checks that were accepted where others were refused.
     """
-    here = runnable_here()
-    recipes = tuple(
-        recipe for recipe in services().recipes.values() if recipe.name not in here.problems
-    )
-    if ticked is None:
-        ticked = frozenset(recipe.name for recipe in recipes[:MOST_RECIPES])
-    return render(
-        CompareForm(
-            claim=text,
-            problem=problem,
-            offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
-            most_characters=LONGEST,
-            most_checks=most_checks(),
-            a_minute=services().limits.claims_a_minute,
-            left_out=left_out,
-            accepted=accepted,
-            recipes=recipes,
-            other_recipes=grouped(here.problems),
-            recipe_problem=recipe_problem,
-            usual=here.usual,
-            ticked=ticked,
-            most_recipes=MOST_RECIPES,
-            corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
-            asked=asked_model(worker_health(services().workers)),
-        )
+    choice = recipe_choice(None, recipe_problem)
+    names = [recipe.name for recipe in choice.recipes[:MOST_RECIPES]]
+    return render_template(
+        "compare.html",
+        claim=text,
+        problem=problem,
+        offers_anyway=problem is not None and problem.code in CHECKED_ANYWAY,
+        most_characters=LONGEST,
+        most_checks=most_checks(),
+        a_minute=services().limits.claims_a_minute,
+        left_out=left_out,
+        accepted=accepted,
+        choice=choice,
+        ticked=names if ticked is None else ticked,
+        most_recipes=MOST_RECIPES,
+        corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
+        asked=asked_model(),
     )

@@ -1,4 +1,4 @@
-"""The corpus, as the embedded index or a worker reports it.
+"""The corpora: which there are, which a form offers, and which a claim is checked against.
 
 The web process must not load the code that opens an index: it asks for the description of the
 embedded one. Only workers connect to an index on a server; they write what they opened into the
@@ -8,20 +8,23 @@ database.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import astuple
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from app.api.models import Corpora, CorpusItem
-from app.contexts import Corpus
-from app.services import Services, services
+from app.documents.uploading import refuse_unless_shared
+from app.people.sharing import refuse_unseen_corpus, sees_corpus
+from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
-from retrieval.words import VITAL
-from worker.corpora.corpus_store import StoredCorpus
+from retrieval.types import DEFAULT_CORPUS
+from retrieval.words import VITAL, counted
+from worker.corpora.corpus_store import StoredCorpus, chosen_corpora
+from worker.corpora.errors import UnknownCorpus
 from worker.health import worker_health
 from worker.reports import SearchedCorpus
 
@@ -31,17 +34,45 @@ _WIKIPEDIA_SOURCES = ("vital", "fever")
 _WIKIPEDIA_NAME = re.compile(r"wikipedia|[a-z]+wiki[-_]", re.IGNORECASE)
 
 
-def searched_corpus(here: Services) -> SearchedCorpus:
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The default corpus. ``title``: what people call it.
+
+    ``text_date``: the day of its newest text, "" if unknown.
+    ``attribution``: texts of it are from Wikipedia, which must be named.
+    """
+
+    title: str
+    documents: int
+    text_date: str
+    attribution: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusChoice:
+    """A corpus that a claim can be checked against; ``name`` is what a form sends.
+
+    ``holds``: what is searched in it, and how much, in words.
+    """
+
+    name: str
+    title: str
+    holds: str
+    text_date: str
+    chosen: bool
+
+
+def searched_corpus() -> SearchedCorpus:
     """Return the corpus that claims are checked against.
 
     Raises:
         IndexUnavailable: the index cannot be used, or no worker has reported it.
         StoreUnavailable: the database cannot be read.
     """
-    settings = here.settings
+    settings = services().settings
     if isinstance(settings.store, Path):
-        return read_corpus(settings.store, settings.model_folders, here.recipes)
-    health = worker_health(here.workers)
+        return read_corpus(settings.store, settings.model_folders, services().recipes)
+    health = worker_health(services().workers)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
     if health.corpus is None:
@@ -78,9 +109,9 @@ def listed_corpora() -> Corpora:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    own = tuple(map(own_corpus_item, services().corpora.all()))
+    own = tuple(map(own_corpus_item, filter(sees_corpus, services().corpora.all())))
     try:
-        corpus = searched_corpus(services())
+        corpus = searched_corpus()
     except IndexUnavailable as error:
         problem = services().paths.hidden_in_problem(error.problem)
         return Corpora(corpora=own, problem=problem)
@@ -108,6 +139,7 @@ def own_corpus_item(found: StoredCorpus) -> CorpusItem:
         default=False,
         state=found.state,
         searchable=found.searchable,
+        shared=found.shared,
     )
 
 
@@ -123,3 +155,78 @@ def corpus_item(corpus: SearchedCorpus) -> Corpus:
 def is_wikipedia(site: str) -> bool:
     """Return whether the host of an address is one of Wikipedia's."""
     return site == "wikipedia.org" or site.endswith(".wikipedia.org")
+
+
+def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
+    """Return the corpora that can be searched, the default one first.
+
+    ``chosen``: the names of those that are selected; without any it is the default one.
+    """
+    corpora = services().corpora
+    own = [one for one in corpora.choices() if sees_corpus(corpora.corpus(one.name))]
+    selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
+    choices = []
+    try:
+        default = corpus_item(searched_corpus())
+    except IndexUnavailable:
+        pass  # the page says why
+    else:
+        of = default.title, _held(default), default.text_date
+        choices.append(CorpusChoice(DEFAULT_CORPUS, *of, chosen=DEFAULT_CORPUS in selected))
+    for one in own:  # long files are searched by their passages
+        of = one.title, f"files, {counted(one.documents, 'passage')}", one.text_date
+        choices.append(CorpusChoice(one.name, *of, chosen=one.name in selected))
+    return tuple(choices)
+
+
+def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names of the corpora that a claim is checked against, in one order for each set.
+
+    ``None``: the default one, which is also meant by no name and by its own.
+
+    Raises:
+        UnknownCorpus: a name has no corpus.
+        CorpusNotReady: one of them cannot be searched yet.
+        CorpusRefused: there are too many, or a worker does not have the documents.
+    """
+    for name in names:
+        if not _is_default(name):
+            refuse_unseen_corpus(name)
+    found = chosen_corpora(services().corpora, names, _is_default)
+    if found is not None:
+        refuse_unless_shared()
+    return found
+
+
+def titles_of(names: Sequence[str] | None) -> dict[str, str | None]:
+    """Return what people call these corpora, ``None`` for one that was removed.
+
+    ``names``: ``None`` for the default one, which is left out where it cannot be used.
+    """
+    titles: dict[str, str | None] = {}
+    for name in names or (DEFAULT_CORPUS,):
+        try:
+            if _is_default(name):
+                titles[name] = corpus_item(searched_corpus()).title
+            else:
+                titles[name] = services().corpora.corpus(name).title
+        except IndexUnavailable:
+            pass  # the workers say why
+        except UnknownCorpus:
+            titles[name] = None
+    return titles
+
+
+def _held(corpus: Corpus) -> str:
+    if corpus.title == VITAL:
+        return f"only the first paragraphs of {corpus.documents:,} articles"
+    return counted(corpus.documents, "document")
+
+
+def _is_default(name: str) -> bool:
+    if name == DEFAULT_CORPUS:
+        return True
+    try:
+        return name == searched_corpus().name
+    except IndexUnavailable:
+        return False

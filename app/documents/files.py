@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import cast
@@ -22,6 +21,7 @@ from flask.typing import ResponseReturnValue
 from app.api.openapi import describe
 from app.documents.corpus import searched_corpus
 from app.http.errors import RequestRefused
+from app.people.sharing import refuse_unseen_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
@@ -35,44 +35,21 @@ _LOOKED_AT = 1_000_000  # bytes of a text in which its encoding shows
 _NO_RIGHTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """How a file of a format is sent; ``download``: browsers cannot show it."""
-
-    mimetype: str
-    download: bool = False
-
-
-_HTML = _Kind("text/html")
-_PDF = _Kind("application/pdf")
-_TEXT = _Kind("text/plain")
-_WORD = _Kind("application/vnd.openxmlformats-officedocument.wordprocessingml.document", True)
-_OTHER = _Kind("application/octet-stream", True)
+_HTML, _PDF, _TEXT = "text/html", "application/pdf", "text/plain"
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_OTHER = "application/octet-stream"
 _KINDS = {
-    ".csv": _TEXT,
-    ".docx": _WORD,
-    ".eml": _OTHER,
-    ".epub": _OTHER,
-    ".htm": _HTML,
-    ".html": _HTML,
-    ".ics": _TEXT,
-    ".markdown": _TEXT,
-    ".mbox": _OTHER,
-    ".md": _TEXT,
-    ".mht": _OTHER,
-    ".mhtml": _OTHER,
-    ".ods": _OTHER,
-    ".odt": _OTHER,
+    **dict.fromkeys((".htm", ".html", ".xhtml"), _HTML),
+    **dict.fromkeys(
+        (".csv", ".ics", ".markdown", ".md", ".srt", ".text", ".tsv", ".txt", ".vtt"), _TEXT
+    ),
     ".pdf": _PDF,
-    ".pptx": _OTHER,
-    ".rtf": _OTHER,
-    ".srt": _TEXT,
-    ".text": _TEXT,
-    ".tsv": _TEXT,
-    ".txt": _TEXT,
-    ".vtt": _TEXT,
-    ".xhtml": _HTML,
-    ".xlsx": _OTHER,
+    # Browsers cannot show these, so they are downloaded.
+    ".docx": _WORD,
+    **dict.fromkeys(
+        (".eml", ".epub", ".mbox", ".mht", ".mhtml", ".ods", ".odt", ".pptx", ".rtf", ".xlsx"),
+        _OTHER,
+    ),
 }
 
 
@@ -94,12 +71,12 @@ def show(job_id: str, number: int) -> ResponseReturnValue:
             ),
         )
     kind = _KINDS[path.suffix.lower()]
-    sent = send_file(path, kind.mimetype, kind.download, download_name=path.name)
+    sent = send_file(path, kind, kind in (_WORD, _OTHER), download_name=path.name)
     if kind in (_HTML, _TEXT) and not _is_utf_8(path):
         # A page may declare its encoding; a text that is not UTF-8 is read as Windows-1252.
-        windows = "text/plain; charset=windows-1252"
-        sent.headers["Content-Type"] = "text/html" if kind is _HTML else windows
-    if kind is not _PDF:  # the viewers of browsers need rights of their own
+        windows = f"{_TEXT}; charset=windows-1252"
+        sent.headers["Content-Type"] = _HTML if kind == _HTML else windows
+    if kind != _PDF:  # the viewers of browsers need rights of their own
         sent.headers["Content-Security-Policy"] = _NO_RIGHTS
     # Of a whole response ``describe`` would read the content into memory.
     content = cast("Iterator[bytes]", iter(sent.response))
@@ -138,6 +115,7 @@ def _files_of(result: ClaimResult) -> Callable[[Document], Path | None]:
 
 def _own_folder(name: str) -> Path | None:
     try:
+        refuse_unseen_corpus(name)
         return services().corpora.files(name)
     except (UnknownCorpus, CorpusRefused):
         return None
@@ -146,7 +124,7 @@ def _own_folder(name: str) -> Path | None:
 def _default_folder(result: ClaimResult) -> Path | None:
     """Return the folder that the default corpus was built from, if the result is of it."""
     try:
-        corpus = searched_corpus(services())
+        corpus = searched_corpus()
     except IndexUnavailable:
         return None
     searched = {part.name for part in result.corpus.parts} or {result.corpus.name}
@@ -187,7 +165,7 @@ def _place(path: Path, document: Document) -> str:
     suffix = path.suffix.lower()
     if suffix == ".pdf" and document.page is not None:
         return f"#page={document.page}"
-    if _KINDS[suffix] is _HTML and document.section is not None:
+    if _KINDS[suffix] == _HTML and document.section is not None:
         words = quote(document.section.rpartition(" > ")[2], safe="").replace("-", "%2D")
         return f"#:~:text={words}"
     return ""

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from flask import Blueprint, redirect, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.openapi import describe
-from app.contexts import render
-from app.documents.contexts import CorpusPage, CorpusRow, DocumentsPage, FileRow
 from app.documents.corpus import corpus_item, searched_corpus
 from app.documents.uploading import (
     may_change_documents,
@@ -23,11 +21,10 @@ from app.documents.uploading import (
 )
 from app.filters import Badge
 from app.http.errors import refused_page
+from app.people.sharing import owner_of_new_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
-from retrieval.words import counted
-from worker.corpora.corpus_folders import Indexing, StoredFile
-from worker.corpora.corpus_store import LONGEST_TITLE, StoredCorpus
+from worker.corpora.corpus_store import LONGEST_TITLE
 from worker.corpora.errors import CorpusNotWritten, CorpusRefused
 from worker.corpora.uploads import SUFFIXES
 from worker.health import worker_health
@@ -41,6 +38,8 @@ _STATES = {
     "ready": Badge("supported", "Ready"),
     "failed": Badge("stopped", "Failed"),
 }
+# What a form for files says: the longest title, and the endings of files as a browser wants them.
+_UPLOADS = {"longest_title": LONGEST_TITLE, "accepted": ",".join(SUFFIXES)}
 _ANSWERS: dict[str, Any] = {
     "HTTP_303": (None, "The corpus's page"),
     "HTTP_403": (None, "From another site, or not allowed here"),
@@ -99,7 +98,7 @@ def make() -> BaseResponse:
     corpora = services().corpora
     try:
         refuse_unless_shared()
-        name = corpora.make(title, folder)
+        name = corpora.make(title, folder, owner_of_new_corpus())
         if folder is None:
             try:
                 upload_to(name)
@@ -179,111 +178,56 @@ def _see(name: str) -> BaseResponse:
 
 
 def _documents_page(title: str, problem: Problem | None) -> str:
-    settings, corpora = services().settings, services().corpora.all()
+    """Return the corpora, and the form for another one; ``title`` was typed there."""
+    corpora = services().corpora.all()
     used = {one.folder for one in corpora}
+    corpora = list(filter(sees_corpus, corpora))
     try:
-        default = corpus_item(searched_corpus(services()))
+        default = corpus_item(searched_corpus())
     except IndexUnavailable:
         default = None
-    return render(
-        DocumentsPage(
-            default=default,
-            corpora=tuple(map(_row, corpora)),
-            why_not=None if may_change_documents() else why_not(),
-            folders=tuple(name for name in sorted(settings.folders) if name not in used),
-            title=title,
-            problem=problem,
-            most_bytes=settings.most_upload,
-            longest_title=LONGEST_TITLE,
-            accepted=",".join(SUFFIXES),
-        )
+    return render_template(
+        "documents.html",
+        **_UPLOADS,
+        most_bytes=services().settings.most_upload,
+        default=default,
+        corpora=corpora,
+        states=_STATES,
+        why_not=None if may_change_documents() else why_not(),
+        folders=[name for name in sorted(services().settings.folders) if name not in used],
+        title=title,
+        problem=problem,
     )
 
 
 def _corpus_page(name: str, problem: Problem | None) -> str:
-    settings, found = services().settings, services().corpora.get(name)
-    row, failed = _row(found), found.problem
-    return render(
-        CorpusPage(
-            corpus=row,
-            files=tuple(_file_row(file, row.works) for file in found.files),
-            files_may_change=may_change_documents() and found.folder is None,
-            may_change=may_change_documents(),
-            folder=found.folder,
-            progress=_progress(found),
-            done=found.indexing.done if found.indexing and found.state == "indexing" else None,
-            total=found.indexing.total if found.indexing else 0,
-            waiting=_why_waiting(found),
-            failed=failed and services().paths.hidden_in_problem(failed),
-            left_out=tuple(map(services().paths.hidden_in, found.left_out)),
-            lists=services().lists.unfinished_in(name),
-            problem=problem,
-            most_bytes=settings.most_upload,
-            longest_title=LONGEST_TITLE,
-            accepted=",".join(SUFFIXES),
-        )
+    """Return a corpus with its files; ``problem``: why a change was refused."""
+    found = services().corpora.get(name)
+    works, failed = found.state in ("waiting", "indexing"), found.problem
+    return render_template(
+        "corpus.html",
+        **_UPLOADS,
+        most_bytes=services().settings.most_upload,
+        corpus=found,
+        badge=_STATES[found.state],
+        works=works,
+        hidden_in=services().paths.hidden_in,
+        may_change=may_change_documents(),
+        before=services().corpora.before(name) if works else 0,
+        waiting=_why_waiting() if works else None,
+        failed=failed and services().paths.hidden_in_problem(failed),
+        lists=services().lists.unfinished_in(name),
+        problem=problem,
     )
 
 
-def _row(found: StoredCorpus) -> CorpusRow:
-    return CorpusRow(
-        found.name,
-        found.title,
-        _STATES[found.state],
-        len([one for one in found.files if one.name]),
-        found.text_date,
-        found.searchable,
-        found.state in ("waiting", "indexing"),
-    )
-
-
-def _file_row(file: StoredFile, works: bool) -> FileRow:
-    report = file.report
-    problems = report.problems if report else ()
-    if report is None and works:
-        state = "waits to be indexed"
-    elif report is None:
-        state = "not read"
-    elif report.passages == 0:
-        state = "not searched"
-    else:
-        state = counted(report.passages, "passage")
-    size = "" if file.bytes is None else _size(file.bytes)
-    return FileRow(
-        file.name, size, state, tuple(map(services().paths.hidden_in, problems)), report is not None
-    )
-
-
-def _progress(found: StoredCorpus) -> str:
-    """Return how far the indexing is, in words, "" if there is none."""
-    indexing = found.indexing
-    if found.state == "waiting" or (found.state == "indexing" and indexing is None):
-        before = services().corpora.before(found.name)
-        after = f", after {counted(before, 'other')}" if before else ""
-        return f"Waiting for a worker to index the files{after}."
-    if found.state != "indexing" or indexing is None:
-        return ""
-    return _step(indexing)
-
-
-def _step(indexing: Indexing) -> str:
-    if indexing.step == "encoding":
-        return f"Making vectors: {indexing.done} of {counted(indexing.total, 'passage')}."
-    return f"Reading: {indexing.done} of {counted(indexing.total, 'file')}."
-
-
-def _why_waiting(found: StoredCorpus) -> Problem | None:
+def _why_waiting() -> Problem | None:
     """Return why no worker indexes files that wait."""
     health = worker_health(services().workers)
-    if found.state not in ("waiting", "indexing") or health.workers:
+    if health.workers or health.problem is None:
         return None
-    problem = health.problem
-    return problem and services().paths.hidden_in_problem(problem)
+    return services().paths.hidden_in_problem(health.problem)
 
 
 def _shown(error: EsotericError) -> Problem:
     return services().paths.hidden_in_problem(error.problem)
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{-(-size // 1000)} kB"

@@ -10,13 +10,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Literal, TypeAlias, get_args
 
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from app.api.models import Error, answer
 from app.contexts import ErrorPage, render
-from app.http.limit_names import LIMIT_OF, Limit
 from app.services import services_of
 from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
@@ -38,6 +38,31 @@ from worker.jobs import QueueFull, UnknownJob
 from worker.lists import UnknownList
 
 logger = logging.getLogger(__name__)
+
+# The limits that refuse requests, by the names that /metrics counts them under.
+Limit: TypeAlias = Literal[
+    "claims",
+    "rows",
+    "logins",
+    "pages",
+    "streams",
+    "all_streams",
+    "queue",
+    "texts",
+    "request_bytes",
+    "upload_bytes",
+]
+LIMITS: tuple[Limit, ...] = get_args(Limit)
+# Which limit refuses with which code of a problem; "too_many" is that of several.
+LIMIT_OF: Mapping[str, Limit] = {
+    "too_many_streams": "all_streams",
+    "too_many_rows": "rows",
+    "queue_full": "queue",
+    "texts_busy": "texts",
+    "too_large": "request_bytes",
+    "upload_too_large": "upload_bytes",
+    "zip_too_large": "upload_bytes",
+}
 
 _PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 _STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (

@@ -104,7 +104,7 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
             response.headers.setdefault(name, value)  # a view may set a stricter one
         if request.endpoint == "static" and "v" in request.args:
             response.headers["Cache-Control"] = f"public, max-age={_YEAR}, immutable"
-        else:
+        elif not response.cache_control.no_store:
             response.headers["Cache-Control"] = "private, no-cache"
         return response
 

@@ -20,8 +20,7 @@ from limits.errors import StorageError
 from limits.storage import StorageTypes, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
-from app.http.errors import RequestRefused
-from app.http.limit_names import Limit
+from app.http.errors import Limit, RequestRefused
 from retrieval.errors import Problem
 from retrieval.words import counted
 from settings import EMBEDDED_BROKER, Settings

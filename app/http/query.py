@@ -1,9 +1,10 @@
-"""What is asked for in the query of an address: read in one way for all listings and exports."""
+"""What is asked for in the query of an address, or in a body of JSON: read in one way for all."""
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import request
 from pydantic import BaseModel, ValidationError
@@ -13,6 +14,8 @@ from retrieval.errors import Problem
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
+# Each that is unknown takes a kilobyte until it is refused.
+_MOST_KEYS = 100
 _CODES = {
     "page": "bad_page",
     "limit": "bad_page",
@@ -48,6 +51,74 @@ def asked_by_person(kind: type[Asked]) -> Asked:
     except ValidationError as error:
         wrong = {problem["loc"][0] for problem in error.errors()}
         return kind.model_validate({name: given[name] for name in given if name not in wrong})
+
+
+def asked_in_json(kind: type[Asked], example: str, code: str = "bad_body", hint: str = "") -> Asked:
+    """Return the value of the body; ``example`` is one that would be right.
+
+    ``code``, ``hint``: of the problem of a body that is JSON, but of another form.
+
+    Raises:
+        RequestRefused: it is not declared as JSON, is none, or is not of this form.
+    """
+    body = json_body(example)
+    try:
+        return kind.model_validate(body)
+    except ValidationError as error:
+        problem = Problem(code, wrong_in(error), hint or f"Send an object like {example}.")
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem) from error
+
+
+def json_body(example: str) -> Any:
+    """Return the value of the body; ``example`` is one that would be right.
+
+    Raises:
+        RequestRefused: it is not declared as JSON, or is none.
+    """
+    if request.mimetype != "application/json":
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Problem(
+                "unsupported_media_type",
+                "The body is not declared as JSON.",
+                "Send it with the header Content-Type: application/json.",
+            ),
+        )
+    try:
+        body = json.loads(request.get_data(cache=False).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise RequestRefused(
+            HTTPStatus.BAD_REQUEST,
+            Problem(
+                "malformed_json",
+                "The body is not JSON in UTF-8.",
+                f"Send an object like {example}.",
+            ),
+        ) from error
+    if isinstance(body, dict) and len(body) > _MOST_KEYS:
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            Problem(
+                "bad_body",
+                f"The body has more than {_MOST_KEYS} keys.",
+                f"Send an object like {example}.",
+            ),
+        )
+    return body
+
+
+def wrong_in(error: ValidationError) -> str:
+    """Return what is wrong with a body that is JSON, but not of the form that is expected."""
+    first = error.errors()[0]
+    if not first["loc"]:
+        return "The body is not an object."
+    key, *inside = first["loc"]
+    if first["type"] == "extra_forbidden":
+        return f"The body has an unknown key: {str(key)[:80]!r}."
+    if first["type"] == "missing":
+        return f"The body has no key {key!r}."
+    number = f"{inside[0] + 1} " if inside and isinstance(inside[0], int) else ""
+    return f"The value {number}of {key!r} is not what is expected."
 
 
 def pages_of(total: int, size: int) -> int:

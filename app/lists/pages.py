@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from flask import Blueprint, redirect, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Paged
 from app.api.openapi import describe
-from app.claims.asked_model import asked_model
-from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import render
-from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
+from app.claims.forms import REFUSED, Refusal, choices_of_form
+from app.claims.recipes import recipe_to_run
+from app.documents.corpus import corpora_to_search
+from app.filters import Badge
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
 from app.http.query import asked_by_person
-from app.lists.contexts import ListsPage
-from app.lists.input import list_input, pasted, uploaded_file
-from app.lists.new_lists import continue_list, room_for_rows, stored_list
-from app.lists.rows import list_item, list_page, opened_entry
+from app.lists.input import (
+    continue_list,
+    list_input,
+    pasted,
+    room_for_rows,
+    stored_list,
+    uploaded_file,
+)
+from app.lists.rows import list_page, opened_entry
 from app.people.access import lists_all
 from app.people.asker import is_operator
 from app.people.visitor import refuse_others, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
-from retrieval.errors import (
-    BadSource,
-    EsotericError,
-    Problem,
-    RecipeUnavailable,
-    UnknownRecipe,
-)
-from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
-from worker.health import worker_health
-from worker.jobs import QueueFull
+from retrieval.errors import Problem
 from worker.lists import MOST_CLAIMS, Shown
 
 blueprint = Blueprint("lists", __name__)
 
 LISTS_SHOWN = 50
+_STATES = {
+    "running": Badge("pending", "Being checked"),
+    "paused": Badge("stopped", "Paused"),
+    "cancelled": Badge("stopped", "Cancelled"),
+    "done": None,
+}
 
 
 class ListForm(BaseModel):
@@ -93,10 +96,7 @@ def submit() -> BaseResponse:
         file = uploaded_file()
         text = request.form.get("claims", "")
         return submitted_list(file or pasted(text), uploaded=file is not None)
-    except (
-        *(BadSource, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, RequestRefused, QueueFull),
-    ) as error:
+    except REFUSED as error:
         return refused_page(_lists_page(error), error)
 
 
@@ -130,7 +130,7 @@ def claims(list_id: str) -> str:
     """Show a list: how far it is, and its rows with their verdicts."""
     found = services().lists.get(list_id)
     asked = asked_by_person(ShownPage)
-    return render(list_page(found, asked.show, asked.page))
+    return list_page(found, asked.show, asked.page)
 
 
 @blueprint.get("/lists/<list_id>/rows/<int:number>")
@@ -150,7 +150,7 @@ def row(list_id: str, number: int) -> str:
                 "Reload the list; the row says what it waits for.",
             ),
         )
-    return render(opened)
+    return opened
 
 
 _CHANGES: dict[str, Any] = {
@@ -164,9 +164,7 @@ _CHANGES: dict[str, Any] = {
 @describe(**_CHANGES)
 def pause(list_id: str) -> BaseResponse:
     """Pause a list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    services().lists.pause(list_id)
-    return _see(list_id)
+    return _changed(list_id, services().lists.pause)
 
 
 @blueprint.post("/lists/<list_id>/go-on")
@@ -175,18 +173,14 @@ def pause(list_id: str) -> BaseResponse:
 )
 def go_on(list_id: str) -> BaseResponse:
     """Continue a paused list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    continue_list(list_id)
-    return _see(list_id)
+    return _changed(list_id, continue_list)
 
 
 @blueprint.post("/lists/<list_id>/cancel")
 @describe(**_CHANGES)
 def cancel(list_id: str) -> BaseResponse:
     """Cancel what is left of a list and redirect to its page."""
-    refuse_others(services().lists.get(list_id).owner)
-    services().lists.cancel(list_id)
-    return _see(list_id)
+    return _changed(list_id, services().lists.cancel)
 
 
 @blueprint.post("/lists/<list_id>/delete")
@@ -205,27 +199,25 @@ def _owners_listed() -> tuple[str | None, ...] | None:
     return (visitor(), None) if lists_all() else (visitor(),)
 
 
-def _lists_page(error: EsotericError | RequestRefused | None = None) -> str:
+def _lists_page(error: Refusal | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
-    about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
-    return render(
-        ListsPage(
-            lists=tuple(map(list_item, services().lists.recent(_owners_listed(), LISTS_SHOWN))),
-            problem=error.problem if error and not about_recipe else None,
-            typed=request.form.get("claims", ""),
-            column=request.form.get("column", ""),
-            name=request.form.get("name", ""),
-            most_claims=MOST_CLAIMS,
-            most_characters=LONGEST,
-            most_rows=services().settings.most_rows,
-            room=room_for_rows(),
-            corpora=corpora_to_choose(request.form.getlist("corpora")),
-            choice=recipe_choice(
-                request.form.get("recipe"), error.problem if error and about_recipe else None
-            ),
-            asked=asked_model(worker_health(services().workers)),
-        )
+    return render_template(
+        "lists.html",
+        **choices_of_form(error),
+        lists=services().lists.recent(_owners_listed(), LISTS_SHOWN),
+        states=_STATES,
+        sent=request.form,
+        most_claims=MOST_CLAIMS,
+        most_characters=LONGEST,
+        most_rows=services().settings.most_rows,
+        room=room_for_rows(),
     )
+
+
+def _changed(list_id: str, change: Callable[[str], None]) -> BaseResponse:
+    refuse_others(services().lists.get(list_id).owner)
+    change(list_id)
+    return _see(list_id)
 
 
 def _see(list_id: str) -> BaseResponse:

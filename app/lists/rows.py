@@ -1,25 +1,28 @@
-"""What the pages show of a list: its rows, its filters, and the time that is left."""
+"""The page of a list: its rows, its filters, the time that is left, and its text, coloured."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from app.documents.corpus_choice import titles_of
+from flask import render_template
+
+from app.documents.corpus import titles_of
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
-from app.lists.contexts import EntryFragment, EntryItem, ListItem, ListPage, ShownRows
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change
 from app.result.evidence import best_of_each_stance, quoted
 from app.services import services
-from app.texts.coloured_text import coloured
 from retrieval.errors import Problem
+from retrieval.result import Evidence
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
-from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown, SourceText
 
 ROWS_PER_PAGE = 50
 # Each row is in one of these, beside all.
@@ -41,81 +44,96 @@ _AGAIN: dict[Shown, str] = {
     "errors": "Without a verdict",
 }
 _STATES = {
+    "waiting": None,
     "refused": Badge("stopped", "Not a claim"),
     "deleted": Badge("stopped", "Deleted"),
 }
-_LISTS = {
-    "running": Badge("pending", "Being checked"),
-    "paused": Badge("stopped", "Paused"),
-    "cancelled": Badge("stopped", "Cancelled"),
-    "done": None,
-}
+# Of several claims of one sentence the first of these is shown: what is wrong matters most.
+_ORDER = ("refuted", "pending", "unsettled", "supported", "stopped")
 
 
-def list_item(claims: ClaimList) -> ListItem:
-    """Return a list among others."""
-    return ListItem(
-        id=claims.id,
-        name=claims.name,
-        badge=_LISTS[claims.state],
-        finished=claims.finished,
-        total=claims.total,
-        created_at=claims.created_at,
-        by_program=claims.owner is None,
-    )
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """A row of a list.
+
+    ``badge``: ``None`` where it has not been handed on yet. ``problem``: why it has no verdict.
+    ``quoted``: the best sentence with the verdict's stance. ``others``: her own columns that are
+    filled.
+    """
+
+    entry: Entry
+    badge: Badge | None
+    problem: Problem | None
+    quoted: Evidence | None
+    others: Mapping[str, str]
 
 
-def list_page(claims: ClaimList, shown: Shown, number: int) -> ListPage:
-    """Return page ``number`` of a list, or its last one if it has fewer."""
+class TextPiece(NamedTuple):
+    """A piece of a text; ``badge``: the verdict on what it says, ``None`` if it is not checked.
+
+    ``claim_id``: of the claim with this verdict, ``None`` where there is none to open.
+    """
+
+    text: str
+    badge: Badge | None = None
+    claim_id: str | None = None
+
+
+def list_page(claims: ClaimList, shown: Shown, number: int) -> str:
+    """Return page ``number`` of a list, or its last one if it has fewer.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
     pages = pages_of(claims.counts[shown], ROWS_PER_PAGE)
     number = min(number, pages)
     offset = (number - 1) * ROWS_PER_PAGE
     entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
     health = worker_health(services().workers)
     source = services().lists.source_text(claims.id)
-    titles = titles_of(claims.corpora)
-    return ListPage(
+    titles = titles_of(claims.corpora).values()
+    return render_template(
+        "list.html",
         claims=claims,
-        searched=tuple(filter(None, titles.values())),
-        gone=sum(title is None for title in titles.values()),
-        left=_left(claims, health),
+        searched=list(filter(None, titles)),
+        gone=sum(title is None for title in titles),
+        left=seconds_left(claims, health.workers),
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),
         shown=shown,
         filters=_filters(_ENDED, claims, shown),
         look_again=_filters(_AGAIN, claims, shown),
-        rows=tuple(map(_entry_item, entries)),
+        rows=list(map(_shown_row, entries)),
         number=number,
         pages=pages,
         rows_per_page=ROWS_PER_PAGE,
-        exports={name: one.label for name, one in LIST_EXPORTS.items()},
-        pieces=coloured(source, _badge_in_text) if source is not None else (),
-        page=source.page if source is not None else None,
+        exports=LIST_EXPORTS,
+        pieces=coloured(source, _badge) if source else (),
+        page=source.page if source else None,
     )
 
 
-def _filters(words: Mapping[Shown, str], claims: ClaimList, shown: Shown) -> tuple[ShownRows, ...]:
-    """Return the filters that show any row, and the one that is chosen."""
-    return tuple(
-        ShownRows(name, said, claims.counts[name])
-        for name, said in words.items()
-        if name in ("all", shown) or (claims.counts[name] and name != "errors")
-    )
+def opened_entry(list_id: str, number: int) -> str | None:
+    """Return what row ``number`` of a list shows when it is opened: its result in short.
 
+    ``None``: it has no verdict.
 
-def opened_entry(list_id: str, number: int) -> EntryFragment | None:
-    """Return what row ``number`` of a list shows when it is opened; ``None``: it has no verdict."""
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
     if not 0 < number <= MOST_CLAIMS:
         return None
     entry = next(iter(services().lists.entries(list_id, "all", 1, number - 1)), None)
     if entry is None or entry.result is None or entry.claim_id is None:
         return None
-    files = file_links(entry.claim_id, entry.result)
-    about = FeedbackStore(services().database).about(entry.claim_id)
-    agreed = sum(one.opinion.agrees for one in about)
-    best = best_of_each_stance(entry.result, files)
-    corpora = services().lists.get(list_id).corpora or ()
-    return EntryFragment(entry.claim_id, entry.result, best, corpora, agreed, len(about) - agreed)
+    return render_template(
+        "entry.html",
+        claim_id=entry.claim_id,
+        result=entry.result,
+        best=best_of_each_stance(entry.result, file_links(entry.claim_id, entry.result)),
+        corpora=services().lists.get(list_id).corpora or (),
+        about=FeedbackStore(services().database).about(entry.claim_id),
+    )
 
 
 def seconds_left(claims: ClaimList, workers: int) -> float | None:
@@ -125,15 +143,36 @@ def seconds_left(claims: ClaimList, workers: int) -> float | None:
     return claims.counts["unfinished"] * claims.seconds / workers
 
 
-def _left(claims: ClaimList, health: WorkerHealth) -> str:
-    seconds = seconds_left(claims, health.workers)
-    if seconds is None:
-        return ""
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s left"
-    if seconds < 90 * 60:
-        return f"about {round(seconds / 60)} minutes left"
-    return f"about {seconds / 3600:.1f} hours left"
+def coloured(
+    source: SourceText, badge_of: Callable[[SaidEntry], Badge | None]
+) -> tuple[TextPiece, ...]:
+    """Return the text in pieces, in its order, each sentence with the verdict on what it says.
+
+    Together they are the whole text.
+    """
+    pieces: list[TextPiece] = []
+    done = 0
+    for (start, end), group in groupby(source.said, key=lambda one: (one.start, one.end)):
+        if start < done or end > len(source.text):
+            continue  # sentences do not overlap; a row that says so is shown in the list alone
+        if start > done:
+            pieces.append(TextPiece(source.text[done:start]))
+        said = [(badge_of(one) or Badge("pending", "Waiting"), one.claim_id) for one in group]
+        worst = min(said, key=lambda one: _ORDER.index(one[0].look))
+        pieces.append(TextPiece(source.text[start:end], *worst))
+        done = end
+    if done < len(source.text):
+        pieces.append(TextPiece(source.text[done:]))
+    return tuple(pieces)
+
+
+def _filters(words: Mapping[Shown, str], claims: ClaimList, shown: Shown) -> dict[Shown, str]:
+    """Return the filters that show any row, and the one that is chosen, with their words."""
+    return {
+        name: said
+        for name, said in words.items()
+        if name in ("all", shown) or (claims.counts[name] and name != "errors")
+    }
 
 
 def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
@@ -142,43 +181,23 @@ def _waiting(claims: ClaimList, health: WorkerHealth) -> Problem | None:
     return services().paths.hidden_in_problem(health.problem)
 
 
-def _entry_item(entry: Entry) -> EntryItem:
-    # Under what is not settled, the closest sentence would look like evidence.
-    says = entry.result is not None and entry.result.verdict.level != "unsettled"
-    found = quoted(entry.result) if entry.result and says else None
-    quote, title = (found.sentence, found.reference) if found else ("", "")
+def _shown_row(entry: Entry) -> ShownRow:
     problem = entry.problem
     if problem is not None and entry.state == "failed":
         problem = services().paths.hidden_in_problem(problem)
-    return EntryItem(
-        number=entry.number,
-        place=entry.place,
-        claim=entry.claim,
-        claim_id=entry.claim_id,
-        opens=entry.result is not None,
-        badge=_badge(entry),
-        problem=problem,
-        quote=quote,
-        title=title,
-        others=_filled(entry.others),
-        same_as=entry.same_as,
-    )
+    # Under what is not settled, the closest sentence would look like evidence.
+    says = entry.result is not None and entry.result.verdict.level != "unsettled"
+    found = quoted(entry.result) if entry.result and says else None
+    return ShownRow(entry, _badge(entry), problem, found, _filled(entry.others))
 
 
 def _badge(entry: Entry | SaidEntry) -> Badge | None:
-    if entry.state == "waiting":
-        return None
-    return _STATES.get(entry.state) or job_badge(entry)
+    return _STATES[entry.state] if entry.state in _STATES else job_badge(entry)
 
 
-def _badge_in_text(entry: SaidEntry) -> Badge:
-    return _badge(entry) or Badge("pending", "Waiting")
-
-
-def _filled(others: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    texts = {
+def _filled(others: Mapping[str, Any]) -> dict[str, str]:
+    return {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in others.items()
         if value not in (None, "", [], {})
     }
-    return tuple(texts.items())

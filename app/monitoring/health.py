@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Literal
 
 from flask import Blueprint, Response
@@ -10,12 +17,20 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from app.api.models import Error, Model, answer
 from app.api.openapi import describe
-from app.monitoring.readiness import readiness
-from app.services import services
-from retrieval.errors import Problem
+from app.documents.corpus import read_corpus
+from app.services import Services, services
+from retrieval.errors import IndexUnavailable, Problem
+from worker.broker import BrokerUnavailable
+from worker.database import StoreUnavailable
+from worker.health import WorkerHealth, worker_health
+from worker.home_check import damage_in_use
 from worker.reports import AskedModel
 
 blueprint = Blueprint("health", __name__)
+
+# SQLite's log of writes may grow by some megabytes before they go into the database.
+LEAST_FREE_BYTES = 20_000_000
+_A_BLOCK = bytes(4096)
 
 
 class Status(Model):
@@ -95,3 +110,79 @@ def _ready(model: AskedModel | None) -> Ready:
 
 def _shown(problem: Problem) -> Problem:
     return services().paths.hidden_in_problem(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """``problems``: what is missing, the one to fix first at the front.
+
+    ``worker``: the state of the workers, ``None`` where the database does not say it.
+    """
+
+    problems: tuple[Problem, ...]
+    worker: WorkerHealth | None
+
+    @property
+    def language_model(self) -> AskedModel | None:
+        """The model that a worker asks; its problem stops no claim from being checked."""
+        return self.worker.language_model if self.worker else None
+
+
+def readiness(given: Services) -> Readiness:
+    """Ask for the index, the database, the disk, the queue and the workers.
+
+    Problems with an index on a server are reported by the worker.
+    """
+    database, queue, settings = given.database, given.queue, given.settings
+    folders = [folder for folder in (database.folder, queue.folder) if folder is not None]
+    disk = disk_problem(folders)
+    problems = [] if disk is None else [disk]
+    try:
+        if isinstance(settings.store, Path):
+            read_corpus(settings.store, settings.model_folders, given.recipes)
+    except IndexUnavailable as error:
+        problems.append(error.problem)
+    try:
+        database.reach()
+        worker = worker_health(given.workers)
+    except StoreUnavailable as error:
+        return Readiness((error.problem, *problems), None)
+    try:
+        queue.waiting()
+    except BrokerUnavailable as error:
+        problems.append(error.problem)
+    if worker.problem is not None:
+        problems.append(worker.problem)
+    damage = damage_in_use(settings)
+    if damage is not None:
+        problems.append(damage)
+    return Readiness(tuple(problems), worker)
+
+
+def disk_problem(folders: Iterable[Path]) -> Problem | None:
+    """Return what is wrong with the first of these folders that cannot be written.
+
+    A folder that does not exist is left to what makes it.
+    """
+    for folder in folders:
+        try:
+            if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(_A_BLOCK)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                return Problem(
+                    "disk_full",
+                    f"There is too little space left in {folder}: {reason}.",
+                    f"Free at least {LEAST_FREE_BYTES // 1_000_000} MB.",
+                )
+            return Problem(
+                "not_writable",
+                f"The folder {folder} cannot be written: {reason}.",
+                "Make it writable, or set ESOTERIC_HOME to another folder.",
+            )
+    return None

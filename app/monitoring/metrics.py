@@ -20,7 +20,7 @@ from prometheus_client import (
 )
 from prometheus_client.registry import Collector
 
-from app.http.limit_names import LIMITS
+from app.http.errors import LIMITS
 from app.http.streams import MOST_STREAMS, Streams
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from app.monitoring.readiness import readiness
+from app.monitoring.health import readiness
 from app.services import Services
 from retrieval.errors import Problem
 from worker.corpora.corpus_folders import StoredFile

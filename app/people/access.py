@@ -3,14 +3,15 @@
 | rule | who |
 |---|---|
 | anybody | also who has not logged in |
-| reader | may see claims whose address she knows, and list her own |
+| reader | may see what is hers or shared with her (``app.people.sharing``) |
 | checker | may also submit claims, and change what is her own (``app.people.visitor.may_change``) |
 | operator | may do everything |
 
-A view that changes a claim, a list or feedback also calls ``app.people.visitor.refuse_others``, and
-one that lists them asks for those of ``listed_owner`` alone. A route that is not in the table is
-for operators. Without ``ESOTERIC_ACCESS`` everybody on this machine may use every route; where it
-is ``open``, everybody is a checker.
+What an address names is looked for only if the asker may see it (``app.people.sharing``). A view
+that changes a claim, a list or feedback also calls ``app.people.visitor.refuse_others``, and one
+that lists them asks for what ``app.people.visitor.viewer`` may see. A route that is not in the
+table is for operators. Without ``ESOTERIC_ACCESS`` everybody on this machine may use every route;
+where it is ``open``, everybody is a checker.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from flask.typing import ResponseReturnValue
 
 from app.http.errors import RequestRefused, wants_json
 from app.http.request_log import log_user
-from app.people.asker import STRANGER, Asker, asker
+from app.people.asker import STRANGER, Asker, asker, logs_users_in
+from app.people.sharing import refuse_unseen
 from app.people.visitor import visitor
 from app.services import services
 from retrieval.errors import Problem
@@ -32,88 +34,53 @@ from worker.user_store import ROLES, is_name
 
 Rule: TypeAlias = Literal["anybody", "reader", "checker", "operator"]
 
-RULES: Mapping[str, Rule] = {
-    "static": "anybody",
-    "pages.home": "reader",
-    "pages.submit": "checker",
-    "pages.claim": "reader",
-    "pages.cancel": "checker",
-    "pages.delete": "checker",
-    "pages.history": "reader",
-    "pages.to_history": "reader",
-    "api_page.api": "reader",
-    "api_page.client": "reader",
-    "api_page.openapi": "reader",
-    "files.show": "reader",
-    "api.submit": "checker",
-    "api.claims": "reader",
-    "api.claim": "reader",
-    "api.progress": "reader",
-    "api.cancel": "checker",
-    "api.export_claim": "reader",
-    "health.healthz": "anybody",
-    "health.readyz": "anybody",
-    "health.metrics": "reader",
-    "box.says": "reader",
-    "search_on.search_on": "checker",
-    "selection.selected": "reader",
-    "yours.export": "reader",
-    "yours.delete": "checker",
-    "compare.compare": "reader",
-    "compare.submit": "checker",
-    "compare.recipes": "reader",
-    "api_comparisons.comparison": "reader",
-    "api_comparisons.export": "reader",
-    "api_recipes.recipes": "reader",
-    "events.events": "reader",
-    "feedback.give": "checker",
-    "feedback.page": "reader",
-    "feedback.delete": "checker",
-    "api_feedback.give": "checker",
-    "api_feedback.listed": "reader",
-    "api_feedback.export": "reader",
-    "api_feedback.one": "reader",
-    "api_feedback.delete": "checker",
-    "lists.lists": "reader",
-    "lists.claims": "reader",
-    "lists.row": "reader",
-    "lists.submit": "checker",
-    "lists.pause": "checker",
-    "lists.go_on": "checker",
-    "lists.cancel": "checker",
-    "lists.delete": "checker",
-    "api_lists.submit": "checker",
-    "api_lists.status": "reader",
-    "api_lists.events": "reader",
-    "api_lists.results": "reader",
-    "api_lists.export_list": "reader",
-    "api_lists.pause": "checker",
-    "api_lists.go_on": "checker",
-    "api_lists.cancel": "checker",
-    "texts.form": "reader",
-    "texts.read": "checker",
-    "texts.check": "checker",
-    "api_texts.read": "checker",
-    # Who may change documents, app.documents.uploading says: operators, where users log in.
-    "corpora.documents": "reader",
-    "corpora.corpus": "reader",
-    "corpora.make": "checker",
-    "corpora.upload": "checker",
-    "corpora.remove_file": "checker",
-    "corpora.rename": "checker",
-    "corpora.index_again": "checker",
-    "corpora.remove": "checker",
-    "api_corpora.listed": "reader",
-    "api_corpora.show": "reader",
-    "api_corpora.make": "checker",
-    "api_corpora.upload": "checker",
-    "api_corpora.remove_file": "checker",
-    "api_corpora.rename": "checker",
-    "api_corpora.index_again": "checker",
-    "api_corpora.remove": "checker",
-    "login.show": "anybody",
-    "login.log_in": "anybody",
-    "login.log_out": "anybody",
+# Which views, by their blueprints.
+_VIEWS: Mapping[Rule, Mapping[str, str]] = {
+    "anybody": {"health": "healthz readyz", "login": "show log_in log_out"},
+    "reader": {
+        "pages": "home claim history to_history",
+        "box": "says",
+        "selection": "selected",
+        "yours": "export",
+        "account": "show make end",
+        "files": "show",
+        "compare": "compare recipes",
+        "feedback": "page",
+        "lists": "lists claims row",
+        "texts": "form",
+        "corpora": "documents corpus",
+        "api_page": "api client openapi",
+        "api": "claims claim progress events export_claim recipes",
+        "api_comparisons": "comparison export",
+        "api_feedback": "listed export one",
+        "api_lists": "status events results export_list",
+        "api_corpora": "listed show",
+        "health": "metrics",
+    },
+    "checker": {
+        "pages": "submit cancel delete search_on",
+        "yours": "delete",
+        "sharing": "switch share",
+        "compare": "submit",
+        "feedback": "give delete",
+        "lists": "submit pause go_on cancel delete",
+        "texts": "read check",
+        # Who may change documents, app.documents.uploading says: operators, where users log in.
+        "corpora": "make upload remove_file rename index_again remove",
+        "api": "submit cancel",
+        "api_feedback": "give delete",
+        "api_lists": "submit pause go_on cancel",
+        "api_texts": "read",
+        "api_corpora": "make upload remove_file rename index_again remove",
+    },
+    "operator": {"account": "rotate"},
+}
+RULES: dict[str, Rule] = {"static": "anybody"}
+RULES |= {
+    f"{blueprint}.{view}": rule
+    for rule, blueprints in _VIEWS.items()
+    for blueprint, views in blueprints.items()
+    for view in views.split()
 }
 SESSION_COOKIE = "esoteric_session"
 _LOG_IN = {"WWW-Authenticate": "Bearer"}
@@ -136,6 +103,7 @@ def install_access(app: Flask) -> None:
             return _ask_to_log_in()
         if not _may(rule):
             raise _not_allowed(rule)
+        refuse_unseen()
         return None
 
 
@@ -155,14 +123,13 @@ def refuse_readers() -> None:
 
 
 def lists_all() -> bool:
-    """Return whether this asker may list the claims of everybody."""
+    """Return whether this asker may list the feedback of everybody."""
     return listed_owner() is None
 
 
 def listed_owner() -> str | None:
-    """Return whose claims this asker may list; ``None``: those of everybody."""
-    mode = services().settings.access
-    private = mode in ("tokens", "proxy") and asker().role != "operator"
+    """Return whose feedback this asker may list; ``None``: that of everybody."""
+    private = logs_users_in() and asker().role != "operator"
     return visitor() if private else None
 
 

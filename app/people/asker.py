@@ -47,6 +47,11 @@ def user_as_owner() -> str | None:
     return None if name is None else owner_of(name)
 
 
+def logs_users_in() -> bool:
+    """Return whether users log in here: with a token, or at a proxy."""
+    return services().settings.access in ("tokens", "proxy")
+
+
 def client() -> str:
     """Return who is counted for limits and turns: the user, or a digest of the address.
 

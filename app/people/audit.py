@@ -45,9 +45,9 @@ def _who() -> str:
 
 
 def _what() -> str:
-    """Return the id of the list or feedback, or the name of the corpus."""
+    """Return the id of the list or feedback, the name of the corpus, or what is shared."""
     named = request.view_args or {}
-    ids = [named[one] for one in ("list_id", "feedback_id", "name") if one in named]
+    ids = [named[one] for one in ("list_id", "feedback_id", "name", "which") if one in named]
     return str(ids[0])[:64] if ids else ""
 
 

@@ -24,6 +24,23 @@ _WRONG_TOKEN = Problem(
     "No user has this token.",
     "Copy it again, without spaces. If it is lost, ask the operator for a new one.",
 )
+# What stands in a User-Agent; several do, so the first that does counts.
+_BROWSERS = {
+    "Edg": "Edge",
+    "OPR/": "Opera",
+    "Firefox/": "Firefox",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+}
+_SYSTEMS = {
+    "iPhone": "an iPhone",
+    "iPad": "an iPad",
+    "Android": "Android",
+    "Windows": "Windows",
+    "Mac OS": "macOS",
+    "CrOS": "ChromeOS",
+    "Linux": "Linux",
+}
 
 
 @blueprint.get("/login")
@@ -46,7 +63,7 @@ def log_in() -> ResponseReturnValue:
     """Begin a session and redirect to the page that was asked for."""
     _check_mode()
     then = _next(request.form.get("next", ""))
-    found = services().users.log_in(request.form.get("token", "").strip())
+    found = services().users.log_in(request.form.get("token", "").strip(), _browser())
     if found is None:
         services().limits.failed_login()  # others at its address can still log in
         return render(LoginPage(then, _WRONG_TOKEN)), HTTPStatus.UNAUTHORIZED
@@ -81,6 +98,14 @@ def log_out() -> ResponseReturnValue:
     response = redirect(url_for(".show"), HTTPStatus.SEE_OTHER)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="Lax", secure=request.is_secure)
     return response
+
+
+def _browser() -> str:
+    """Return what people call the browser that sends this request, such as “Firefox on Linux”."""
+    agent = request.user_agent.string
+    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "A browser")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
+    return f"{browser} on {system}" if system else browser
 
 
 def _check_mode() -> None:

@@ -17,8 +17,9 @@ from flask import Response, after_this_request, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.http.errors import RequestRefused
-from app.people.asker import asker, user_as_owner
+from app.people.asker import asker, logs_users_in, user_as_owner
 from retrieval.errors import Problem
+from worker.sharing import Viewer
 
 COOKIE = "esoteric_visitor"
 # The longest time that browsers keep a cookie; it begins again with each submission.
@@ -58,6 +59,12 @@ def visitor_with_cookie() -> str:
         return response
 
     return _owner(cookie)
+
+
+def viewer() -> Viewer:
+    """Return who sends this request, as the stores ask for what may be seen."""
+    operator = asker().role == "operator"
+    return Viewer(visitor(), sees_all=operator, lists_unmarked=not logs_users_in())
 
 
 def may_change(owner: str | None) -> bool:

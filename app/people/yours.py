@@ -12,9 +12,9 @@ from flask import Blueprint, Response, redirect, stream_with_context, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.openapi import describe
-from app.claims.given_feedback import feedback_of
+from app.claims.feedback import feedback_of
 from app.people.visitor import forget_visitor, visitor
-from app.result.claims_export import as_json
+from app.result.export import jobs_as_json
 from app.services import services
 from worker.feedback_store import FeedbackStore
 from worker.history_store import HistoryStore
@@ -35,7 +35,7 @@ def export() -> Response:
 
     def written() -> Iterator[str]:
         yield '{"claims": '
-        yield from as_json(map(services().paths.hidden_in_job, store.jobs(ids)))
+        yield from jobs_as_json(map(services().paths.hidden_in_job, store.jobs(ids)))
         yield ', "lists": ['
         for number, one in enumerate(lists):
             yield (", " if number else "") + json.dumps(_list(one), ensure_ascii=False)

@@ -69,47 +69,11 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class CardGroup:
-    """Cards of documents about one statement of the claim, ``statement`` counted from 1.
-
-    0 where the claim is one statement. A card may also have sentences about other statements.
-    """
-
-    statement: int
-    cards: tuple[Card, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Sourced:
     """A sentence, and the address where it stands, ``None`` where that is not known."""
 
     item: Evidence
     address: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A document that was opened and has no evidence."""
-
-    title: str
-    address: str | None
-    credit: str
-
-
-def without_evidence(result: ClaimResult, files: Mapping[str, str]) -> tuple[Opened, ...]:
-    """Return the documents that were opened for nothing; see ``cards``."""
-    useful = {item.document for item in result.evidence}
-    return tuple(_opened(one, files) for one in result.documents if one.id not in useful)
-
-
-def silent(result: ClaimResult, files: Mapping[str, str]) -> tuple[Opened, ...]:
-    """Return the documents that an undecided claim is about and that say nothing of it."""
-    return tuple(_opened(one, files) for one in result.silent)
-
-
-def _opened(document: Document, files: Mapping[str, str]) -> Opened:
-    address = safe_url(document.url) or files.get(document.id)
-    return Opened(document.reference, address, document.credit)
 
 
 def closest_first(
@@ -146,13 +110,17 @@ def cards(
     )
 
 
-def by_statements(result: ClaimResult, found: Sequence[Card]) -> tuple[CardGroup, ...]:
-    """Return the cards under the first statement that one of their sentences is about."""
+def by_statements(result: ClaimResult, found: Sequence[Card]) -> dict[int, list[Card]]:
+    """Return the cards under the first statement that one of their sentences is about.
+
+    Statements are counted from 1; 0 where the claim is one statement. A card may also have
+    sentences about other statements.
+    """
     groups: dict[int, list[Card]] = defaultdict(list)
     for card in found:
         about = (said.number for i in card.items for said in result.said_of_statements(i.rank))
         groups[min(about, default=0)].append(card)
-    return tuple(CardGroup(number, tuple(cards)) for number, cards in sorted(groups.items()))
+    return dict(sorted(groups.items()))
 
 
 def _card(

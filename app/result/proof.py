@@ -72,7 +72,7 @@ class Difference:
 class ProofItem:
     """The proof of a claim; it has the label of the verdict.
 
-    ``drawn``: the claim cut into its parts; a segment's first rank is the number of its part.
+    ``drawn``: the claim cut into its parts; a segment has the number of its part.
     """
 
     summary: Quoting

@@ -102,8 +102,9 @@ class Group:
 
 
 class Steps(NamedTuple):
-    """How many stages of the hop that runs are done, and how many it has."""
+    """Which hop runs, how many of its stages are done, and how many it has."""
 
+    hop: int
     done: int
     of: int
 
@@ -162,7 +163,7 @@ def steps_of(groups: Sequence[Group]) -> Steps:
     """Return how far the last hop is."""
     hop = max((group.hop for group in groups), default=1)
     states = [stage.state for group in groups if group.hop == hop for stage in group.stages]
-    return Steps(sum(state in ("done", "skipped") for state in states), len(states))
+    return Steps(hop, sum(state in ("done", "skipped") for state in states), len(states))
 
 
 def stances(groups: Sequence[Group]) -> dict[Label, int]:

@@ -6,32 +6,30 @@ The text is pasted, or that of a web page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import groupby
 from typing import Annotated, cast
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.openapi import describe
-from app.claims.asked_model import asked_model
-from app.claims.recipes import recipe_choice, recipe_to_run
-from app.contexts import render
-from app.documents.corpus_choice import corpora_to_choose, corpora_to_search
+from app.claims.forms import REFUSED, Refusal, choices_of_form
+from app.claims.recipes import recipe_to_run
+from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused, refused_page
 from app.http.forms import refuse_unless_form
-from app.lists.input import list_name
-from app.lists.new_lists import stored_list
+from app.lists.input import list_name, stored_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
-from app.texts.contexts import SentenceItem, TextClaimItem, TextPage
-from app.texts.page_signature import is_signed, signature
-from app.texts.text_or_page import GivenText, given_text
+from app.texts.given_text import GivenText, given_text, is_signed, signature
 from retrieval.checkable.given_text import (
     LONGEST_TEXT,
     Kind,
+    Replaced,
     TextClaim,
     TextSentence,
     is_list,
@@ -39,17 +37,7 @@ from retrieval.checkable.given_text import (
 )
 from retrieval.checkable.reader import TextsBusy
 from retrieval.claim import LONGEST, read_claim
-from retrieval.errors import (
-    BadSource,
-    EsotericError,
-    InvalidClaim,
-    InvalidText,
-    RecipeUnavailable,
-    UnknownRecipe,
-)
-from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
-from worker.health import worker_health
-from worker.jobs import QueueFull
+from retrieval.errors import InvalidClaim, InvalidText
 from worker.lists import MOST_CLAIMS, NewEntry, SourcePage
 
 blueprint = Blueprint("texts", __name__)
@@ -103,11 +91,43 @@ class ChosenForm(TextForm):
     """What its sentence is if it is no fact, in the field `kind-NUMBER`."""
 
 
+@dataclass(frozen=True, slots=True)
+class TextClaimItem:
+    """A claim of a sentence: its number on the page, and whether it is ticked.
+
+    ``rows``: lines of its field. ``unclear``: what a reader must find out first, as questions.
+    """
+
+    number: int
+    text: str
+    rows: int
+    taken: bool
+    replaced: tuple[Replaced, ...]
+    unclear: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceItem:
+    """A sentence of a text.
+
+    ``named``: what its ``kind`` is called where it cannot be checked, else "". ``as_said``: its
+    only claim has its words.
+    """
+
+    said: str
+    start: int
+    end: int
+    kind: str
+    named: str
+    claims: tuple[TextClaimItem, ...]
+    as_said: bool
+
+
 @blueprint.get("/texts")
 @describe(HTTP_200=(None, "The form for a text"))
 def form() -> str:
     """Show the form for a text."""
-    return _page(GivenText(""), ())
+    return _page(GivenText(""))
 
 
 @blueprint.post("/texts")
@@ -132,7 +152,7 @@ def read() -> Response:
             given = GivenText(given.text, _page_of_form(given.text))
         sentences = services().texts.statements_of(given.text)
         return Response(_page(given, sentences), mimetype="text/html")
-    except (InvalidText, TextsBusy, BadSource, RequestRefused) as error:
+    except REFUSED as error:
         return _again(typed, error)
 
 
@@ -164,10 +184,7 @@ def check() -> BaseResponse:
         corpora = corpora_to_search(request.form.getlist("corpora"))
         owner = visitor_with_cookie()
         list_id = stored_list(name, recipe, entries, owner, corpora, source_text=text, page=page)
-    except (
-        *(InvalidText, RecipeUnavailable, UnknownRecipe),
-        *(UnknownCorpus, CorpusNotReady, CorpusRefused, QueueFull, RequestRefused),
-    ) as error:
+    except REFUSED as error:
         return _kept(GivenText(text, page), error)
     return redirect(url_for("lists.claims", list_id=list_id), HTTPStatus.SEE_OTHER)
 
@@ -210,11 +227,11 @@ def _page_of_form(text: str) -> SourcePage | None:
     return page if is_signed(text, page, form.get("page_signature", "")) else None
 
 
-def _again(typed: str, error: EsotericError | RequestRefused) -> Response:
+def _again(typed: str, error: Refusal) -> Response:
     return refused_page(_page(GivenText(typed), (), error), error)
 
 
-def _kept(given: GivenText, error: EsotericError | RequestRefused) -> Response:
+def _kept(given: GivenText, error: Refusal) -> Response:
     """Return the sentences again with what is wrong, and all that was chosen.
 
     While other texts are read they are those of the form, without what is noted about them.
@@ -223,7 +240,7 @@ def _kept(given: GivenText, error: EsotericError | RequestRefused) -> Response:
         sentences, busy = services().texts.statements_of(given.text), None
     except TextsBusy as waits:
         sentences, busy = _sentences_of_form(given.text), waits
-    page = _page(given, sentences, error, request.form, busy)
+    page = _page(given, sentences, error, busy)
     return refused_page(page, error if busy is None or isinstance(error, RequestRefused) else busy)
 
 
@@ -248,64 +265,57 @@ def _sentences_of_form(text: str) -> tuple[TextSentence, ...]:
 
 def _page(
     given: GivenText,
-    sentences: tuple[TextSentence, ...],
-    error: EsotericError | RequestRefused | None = None,
-    sent: Mapping[str, str] | None = None,
+    sentences: tuple[TextSentence, ...] = (),
+    error: Refusal | None = None,
     busy: TextsBusy | None = None,
 ) -> str:
-    """Return the page. ``sent``: the fields of the form that was sent before, which it keeps."""
-    about_recipe = isinstance(error, RecipeUnavailable | UnknownRecipe)
+    """Return the page. After an error in the choice of claims it has what was chosen."""
     text = given.text
-    items = tuple(_items(text, sentences, sent))
+    items = tuple(_items(text, sentences, chosen=error is not None))
     facts = [item for item in items if not item.named]
-    return render(
-        TextPage(
-            text=text,
-            page=given.page,
-            page_signature=signature(text, given.page) if given.page else "",
-            whole=given.whole,
-            opens_links=services().pages is not None,
-            busy=busy.problem if busy else None,
-            problem=error.problem if error and not about_recipe else None,
-            most_characters=LONGEST_TEXT,
-            sentences=items,
-            checkable=len(facts),
-            claims=sum(len(item.claims) for item in facts),
-            unclear_claims=sum(bool(claim.unclear) for item in facts for claim in item.claims),
-            chosen_claims=sum(claim.taken for item in items for claim in item.claims),
-            may_be_list=bool(sentences) and is_list(text),
-            choice=recipe_choice(
-                request.form.get("recipe"), error.problem if error and about_recipe else None
-            ),
-            corpora=corpora_to_choose(request.form.getlist("corpora")),
-            asked=asked_model(worker_health(services().workers)),
-        )
+    return render_template(
+        "text.html",
+        **choices_of_form(error),
+        text=text,
+        page=given.page,
+        page_signature=signature(text, given.page) if given.page else "",
+        whole=given.whole,
+        opens_links=services().pages is not None,
+        busy=busy.problem if busy else None,
+        most_characters=LONGEST_TEXT,
+        sentences=items,
+        checkable=len(facts),
+        claims=sum(len(item.claims) for item in facts),
+        unclear_claims=sum(bool(claim.unclear) for item in facts for claim in item.claims),
+        chosen_claims=sum(claim.taken for item in items for claim in item.claims),
+        may_be_list=bool(sentences) and is_list(text),
     )
 
 
 def _items(
-    text: str, sentences: tuple[TextSentence, ...], sent: Mapping[str, str] | None
+    text: str, sentences: tuple[TextSentence, ...], *, chosen: bool
 ) -> Iterator[SentenceItem]:
-    taken = None if sent is None else set(request.form.getlist("take"))
+    """Yield the sentences; if some were ``chosen``, as the form of this request has them."""
+    taken = set(request.form.getlist("take"))
     number = 0
     for sentence in sentences:
         said = " ".join(text[sentence.start : sentence.end].split())
         claims = []
         for claim in sentence.claims:
             number += 1
-            written = (sent or {}).get(f"claim-{number}", claim.text)
             ready = sentence.checkable and not claim.unclear
+            written = request.form.get(f"claim-{number}", claim.text) if chosen else claim.text
             claims.append(
                 TextClaimItem(
                     number=number,
                     text=written,
                     rows=-(-len(written) // _LINE) or 1,
-                    taken=ready if taken is None else str(number) in taken,
+                    taken=str(number) in taken if chosen else ready,
                     replaced=claim.replaced,
                     unclear=tuple(map(_asked_for, claim.unclear)) if sentence.checkable else (),
                 )
             )
-        whole = len(claims) == 1 and _is_as_said(sentence.claims[0], said)
+        words = said.rstrip(".")
         yield SentenceItem(
             said=said,
             start=sentence.start,
@@ -313,12 +323,8 @@ def _items(
             kind=sentence.kind,
             named=_NAMED[sentence.kind],
             claims=tuple(claims),
-            as_said=whole,
+            as_said=[claim.text.rstrip(".") for claim in sentence.claims] == [words],
         )
-
-
-def _is_as_said(claim: TextClaim, said: str) -> bool:
-    return claim.text.rstrip(".") == said.rstrip(".")
 
 
 def _asked_for(words: str) -> str:

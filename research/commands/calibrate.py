@@ -38,7 +38,7 @@ def command(verifier: Path, data: Path) -> None:
 
     The calibration is written to esoteric-calibration.json in the model's folder.
     """
-    from cli.long_work import LongWork
+    from cli.progress import LongWork
     from research.training.verifier.calibration import calibrate_to_pairs, pairs_to_fit
     from retrieval.models import runtime
     from retrieval.models.own_verifier import read_classifier
@@ -69,7 +69,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     claims with their pages, which are indexed first. Of both, only the half that is fitted to is
     used (``research.evaluation.choice``).
     """
-    from cli.index_bar import IndexBar
+    from cli.progress import IndexBar
     from research.evaluation.evaluate import index_of, indexed
     from research.training.verifier.calibration import Claims, calibrate, claims_to_fit
     from retrieval.corpora.wiki.fever import FeverCorpus

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.errors import FAILED, printable, reports_errors
-from cli.index_bar import IndexBar
-from cli.language_model import say_where_claims_go
-from cli.long_work import LongWork
+from cli.own_retriever import say_where_claims_go
+from cli.progress import IndexBar, LongWork
 from retrieval.models.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,

@@ -137,7 +137,7 @@ RECIPES: dict[str, Recipe] = {
             next=("mentions", "dense"),
             ending="decided",
             max_hops=2,
-            # More pairs than in the other recipes: of two-hop claims more are decided, others as before.
+            # More pairs than in other recipes: more two-hop claims are decided, others as before.
             settings=RetrievalConfig(
                 path_leads=4, path_neighbours=10, verified_paths=8, verified_path_cutoff=0.1
             ),

@@ -1,56 +1,24 @@
 """Claim documents as the retriever makes them, about things invented for the tests.
 
-Offsets are counted by hand where a test relies on them, and found in the text
-where it only needs them to be right.
+The whole ones are in ``claim_documents.json``; their offsets are those of their texts.
 """
 
 from __future__ import annotations
 
+import json
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
-from retrieval.types import Label, Operator, Stopped
+from retrieval.types import Label, Stopped
 
-LIGHTHOUSE = (
-    "The Lighthouse of Varn stands on a rock off the coast of Ostrea. It was built in 1874 by the"
-    " engineer Ida Holm, who lived in it until her death. Its lamp is seen from forty kilometres."
-    " A storm took the gallery in 1902; it was put back a year later in cast iron."
-)
-HOLM = (
-    "Ida Holm (1831 to 1899) was an Ostrean engineer. She planned eleven lighthouses and two"
-    " bridges. Her diaries were printed in 1951."
-)
-OSTREA = "Ostrea is a country of islands. Its capital is Varnby, and its flag is blue and white."
-VARNBY = "Varnby is the capital of Ostrea. It has a harbour, a theatre and a museum of whaling."
-
-
-def evidence(
-    document: str,
-    text: str,
-    sentence: str,
-    stance: str,
-    score: float,
-    *,
-    sentence_id: int = 0,
-    hop: int = 1,
-    selected: bool = True,
-) -> dict[str, Any]:
-    """Return a piece of evidence whose sentence is in ``text``."""
-    start = text.index(sentence)
-    return {
-        "document": document,
-        "title": document,
-        "url": address(document),
-        "sentence_id": sentence_id,
-        "sentence": sentence,
-        "start": start,
-        "end": start + len(sentence),
-        "score": score,
-        "stance": stance,
-        "stance_confidence": round(0.6 + score / 3, 4),
-        "hop": hop,
-        "selected": selected,
-        "path": [],
-    }
+_WHOLE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+MODEL = "small at models.example:8080"
+LOCAL = "qwen2.5-1.5b (local)"
+PROVED_CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+LONG_CLAIM: str = _WHOLE["long proof"]["claim"]
+REPORT_CLAIM: str = _WHOLE["report"]["claim"]
+HOLM: str = _WHOLE["lighthouse"]["documents"][2]["text"]
 
 
 def document(
@@ -71,25 +39,6 @@ def document(
         "hop": hop,
         "led_by": list(led_by) if led_by else None,
         "text": text,
-    }
-
-
-def mutation(
-    claim: str,
-    words: str,
-    operator: Operator,
-    document: str = "",
-    sentence_id: int = 0,
-    text: str = "",
-    aligned: str = "",
-) -> dict[str, Any]:
-    """Return one step of a proof; without ``aligned`` words it has no evidence."""
-    start = claim.index(words)
-    at = text.index(aligned)
-    return {
-        "claim_span": [start, start + len(words)],
-        "operator": operator,
-        "evidence": [document, sentence_id, at, at + len(aligned)] if aligned else None,
     }
 
 
@@ -127,92 +76,12 @@ def address(title: str) -> str:
 
 def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93) -> dict[str, Any]:
     """Return a result with evidence of every stance, from two hops and four documents."""
-    best = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
-    stances = {
-        "SUPPORTS": ("SUPPORTS", "SUPPORTS"),
-        "REFUTES": ("REFUTES", "REFUTES"),
-        "NOT ENOUGH INFO": ("NOT ENOUGH INFO", "NOT ENOUGH INFO"),
-    }[label]
-    return {
-        "claim": claim,
-        "recipe": "esoteric",
-        "notices": [],
-        "corpus": {"name": "vital", "documents": 9842, "built_at": "2026-11-20T09:30:00Z"},
-        "verdict": {
-            "label": label,
-            "confidence": confidence,
-            "judge": "cross-encoder-1",
-            "rationale": f"“Lighthouse of Varn” says: “{best}”",
-            "opinions": [
-                opinion("cross-encoder-1", label, confidence, f"It says: “{best}”", [1, 2, 3])
-            ],
-        },
-        "evidence": [
-            evidence("Lighthouse of Varn", LIGHTHOUSE, best, stances[0], 0.981, sentence_id=1),
-            evidence(
-                "Ida Holm",
-                HOLM,
-                "Ida Holm (1831 to 1899) was an Ostrean engineer.",
-                stances[1],
-                0.84,
-                hop=2,
-            ),
-            evidence(
-                "Lighthouse of Varn",
-                LIGHTHOUSE,
-                "The Lighthouse of Varn stands on a rock off the coast of Ostrea.",
-                "NOT ENOUGH INFO",
-                0.41,
-            ),
-            evidence(
-                "Ida Holm",
-                HOLM,
-                "She planned eleven lighthouses and two bridges.",
-                "REFUTES",
-                0.22,
-                sentence_id=1,
-                hop=2,
-                selected=False,
-            ),
-        ],
-        "documents": [
-            document("Ostrea", OSTREA, 1.0, ["title"]),
-            document("Lighthouse of Varn", LIGHTHOUSE, 0.8, ["title", "text"]),
-            document("Ida Holm", HOLM, 0.7, ["mention"], hop=2, led_by=("Lighthouse of Varn", 1)),
-            document("Varnby", VARNBY, 0.3, ["text"]),
-        ],
-        "questions": [
-            {
-                "text": "Who built the Lighthouse of Varn?",
-                "answer_span": "Ida Holm",
-                "kind": "wh",
-            },
-            {
-                "text": "Was the Lighthouse of Varn built by Ida Holm?",
-                "answer_span": None,
-                "kind": "polar",
-            },
-        ],
-        "proof": [],
-        "proof_label": None,
-        "hops": [hop(1, [[4, 14]], 3, 2), hop(2, [], 1, 2, "decided")],
-        "seconds": {
-            "total": 0.8123,
-            "spans": 0.0312,
-            "titles": 0.0021,
-            "texts": 0.0154,
-            "questions": 0.0043,
-            "ranking": 0.1402,
-            "sentences": 0.0018,
-            "relevance": 0.4411,
-            "semantic": 0.0511,
-            "verdict": 0.1251,
-        },
-        "usage": None,
-    }
-
-
-MODEL = "small at models.example:8080"
+    result: dict[str, Any] = deepcopy(_WHOLE["lighthouse"])
+    for said in (result["verdict"], *result["verdict"]["opinions"]):
+        said |= {"label": label, "confidence": confidence}
+    for item in result["evidence"][:2]:
+        item["stance"] = label
+    return result | {"claim": claim}
 
 
 def opinion(
@@ -248,9 +117,6 @@ def document_with_a_model(
     result["usage"] = {"model": MODEL, "calls": 1, "prompt_tokens": 400, "answer_tokens": 50}
     result["seconds"]["explain"] = 1.5
     return result
-
-
-LOCAL = "qwen2.5-1.5b (local)"
 
 
 def document_with_a_local_model(claim: str, model: str, decided: str) -> dict[str, Any]:
@@ -291,124 +157,22 @@ def document_kept_from_before(claim: str) -> dict[str, Any]:
     return result
 
 
-PROVED_CLAIM = "The Lighthouse of Varn was built by Ida Holm."
-
-
 def document_with_proof(label: Label = "SUPPORTS") -> dict[str, Any]:
     """Return a result whose proof covers ``PROVED_CLAIM``: three parts, one sentence."""
-    claim, lighthouse = PROVED_CLAIM, "Lighthouse of Varn"
-    builder = "by the engineer Ida Holm"
-    result = claim_document(claim, label)
-    result["proof"] = [
-        mutation(claim, "The Lighthouse of Varn", "equivalence", lighthouse, 1, LIGHTHOUSE, "It"),
-        mutation(claim, "was built", "equivalence", lighthouse, 1, LIGHTHOUSE, "was built"),
-        mutation(claim, "by Ida Holm", "equivalence", lighthouse, 1, LIGHTHOUSE, builder),
-    ]
-    result["proof_label"] = "SUPPORTS"
+    result = claim_document(PROVED_CLAIM, label)
+    result |= {"proof": deepcopy(_WHOLE["proof of the lighthouse"]), "proof_label": "SUPPORTS"}
     result["evidence"][1]["path"] = [["Lighthouse of Varn", 1]]
     result["hops"][-1]["stopped"] = "proved"
     return result
 
 
-LONG_CLAIM = (
-    "The Lighthouse of Varn was built in 1875 by Ida Holm, an Ostrean engineer who planned eleven"
-    " bridges and was born in Varnby."
-)
-
-
 def document_with_a_long_proof() -> dict[str, Any]:
     """Return a result with eight parts, every operator and three hops."""
-    claim, lighthouse, holm = LONG_CLAIM, "Lighthouse of Varn", "Ida Holm"
-    result = claim_document(claim, "NOT ENOUGH INFO", 0.78)
-    result["evidence"][3]["selected"] = True  # a proof uses only selected evidence
-    stands = "The Lighthouse of Varn"
-    builder = "by the engineer Ida Holm"
-    found = "eleven lighthouses and two bridges"
-    result["proof"] = [
-        mutation(claim, stands, "equivalence", lighthouse, 0, LIGHTHOUSE, stands),
-        mutation(claim, "was built", "equivalence", lighthouse, 1, LIGHTHOUSE, "was built"),
-        mutation(claim, "in 1875", "alternation", lighthouse, 1, LIGHTHOUSE, "in 1874"),
-        mutation(claim, "by Ida Holm", "equivalence", lighthouse, 1, LIGHTHOUSE, builder),
-        mutation(claim, "an Ostrean engineer", "equivalence", holm, 0, HOLM, "an Ostrean engineer"),
-        mutation(claim, "who planned", "equivalence", holm, 1, HOLM, "She planned"),
-        mutation(claim, "eleven bridges", "negation", holm, 1, HOLM, found),
-        mutation(claim, "was born in Varnby", "independence"),
-    ]
-    result["proof_label"] = "NOT ENOUGH INFO"
-    ostrean, who, bridges, born = (m["claim_span"] for m in result["proof"][4:])
-    result["documents"].append(
-        document("Whaling", "Whaling was a trade.", 0.2, ["dense"], 3, ("Varnby", 0))
-    )
-    result["documents"].append(
-        document("Ostrean bridges", "They are many.", 0.1, ["generation"], 3, ("Ida Holm", 1))
-    )
-    result["hops"] = [
-        hop(1, [ostrean, who, bridges, born], 3, 2),
-        hop(2, [born], 1, 2),
-        hop(3, [born], 2, 0, "nothing new"),
-    ]
+    result: dict[str, Any] = deepcopy(_WHOLE["long proof"])
     return result
-
-
-REPORT_CLAIM = "The harbour of Varnby earned four million crowns in 1931."
-_EARNED = "The harbour earned four million crowns, a tenth more than in the year before."
-_FISH = "Fish brought a quarter of it."
-_PLAN = "For the next year the board expects four million crowns again."
-_BOARD = "The board had seven members. It met each month in the old customs house."
 
 
 def document_with_passages() -> dict[str, Any]:
     """Return a result with evidence in two of four passages of a report, and in an article."""
-    found = [
-        evidence("report.pdf#7", f"{_EARNED} {_FISH}", _EARNED, "SUPPORTS", 0.97),
-        evidence("report.pdf#4", _PLAN, _PLAN, "SUPPORTS", 0.5),
-        evidence(
-            "Varnby",
-            VARNBY,
-            "It has a harbour, a theatre and a museum of whaling.",
-            "NOT ENOUGH INFO",
-            0.2,
-            sentence_id=1,
-        ),
-    ]
-    read = [
-        document("report.pdf#7", f"{_EARNED} {_FISH}", 0.8, ["text"]),
-        document("Varnby", VARNBY, 0.7, ["title"]),
-        document("report.pdf#9", _BOARD, 0.5, ["dense"], 2, ("report.pdf#7", 0)),
-        document("report.pdf#4", _PLAN, 0.4, ["dense"], 2, ("report.pdf#7", 0)),
-        document("report.pdf#1", "Printed in Varnby in 1932.", 0.3, ["title"]),
-        document("rules.html#2", "Ships pay by their weight.", 0.2, ["dense"]),
-        document("rules.html#1", "These are the rules of the harbour.", 0.2, ["dense"]),
-    ]
-    places: dict[str, tuple[str, str | None, int | None]] = {
-        "report.pdf#7": ("Annual report 1931", "Results > Revenue", 12),
-        "report.pdf#9": ("Annual report 1931", "The board", 15),
-        "report.pdf#4": ("Annual report 1931", "Results > Outlook", 3),
-        "report.pdf#1": ("Annual report 1931", None, 1),
-        "rules.html#2": ("Rules of the harbour", "Dues", None),
-        "rules.html#1": ("Rules of the harbour", None, None),
-    }
-    for one, name in [*((item, "document") for item in found), *((one, "id") for one in read)]:
-        if one[name] not in places:
-            continue
-        one["title"], one["section"], one["page"] = places[one[name]]
-        file = one[name].partition("#")[0]
-        anchor = f"#page={one['page']}" if one["page"] else "#dues" if one["section"] else ""
-        one["url"] = f"https://varnby.example/{file}{anchor}"
-    found[1]["path"] = [["report.pdf#7", 0]]
-    result = claim_document(REPORT_CLAIM)
-    result |= {"evidence": found, "documents": read, "questions": []}
-    result["verdict"]["rationale"] = f"“Annual report 1931” supports it: “{_EARNED}”"
-    result["verdict"]["opinions"] = []
-    earned = mutation(
-        REPORT_CLAIM,
-        "four million crowns",
-        "equivalence",
-        "report.pdf#7",
-        0,
-        _EARNED,
-        "four million crowns",
-    )
-    result |= {"proof": [earned], "proof_label": "SUPPORTS"}
-    result["hops"] = [hop(1, [], 5, 2), hop(2, [], 2, 1, "decided")]
+    result: dict[str, Any] = deepcopy(_WHOLE["report"])
     return result

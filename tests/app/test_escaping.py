@@ -81,9 +81,7 @@ def test_a_hostile_corpus_and_claim_are_shown_and_do_nothing(
         assert_harmless(client.get(path).text)
 
 
-@pytest.mark.parametrize(
-    "offsets", [(0, 8), (3, 400), (-7, 9), (40, 2), (10**9, 10**10), (-9, -1), (0, 0)]
-)
+@pytest.mark.parametrize("offsets", [(0, 8), (-7, 400), (40, 2), (10**9, 10**10)])
 def test_a_hostile_proof_with_odd_offsets_is_shown_and_does_nothing(
     client: FlaskClient, store: JobStore, worker: WorkerByHand, offsets: tuple[int, int]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -47,20 +48,6 @@ LONG = "Donaudampfschiff" * 12
 def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
     WebDriverWait(browser, 60, 0.05).until(lambda _: store.recent(1))
     return store.recent(1)[0]
-
-
-def test_what_settles_nothing_leaves_no_column_empty(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    resize(browser, 1440)
-    for label, beside in (("SUPPORTS", True), ("NOT ENOUGH INFO", False)):
-        job, _ = store.submit(f"{CLAIM} {label}", "esoteric")
-        worker.finish(job, claim_document(job.claim, label))
-        browser.get(f"{web.address}/claims/{job.id}")
-        found = browser.find_element(By.ID, "evidence").rect
-        trail = browser.find_element(By.ID, "search").rect
-        assert (trail["y"] == found["y"]) == beside
-        assert (trail["x"] == found["x"]) != beside
 
 
 def test_a_claim_that_is_too_long_gets_one_message_before_and_after_it_is_sent(
@@ -151,28 +138,6 @@ def test_the_chosen_recipe_is_shown_and_checks_an_example_in_one_click(
     assert text_of(browser, "h1") == claim
     job = store.get(store.recent(1)[0].id)
     assert (job.claim, job.recipe) == (claim, "esoteric")
-
-
-def test_a_claim_is_cancelled_from_its_page(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_HOP[:3])
-    browser.get(f"{web.address}/claims/{job.id}")
-    browser.find_element(By.XPATH, "//button[text()='Cancel']").click()
-    wait_for(browser, "document.body.textContent.includes('This check was cancelled')")
-    assert store.get(job.id).state == "cancelled"
-    assert_no_complaints(browser)
-
-
-def test_a_claim_that_fails_while_it_is_watched_says_why(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    browser.get(f"{web.address}/claims/{job.id}")
-    worker.fail(job, EsotericError("worker_lost", "The worker stopped.", "Submit it again."))
-    wait_for(browser, "document.body.textContent.includes('The worker stopped.')")
-    assert_no_complaints(browser)
 
 
 def test_a_claim_that_is_deleted_while_it_is_watched_is_gone(
@@ -465,22 +430,6 @@ def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) 
     assert_no_complaints(proof)
 
 
-def test_without_scripts_a_part_is_a_link_to_its_evidence_in_the_list(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(LONG_CLAIM, "esoteric")[0]
-    worker.finish(job, document_with_a_long_proof())
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    browser.get(f"{web.address}/claims/{job.id}")
-    browser.find_element(By.XPATH, "//summary[.='Part by part']").click()
-    assert part(browser, 3).get_attribute("role") is None
-    part(browser, 3).click()
-    WebDriverWait(browser, 60, 0.05).until(
-        lambda driver: driver.find_element(By.ID, "part-3").is_displayed()
-    )
-    assert "“in 1874”" in text_of(browser, "#part-3")
-
-
 def test_parts_differ_in_more_than_their_colour_and_are_described_by_their_evidence(
     proof: Chrome,
 ) -> None:
@@ -538,6 +487,21 @@ def test_nothing_moves_with_reduced_motion(
     finally:
         browser.execute_cdp_cmd(media, {"features": []})
     assert animations == 0
+
+
+def test_times_are_those_of_the_reader(browser: Chrome, web: WebProcess, store: JobStore) -> None:
+    store.submit(CLAIM, "esoteric")
+    browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Pacific/Auckland"})
+    try:
+        browser.get(f"{web.address}/claims?whose=all")
+        time = browser.find_element(By.CSS_SELECTOR, ".runs time")
+        assert re.fullmatch(r"\d+ \w+ \d{4}, \d\d:\d\d", time.text)
+        hours = browser.execute_script("return new Date(arguments[0].dateTime).getHours()", time)
+        assert time.text.endswith(f", {hours:02}{time.text[-3:]}")
+        assert "UTC" in str(time.get_attribute("title"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    assert_no_complaints(browser)
 
 
 def test_a_comparison_fills_in_and_keeps_what_the_reader_has_opened(

@@ -20,7 +20,10 @@ from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 pytestmark = pytest.mark.server
 
 MOST_MEGABYTES = 150
-HEAVY = ("torch", "spacy", "transformers", "haystack", "numpy", "tantivy", "sentence_transformers")
+HEAVY = (
+    *("torch", "spacy", "onnxruntime", "transformers", "haystack", "numpy", "tantivy"),
+    "sentence_transformers",
+)
 
 
 def test_the_web_process_stays_small(own_web: WebProcess) -> None:

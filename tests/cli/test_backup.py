@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,9 @@ from click.testing import CliRunner, Result
 
 from cli.home_lock import running
 from cli.main import main
-from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from tests.ops.up_process import Up, esoteric
-from tests.support.waiting import wait_until
 from tests.worker.test_migrations import script, unpack
 from worker.database import Database
 from worker.health import worker_health
@@ -308,50 +303,3 @@ def test_a_home_where_a_service_or_a_worker_runs_is_refused(other: Home, file: P
     assert other.store.recent(9) == []
     refused(other.run_beside("restore", str(file)), "Another program has", "Stop the web server")
     assert other.run("restore", str(file)).exit_code == 0
-
-
-@pytest.mark.server
-@pytest.mark.models
-def test_what_is_backed_up_while_claims_run_goes_on_in_another_home(
-    index: Path, tmp_path: Path
-) -> None:
-    homes, file = [tmp_path / "one", tmp_path / "two"], tmp_path / "backup.zip"
-    for home in homes:
-        home.mkdir()
-        (home / "models").symlink_to(index.parent / "models")
-        (home / "index").symlink_to(index)
-    with ExitStack() as ends:
-        up = Up(homes[0])
-        ends.callback(up.close)
-        up.wait_until_ready()
-        first = up.ask("/api/v1/claims", {"claim": "Skerrow Light was designed by Ann Lee."})
-        address = f"/api/v1/claims/{first['id']}"
-        wait_until(lambda: up.ask(address)["state"] == "done", "the result")
-        for number in range(8):
-            up.ask("/api/v1/claims", {"claim": f"Skerrow Light has {number} lamps."})
-        backed_up = esoteric("backup", str(file), home=homes[0])
-        assert backed_up.stdout.startswith("9 claims in "), backed_up.stderr
-        document, page = up.ask(address), _page(up, f"/claims/{first['id']}")
-    restored = esoteric("restore", str(file), home=homes[1])
-    assert restored.stdout.startswith("9 claims of "), restored.stderr
-    settings = Settings.from_environment({"ESOTERIC_HOME": str(homes[1])})
-    store = JobStore(Database(settings.database_url))
-    waited = [listed.id for listed in store.recent(99) if listed.state == "queued"]
-    assert waited
-    with ExitStack() as ends:
-        ends.callback(store.database.close)
-        up = Up(homes[1])
-        ends.callback(up.close)
-        up.wait_until_ready()
-        assert up.ask(address) == document
-        assert _page(up, f"/claims/{first['id']}") == page
-        wait_until(lambda: store.counts()["done"] == 9, "the results of the others", 240)
-        for job_id in waited:
-            ends_of_it = [event.stage for event in store.events(job_id, 0)].count("done")
-            assert ends_of_it == 1
-
-
-def _page(up: Up, path: str) -> bytes:
-    with urllib.request.urlopen(up.address + path, timeout=10) as answer:
-        content: bytes = answer.read()
-        return content.replace(str(up.port).encode(), b"PORT")

@@ -260,29 +260,35 @@ def test_documents_that_are_backed_up_while_a_claim_runs_are_searched_in_another
         uploaded(up, name, "pier.txt", PIER)
         address = f"/api/v1/corpora/{name}"
         wait_until(lambda: up.ask(address)["state"] == "ready", "the index")
+        first = f"/api/v1/claims/{asked(up, PIER, name)}"
+        wait_until(lambda: up.ask(first)["state"] == "done", "a result", 240)
+        document = up.ask(first)
         for number in range(20):
             asked(up, f"The pier of Norvik has {number} lamps.", name)
         backed_up = esoteric("backup", str(file), home=homes[0])
-        assert backed_up.stdout.startswith("20 claims and 1 corpus of 1 document in "), (
+        assert backed_up.stdout.startswith("21 claims and 1 corpus of 1 document in "), (
             backed_up.stderr
         )
         running = homes[0]
         restored = esoteric("restore", "--replace", str(file), home=running)
         assert "already running" in restored.stderr
     restored = esoteric("restore", str(file), home=homes[1])
-    assert restored.stdout.startswith("20 claims and 1 corpus of 1 document of "), restored.stderr
+    assert restored.stdout.startswith("21 claims and 1 corpus of 1 document of "), restored.stderr
     settings = Settings.from_environment({"ESOTERIC_HOME": str(homes[1])})
     store = JobStore(Database(settings.database_url))
     with ExitStack() as ends:
         ends.callback(store.database.close)
-        waiting = store.counts()["queued"]
-        assert waiting
+        waited = [listed.id for listed in store.recent(99) if listed.state == "queued"]
+        assert waited
         up = Up(homes[1])
         ends.callback(up.close)
         up.wait_until_ready()
+        assert up.ask(first) == document
         again = asked(up, PIER, name)
         # Also those that waited at the time of the backup find the documents.
-        wait_until(lambda: store.counts()["done"] == 21, "the results")
+        wait_until(lambda: store.counts()["done"] == 22, "the results", 240)
         result: Any = up.ask(f"/api/v1/claims/{again}")["result"]
         assert result["verdict"]["label"] == "SUPPORTS"
         assert [one["sentence"] for one in result["evidence"]] == [PIER]
+        for job_id in waited:  # checked once
+            assert [event.stage for event in store.events(job_id, 0)].count("done") == 1

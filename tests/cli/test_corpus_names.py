@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.corpora import AmbiguousCorpus, corpora_asked
+from cli.options import AmbiguousCorpus, corpora_asked
 from settings import Settings
 from tests.app.index import describe_index
 from worker.corpora.corpus_store import CorpusStore

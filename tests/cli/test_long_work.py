@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from cli import long_work
-from cli.long_work import LongWork
+from cli import progress
+from cli.progress import LongWork
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(long_work, "time", clock)
+    monkeypatch.setattr(progress, "time", clock)
     return clock
 
 

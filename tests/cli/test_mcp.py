@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
 
@@ -19,10 +19,15 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult
 
 from cli.home_lock import running
-from settings import CHECKOUT
+from cli.mcp_server import mcp_server
+from settings import CHECKOUT, Settings
 from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
+from worker.corpora.corpus_store import CorpusStore
+from worker.database import Database
+from worker.job_store import JobStore
+from worker.user_store import UserStore, owner_of
 from worker.worker_store import WorkerStore
 
 pytestmark = pytest.mark.server
@@ -185,3 +190,37 @@ def test_it_ends_with_its_input_and_prints_nothing_of_its_own(tmp_path: Path) ->
     assert wrong.returncode == 2
     assert wrong.stdout == ""
     assert wrong.stderr.startswith("esoteric: ESOTERIC_THREADS")
+
+
+def test_an_assistant_sees_only_what_the_user_of_its_token_may_see(tmp_path: Path) -> None:
+    home = {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_ACCESS": "tokens"}
+    settings = Settings.from_environment(home)
+    database = Database(settings.database_url)
+    users, store = UserStore(database), JobStore(database)
+    job = store.submit(CLAIM, "combined", owner=owner_of("anna"))[0]
+    WorkerByHand(store).finish(job, claim_document(CLAIM))
+    corpora = CorpusStore(settings.documents, {})
+    corpora.make("Pay rolls", owner=owner_of("olga"))
+    tokens = {name: users.add(name, "checker") for name in ("anna", "bert")}
+    tokens |= {"olga": users.add("olga", "operator"), "nobody": "x" * 43}
+    ended = users.make_token("anna", "Spare", timedelta(seconds=-1))
+
+    async def asked(token: str) -> tuple[bool, bool]:
+        """Return whether the claim is shown, and whether the corpus is named."""
+        server = mcp_server(Settings.from_environment({**home, "ESOTERIC_TOKEN": token}))
+        async with Client(server) as client:
+            found = await client.call_tool("get_result", {"id": job.id})
+            named = await client.call_tool("search_evidence", {"query": "tea", "corpus": ["x"]})
+        return not found.is_error, "Pay rolls" in text_of(named)
+
+    shown = {name: asyncio.run(asked(token)) for name, token in tokens.items()}
+    assert shown == {
+        "anna": (True, False),
+        "bert": (False, False),
+        "olga": (True, True),
+        "nobody": (False, False),
+    }
+    assert asyncio.run(asked(ended)) == (False, False)
+    store.share(job.id, "everyone")
+    assert asyncio.run(asked(tokens["bert"])) == (True, False)
+    database.close()

@@ -10,7 +10,7 @@ from threading import Thread, Timer
 
 import pytest
 
-from cli.patience import patiently
+from cli.progress import patiently
 from retrieval.errors import IndexAway, IndexUnavailable
 from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.location import ElasticLocation

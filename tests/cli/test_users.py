@@ -38,6 +38,13 @@ def test_a_user_is_added_listed_and_removed(home: Path) -> None:
     database = Database(f"sqlite:///{home}/esoteric.db")
     assert UserStore(database).with_token(token) == User("anna", "operator")
     assert UserStore(database).with_token(token + "x") is None
+    rotated = users("rotate", "anna")
+    assert rotated.exit_code == 0
+    assert UserStore(database).with_token(token) is None  # at once
+    token = rotated.stdout.strip()
+    assert UserStore(database).with_token(token) == User("anna", "operator")
+    assert json.loads(users("rotate", "anna", "--json").stdout)["name"] == "anna"
+    assert users("rotate", "otto").stderr.startswith("esoteric: There is no user 'otto'.")
     listed = users("list")
     assert "anna" in listed.stdout
     assert "operator" in listed.stdout

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.claims.entered import entered
+from app.claims.box import entered
 from app.lists.input import list_input, pasted
 from retrieval.claim import LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from retrieval.errors import Problem
 from retrieval.system.files import make_private_folder, write_whole
 from worker.corpora.errors import CorpusNotReady, CorpusNotWritten, CorpusRefused, UnknownCorpus
+from worker.jobs import Shared
 
 Record = TypeVar("Record", bound=BaseModel)
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -52,7 +53,8 @@ class Corpus(_Record):
     ``folder``: the name of a folder of ESOTERIC_FOLDERS, ``None`` where files are uploaded.
     ``wanted``: a mark that changes with the files; ``wanted_at``: when it last did, ``None`` in
     records of older versions. ``left_out``: what is said of files of the last upload that were not
-    taken.
+    taken. ``owner``: who made it; ``shared``: with whom (worker/sharing.py), ``None``: everybody,
+    where nobody logs in and in records of older versions.
     """
 
     title: str
@@ -61,6 +63,8 @@ class Corpus(_Record):
     wanted: str
     wanted_at: datetime | None = None
     left_out: tuple[str, ...] = ()
+    owner: str | None = None
+    shared: Shared | None = None
 
 
 class FileReport(_Record):

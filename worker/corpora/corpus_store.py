@@ -31,6 +31,8 @@ from worker.corpora.corpus_folders import (
     write,
 )
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
+from worker.jobs import Shared
+from worker.sharing import shared_at_first
 
 State: TypeAlias = Literal["empty", "waiting", "indexing", "ready", "failed"]
 LONGEST_TITLE = 80
@@ -70,6 +72,8 @@ class StoredCorpus:
     documents: int
     built_at: str
     text_date: str
+    owner: str | None
+    shared: Shared | None
 
     @property
     def problem(self) -> Problem | None:
@@ -129,6 +133,8 @@ class CorpusStore(CorpusFolders):
             documents=index.documents if index else 0,
             built_at=index.built_at if index else "",
             text_date=index.date if index else "",
+            owner=corpus.owner,
+            shared=corpus.shared,
         )
 
     def before(self, name: str) -> int:
@@ -136,8 +142,10 @@ class CorpusStore(CorpusFolders):
         waiting = self.to_index()
         return waiting.index(name) if name in waiting else 0
 
-    def make(self, title: str, folder: str | None = None) -> str:
+    def make(self, title: str, folder: str | None = None, owner: str | None = None) -> str:
         """Make a corpus and return its name; without ``folder`` it has no files yet.
+
+        ``owner``: who makes it.
 
         Raises:
             CorpusRefused: the title is empty, too long or taken, or the folder may not be searched.
@@ -150,7 +158,14 @@ class CorpusStore(CorpusFolders):
                 "Choose one of those that the operator named in ESOTERIC_FOLDERS.",
             )
         name = f"{_slug(title)}-{secrets.token_hex(3)}"
-        corpus = Corpus(title=title, made_at=_now(), folder=folder, wanted=new_mark())
+        corpus = Corpus(
+            title=title,
+            made_at=_now(),
+            folder=folder,
+            wanted=new_mark(),
+            owner=owner,
+            shared=shared_at_first(owner),
+        )
         with self.writing():
             make_private_folder(self.place(name))
             write(self.place(name) / CORPUS, corpus)
@@ -166,6 +181,15 @@ class CorpusStore(CorpusFolders):
         title = self._fit(title, besides=name)
         with self._changing(name) as corpus:
             write(self.place(name) / CORPUS, corpus.model_copy(update={"title": title}))
+
+    def share(self, name: str, shared: Shared) -> None:
+        """Let everyone see and search a corpus, or nobody but its owner and operators.
+
+        Raises:
+            UnknownCorpus: there is none of this name.
+        """
+        with self._changing(name) as corpus:
+            write(self.place(name) / CORPUS, corpus.model_copy(update={"shared": shared}))
 
     def add(self, name: str, files: Sequence[tuple[str, Path]], left_out: Sequence[str]) -> None:
         """Move files into a corpus, each under its name; one replaces another of its name.

@@ -77,7 +77,7 @@ def test_a_claim_has_these_keys_and_its_times_are_in_utc(client: FlaskClient) ->
     assert job is not None
     assert list(job) == [
         *("attempts", "claim", "continued_from", "corpora", "created_at", "edited_from", "error"),
-        *("finished_at", "id", "links", "recipe", "result", "started_at", "state"),
+        *("finished_at", "id", "links", "recipe", "result", "shared", "started_at", "state"),
     ]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["created_at"])
     assert job["started_at"] is None
@@ -152,10 +152,6 @@ def test_delete_cancels_a_pending_claim_and_keeps_a_finished_one(
 )
 def test_an_unknown_claim_is_not_found(client: FlaskClient, method: str, path: str) -> None:
     assert_error(client.open(path, method=method), 404, "unknown_claim")
-
-
-def test_an_unknown_address_is_not_found_in_the_same_form(client: FlaskClient) -> None:
-    assert_error(client.get("/api/v1/nothing"), 404, "not_found")
 
 
 def test_a_method_that_an_address_does_not_accept_is_refused(client: FlaskClient) -> None:
@@ -261,11 +257,6 @@ def test_claims_are_found_by_their_words(client: FlaskClient, store: JobStore) -
     assert [claim["claim"] for claim in found.json["claims"]] == [
         "The café in Varnby has a terrace."
     ]
-
-
-@pytest.mark.parametrize("wrong", ["page=0", "page=x", "limit=0", "limit=101", "page=1000000"])
-def test_a_page_that_cannot_be_listed_is_refused(client: FlaskClient, wrong: str) -> None:
-    assert_error(client.get(f"/api/v1/claims?{wrong}"), 400, "bad_page")
 
 
 def test_the_corpus_is_listed_or_why_there_is_none(

@@ -100,11 +100,7 @@ def test_a_claim_in_every_state_is_as_described(
     check("Job", client.get(f"/api/v1/claims/{failing.id}").json)
 
 
-def test_the_recipes_are_as_described(client: FlaskClient, check: Check) -> None:
-    check("Recipes", client.get("/api/v1/recipes").json)
-
-
-def test_the_lists_of_claims_and_corpora_are_as_described(
+def test_the_lists_of_recipes_claims_and_corpora_are_as_described(
     client: FlaskClient, store: JobStore, worker: WorkerByHand, check: Check
 ) -> None:
     job = store.submit("Varnby has a harbour.", "esoteric")[0]
@@ -112,6 +108,7 @@ def test_the_lists_of_claims_and_corpora_are_as_described(
     worker.finish(job, claim_document(job.claim))
     check("Claims", client.get("/api/v1/claims").json)
     check("Corpora", client.get("/api/v1/corpora").json)
+    check("Recipes", client.get("/api/v1/recipes").json)
 
 
 def test_the_names_of_the_recipes_are_in_the_description_also_those_of_a_folder(

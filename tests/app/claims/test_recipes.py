@@ -80,18 +80,14 @@ def test_over_vectors_of_dpr_the_form_posts_the_recipe_report(dpr: Flask) -> Non
     assert client.post("/claims", data=sent).status_code == 303
     job = store.get(store.recent(1)[0].id)
     assert (job.claim, job.recipe) == (CLAIM, "report")
-    # The examples too.
+    # The examples too, and what programs send.
     assert '<input type="hidden" name="recipe" value="report">' in page
-
-
-def test_over_the_shipped_vectors_the_form_posts_the_default_recipe(client: FlaskClient) -> None:
-    assert posted_by_the_form(client.get("/").text)["recipe"] == "combined"
-
-
-def test_a_claim_without_a_recipe_is_checked_by_the_one_for_the_index(dpr: Flask) -> None:
-    asked = dpr.test_client().post("/api/v1/claims", json={"claim": CLAIM})
+    asked = client.post("/api/v1/claims", json={"claim": "Tea is hot."})
     assert asked.json is not None
-    assert services_of(dpr).store.get(asked.json["id"]).recipe == "report"
+    assert store.get(asked.json["id"]).recipe == "report"
+    assert re.findall(r'<input type="radio"[^>]* value="(\w+)"', page) == ["report"]
+    others = "<strong>combined, esoteric, admiral, m3, fer</strong>. Vectors of MiniLM are needed"
+    assert page.count(f"Cannot run here: {others}") == 1
 
 
 def test_a_recipe_that_cannot_run_is_refused_at_once_without_a_path(
@@ -116,13 +112,6 @@ def test_a_recipe_that_cannot_run_is_refused_at_once_without_a_path(
     assert store.recent(1) == []
     for text in (answer.text, page.text, client.get("/api/v1/recipes").text):
         assert str(tmp_path) not in text
-
-
-def test_the_page_offers_the_recipes_that_can_run_and_says_why_others_cannot(dpr: Flask) -> None:
-    page = dpr.test_client().get("/").text
-    assert re.findall(r'<input type="radio"[^>]* value="(\w+)"', page) == ["report"]
-    others = "<strong>combined, esoteric, admiral, m3, fer</strong>. Vectors of MiniLM are needed"
-    assert page.count(f"Cannot run here: {others}") == 1
 
 
 def test_a_refused_claim_keeps_the_recipe_that_was_chosen(client: FlaskClient) -> None:

@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from flask.testing import FlaskClient
 
-from app.comparisons.given_claims import MOST_CHECKS
+from app.comparisons.given import MOST_CHECKS
 from retrieval.errors import EsotericError
 from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
@@ -344,12 +344,6 @@ def test_the_csv_has_a_row_for_each_sentence_of_each_recipe(
     assert found[4]["sentence"] == "Ida Holm (1831 to 1899) was an Ostrean engineer."
 
 
-def test_a_cell_is_never_a_formula(client: FlaskClient, checks: Checks) -> None:
-    result = claim_document(CLAIM)
-    result["evidence"][0]["sentence"] = "=1+1"
-    assert table(client, checks.ended("m3", result))[0]["sentence"] == "'=1+1"
-
-
 def test_the_latex_table_of_a_claim_has_its_ranks_with_bold_for_use(
     client: FlaskClient, checks: Checks
 ) -> None:
@@ -584,12 +578,6 @@ def test_equal_lines_are_one_claim_however_many(client: FlaskClient, store: JobS
     assert "left out: 249 rows with a claim that stands there before." in page
 
 
-def test_a_claim_that_is_broken_over_two_lines_is_one(client: FlaskClient, store: JobStore) -> None:
-    broken = "The Lighthouse of Varn on the coast of Ostrea\nwas built by the engineer Ida Holm."
-    client.post("/compare", data={"claim": broken, "recipe": ["esoteric", "m3"]})
-    assert {job.claim for job in store.recent(9)} == {broken.replace("\n", " ")}
-
-
 def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
     client: FlaskClient, store: JobStore
 ) -> None:
@@ -632,14 +620,6 @@ def test_a_claim_that_is_refused_can_be_compared_anyway(
     assert "Check it anyway" in answer.text
     assert client.post("/compare", data=data | {"anyway": "1"}).status_code == 303
     assert len(store.recent(9)) == 2
-
-
-def test_a_form_of_another_site_is_refused(client: FlaskClient, store: JobStore) -> None:
-    data = {"claim": CLAIM, "recipe": ["m3", "fer"]}
-    answer = client.post("/compare", data=data, headers={"Sec-Fetch-Site": "cross-site"})
-    assert answer.status_code == 403
-    assert client.post("/compare", json=data).status_code == 415
-    assert store.recent(1) == []
 
 
 def test_every_result_leads_to_what_its_recipe_does(client: FlaskClient, checks: Checks) -> None:

@@ -296,15 +296,6 @@ def test_another_visitor_reads_a_list_and_cannot_change_it(app: Flask, client: F
     assert client.get(f"/api/v1{address}").json["state"] == "running"
 
 
-def test_a_list_of_nobody_has_rows_that_open_their_claims(
-    client: FlaskClient, checked: str
-) -> None:
-    page = client.get(checked.replace("/api/v1", "")).text
-    link = client.get(f"{checked}/results").json["rows"][0]["links"]["page"]
-    assert f'href="{link}"' in page
-    assert client.get(link).status_code == 200
-
-
 def test_a_row_opens_in_place_with_what_is_for_and_against_it(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:

@@ -8,20 +8,24 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from app.people.visitor import COOKIE
-from retrieval.words import NOT_SETTLED
+from retrieval.types import Stopped
+from retrieval.words import NOT_SETTLED, STOPPED
 from tests.app.claim_documents import (
+    HOLM,
     claim_document,
+    document,
     document_kept_from_before,
     document_with_a_long_proof,
     document_with_proof,
     document_without_evidence,
+    hop,
     statement,
 )
 from tests.app.worker_by_hand import WorkerByHand
@@ -96,17 +100,12 @@ def test_every_format_comes_as_a_file_of_its_type(
     suffix: str,
 ) -> None:
     job = done(claim_document(CLAIM))
+    assert job.client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
     answer = job.fetch(name)
     assert answer.mimetype == media_type
     assert answer.headers["Content-Disposition"] == (
         f'attachment; filename="claim-{job.id}.{suffix}"'
     )
-
-
-def test_json_is_the_result_itself_and_the_default(client: FlaskClient, done: Finish) -> None:
-    job = done(claim_document(CLAIM))
-    assert job.fetch("json").json == claim_document(CLAIM)
-    assert client.get(f"/api/v1/claims/{job.id}/export").json == claim_document(CLAIM)
 
 
 def test_unfinished_claims_and_unknown_formats_are_refused(
@@ -207,38 +206,25 @@ def test_exports_show_the_context_of_a_sentence_and_escape_it(done: Finish) -> N
     assert shown in job.markdown().splitlines()
 
 
-def test_csv_names_the_sentences_that_one_was_read_with(done: Finish) -> None:
-    rows = done(document_with_proof()).rows()
-    assert [row["path"] for row in rows] == ["", '[["Lighthouse of Varn", 1]]', "", ""]
-
-
-def test_csv_without_evidence_still_has_the_verdict(done: Finish) -> None:
-    rows = done(document_without_evidence(CLAIM)).rows()
-    assert len(rows) == 1
-    assert (rows[0]["verdict"], rows[0]["sentence"]) == ("NOT ENOUGH INFO", "")
-
-
-@pytest.mark.parametrize(
-    ("start", "safe"),
-    [
-        *((sign, f"'{sign}") for sign in ("=", "+", "-", "@", " =", "\uff1d")),
+def test_no_cell_of_a_csv_is_a_formula(done: Finish) -> None:
+    safe = {
+        **{sign: f"'{sign}" for sign in ("=", "+", "-", "@", " =", "\uff1d")},
         # What a spreadsheet with semicolons between its cells takes for the begin of another one.
-        ("\t=", "'\t'="),
-        ("\r=", "'\r'="),
-        ("\n@", "'\n'@"),
-        ("Rain; =", "Rain;' ="),
-        ("Rain\n=", "Rain\n'="),
-    ],
-)
-def test_no_cell_of_a_csv_is_a_formula(done: Finish, start: str, safe: str) -> None:
-    result = claim_document(CLAIM)
+        "\t=": "'\t'=",
+        "\r=": "'\r'=",
+        "\n@": "'\n'@",
+        "Rain; =": "Rain;' =",
+        "Rain\n=": "Rain\n'=",
+    }
     rest = 'HYPERLINK("https://x.example","x")'
-    formula = f"{start}{rest}"
-    result["evidence"][0] |= {"sentence": formula, "title": formula, "document": formula}
-    job = done(result)
-    row = job.rows()[0]
-    for column in ("sentence", "title", "document"):
-        assert row[column] == f"{safe}{rest}"
+    result = claim_document(CLAIM)
+    result["evidence"] = [
+        result["evidence"][0] | dict.fromkeys(("sentence", "title", "document"), f"{start}{rest}")
+        for start in safe
+    ]
+    for row, written in zip(done(result).rows(), safe.values(), strict=True):
+        cells = {row["sentence"], row["title"], row["document"]}
+        assert cells == {f"{written}{rest}"}
 
 
 def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
@@ -252,11 +238,6 @@ def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
         " supports (88%), selected\n"
     ) in text
     assert f"<http://localhost/claims/{job.id}>" in text
-
-
-def test_markdown_has_the_notices(done: Finish) -> None:
-    job = done({**claim_document(CLAIM), "notices": ["This is *no* claim."]})
-    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**Supported**" in job.markdown()
 
 
 def test_markdown_names_the_sentences_that_one_was_read_with(done: Finish) -> None:
@@ -289,7 +270,8 @@ def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -
 
 
 def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
-    text = done(document_with_a_long_proof()).markdown()
+    text = done(document_with_a_long_proof() | {"notices": ["This is *no* claim."]}).markdown()
+    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**" in text
     assert (
         "## Proof\n\n"
         "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
@@ -320,10 +302,30 @@ def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
     ]
 
 
+def test_hops_name_the_best_documents_and_only_words_of_the_claim(done: Finish) -> None:
+    result = claim_document(CLAIM)
+    result["documents"] = [
+        document(f"Pier {n}", HOLM, 1 / n, ["dense"], 2, ("Skerries", 3)) for n in range(1, 8)
+    ]
+    result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
+    lines = hops(done(result).markdown())
+    assert lines[1] == "   - Not named in the selected sentences\\: “The”\\."
+    assert "   - Skerries led to Pier 1, Pier 2, Pier 3, Pier 4 and 3 more" in lines
+
+
+def test_nothing_is_open_where_the_evidence_was_enough(done: Finish) -> None:
+    enough = claim_document(CLAIM) | {"hops": [hop(1, [[36, 44]], 3, 2, "decided")]}
+    assert len(hops(done(enough).markdown())) == 2  # what was read, and why the search ended
+    assert tuple(STOPPED) == get_args(Stopped)
+
+
 def test_a_proof_that_does_not_agree_is_in_no_markdown(done: Finish) -> None:
     job = done(document_with_proof("REFUTES"))
     assert "## Proof" not in job.markdown()
     assert job.rows()[0]["part by part"] == "disagrees"
+    assert [row["path"] for row in job.rows()] == ["", '[["Lighthouse of Varn", 1]]', "", ""]
+    (nothing,) = done(document_without_evidence(CLAIM)).rows()
+    assert (nothing["verdict"], nothing["sentence"]) == ("NOT ENOUGH INFO", "")
 
 
 def test_an_old_result_is_exported_without_newer_fields(done: Finish) -> None:

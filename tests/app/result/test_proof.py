@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from app.result import proof
-from app.result.highlighting import Segment
 from app.result.proof import Excerpt, ProofItem
 from retrieval.proof import label_of
 from retrieval.result import ClaimResult
@@ -16,7 +15,6 @@ from retrieval.words import Quoting
 from tests.app.claim_documents import (
     PROVED_CLAIM,
     claim_document,
-    document_with_a_long_proof,
     document_with_proof,
 )
 
@@ -46,10 +44,6 @@ def text_of(sentence: Quoting) -> str:
     """Return the sentence, its quotations joined by slashes."""
     quoted = f" {' / '.join(sentence.quoted)}" if sentence.quoted else ""
     return f"{sentence.before}{quoted}{sentence.after}"
-
-
-def test_without_a_proof_there_is_nothing_to_show() -> None:
-    assert proof_of(claim_document(CLAIM)) is None
 
 
 @pytest.mark.parametrize(
@@ -119,56 +113,10 @@ def test_several_contradictions_have_no_result_of_the_proof(
     )
 
 
-def test_a_proof_with_another_label_than_the_verdict_is_not_shown() -> None:
-    document = document_with_proof("REFUTES")
-    assert document["proof_label"] == "SUPPORTS"
-    assert proof_of(document) is None
-
-
-def test_the_claim_is_cut_into_its_parts() -> None:
-    found = proof_of(document_with_proof())
-    assert found is not None
-    assert found.drawn == (
-        Segment("The Lighthouse of Varn", (1,), (1,), "supported"),
-        Segment(" ", (), (), None),
-        Segment("was built", (2,), (2,), "supported"),
-        Segment(" ", (), (), None),
-        Segment("by Ida Holm", (3,), (3,), "supported"),
-        Segment(".", (), (), None),
-    )
-
-
-def test_a_part_has_the_words_of_the_sentence_that_match_it() -> None:
-    found = proof_of(document_with_a_long_proof())
-    assert found is not None
-    assert [part.number for part in found.parts] == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert [(part.operator, part.look) for part in found.parts] == [
-        ("equivalence", "supported"),
-        ("equivalence", "supported"),
-        ("alternation", "refuted"),
-        ("equivalence", "supported"),
-        ("equivalence", "supported"),
-        ("equivalence", "supported"),
-        ("negation", "refuted"),
-        ("independence", "unsettled"),
-    ]
-    year = found.parts[2]
-    assert year.words == "in 1875"
-    assert year.excerpt == Excerpt("Lighthouse of Varn", 1, "in 1874")
-    assert found.parts[7].excerpt is None
-
-
 def with_evidence(evidence: list[Any], span: tuple[int, int] = (4, 22)) -> ProofItem | None:
     result = document_with_proof()
     result["proof"] = [{"claim_span": list(span), "operator": "equivalence", "evidence": evidence}]
     return proof_of(result)
-
-
-def test_a_part_has_no_words_if_the_whole_sentence_matches() -> None:
-    # It is the first 48 characters of the document.
-    found = with_evidence(["Ida Holm", 0, 0, 48])
-    assert found is not None
-    assert found.parts[0].excerpt == Excerpt("Ida Holm", 2, "")
 
 
 @pytest.mark.parametrize("offsets", [(900, 950), (-50, -10), (20, 10), (0, 0)])

@@ -75,7 +75,7 @@ def test_a_later_hop_is_one_line_that_begins_with_its_first_event() -> None:
         ("verdict", "waiting"),
         ("next", "waiting"),
     ]
-    assert steps_of((*first, second)) == (1, 5)
+    assert steps_of((*first, second)) == (2, 1, 5)
 
 
 def test_a_search_that_finds_nothing_more_begins_no_hop() -> None:

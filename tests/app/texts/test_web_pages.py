@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from app import create_app
 from app.services import install_services, services_of
-from app.texts.page_signature import signature
+from app.texts.given_text import signature
 from retrieval.web.fetching import Fetcher
 from retrieval.web.page_reader import PageReader
 from settings import Settings

@@ -12,11 +12,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.app.walks.library import write_library
 from tests.ops.up_process import environment, esoteric, free_port, programs
 from tests.support.shared import one_at_a_time, start_server
 from tests.support.waiting import wait_until
 
+# Thirty short documents with plain facts, which the walks search.
+LIBRARY = Path(__file__).with_name("library.jsonl")
 SECONDS_TO_START = 180.0  # at most, also where the worker has to convert the models first
 
 
@@ -67,9 +68,7 @@ def start(folder: Path, models: Path) -> Service:
     home = folder / "home"
     home.mkdir()
     (home / "models").symlink_to(models)
-    library = home / "library.jsonl"
-    write_library(library)
-    built = esoteric("index", "build", "--source", f"jsonl:{library}", home=home)
+    built = esoteric("index", "build", "--source", f"jsonl:{LIBRARY}", home=home)
     assert built.returncode == 0, built.stderr
     port, log = free_port(), home / "up.log"
     # Small files are too large for this service, so that nobody has to make large ones.

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from zipfile import ZIP_DEFLATED, ZipFile
-
-import pypdf
 import pytest
 
-from tests.app.browser import assert_no_complaints, console_messages
+from tests.app.browser import assert_no_complaints
 from tests.app.walks.walker import Walker
 from tests.retrieval.corpora.pdf_files import pdf_of
 
@@ -69,26 +65,3 @@ def test_an_archivist_searches_three_pdfs_with_the_library_and_keeps_them_up_to_
     walker.follow("Remove this corpus for good: Harbour of Varnby")
     assert "Varnby" not in walker.text("main")
     assert_no_complaints(walker.browser)
-
-
-def test_files_that_cannot_be_read_are_named_with_the_reason(walker: Walker) -> None:
-    writer = pypdf.PdfWriter(io.BytesIO(PIER))
-    writer.encrypt(user_password="secret", owner_password="secret", algorithm="AES-256")
-    locked = io.BytesIO()
-    writer.write(locked)
-    walker.make_corpus("Locked", locked_pdf=locked.getvalue(), open_pdf=LAMP)
-    by_name = {one.text.split("\n")[0]: one.text for one in walker.all(".files > li")}
-    assert "password" in by_name["locked.pdf"]
-    assert "1 passage" in by_name["open.pdf"]
-    assert_no_complaints(walker.browser)
-
-    bomb = io.BytesIO()
-    with ZipFile(bomb, "w", ZIP_DEFLATED) as packed:
-        packed.writestr("zeros.txt", bytes(12_000_000))
-    walker.open("/documents")
-    walker.fill("#title", "Bomb")
-    walker.attach("#files", bomb_zip=bomb.getvalue())
-    walker.follow("Upload")
-    assert "unpacks to" in walker.text("#problem")
-    assert "Bomb" not in walker.text(".claims")
-    assert "422" in str(console_messages(walker.browser))

@@ -8,7 +8,7 @@ import json
 import pytest
 from selenium.webdriver.common.by import By
 
-from tests.app.browser import assert_no_complaints, console_messages
+from tests.app.browser import assert_no_complaints
 from tests.app.walks.walker import Walker
 
 pytestmark = pytest.mark.server
@@ -76,31 +76,3 @@ def test_a_journalist_uploads_a_table_pauses_it_and_takes_it_back_though_a_worke
     assert ["verdict" in json.loads(one) for one in lines].count(False) == 1
     assert walker.download("Excel").read_bytes().startswith(b"PK")
     assert_no_complaints(walker.browser)
-
-
-def test_the_rows_of_a_list_whose_documents_are_removed_say_so(walker: Walker) -> None:
-    papers = walker.make_corpus("Timetable", boats_txt=b"The boat to Skerrow leaves at nine.")
-    walker.open("/lists")
-    walker.fill("#claims", "The boat leaves at nine.\nThe boat leaves at noon.")
-    walker.choose_corpora(papers)
-    with walker.service.held_worker():
-        walker.follow("Check the list")
-        address = walker.address()
-        walker.open(f"/documents/{papers}")
-        walker.press("Remove this corpus")
-        walker.follow("Remove this corpus for good: Timetable")
-        assert "Timetable" not in walker.text("main")
-    walker.open(address)
-    walker.wait(DONE)
-    for row in walker.all(".entries > li"):
-        assert "removed" in row.text
-    assert_no_complaints(walker.browser)
-
-
-def test_a_list_of_5001_lines_is_refused_with_what_to_do(walker: Walker) -> None:
-    walker.open("/lists")
-    walker.attach("#file", long_txt="".join(f"Oslo has {n} ships.\n" for n in range(5001)).encode())
-    walker.follow("Check the list")
-    assert "more than 5,000 claims" in walker.text("#list-problem")
-    assert walker.all(".claims") == []
-    assert "422" in str(console_messages(walker.browser))

@@ -120,25 +120,9 @@ class Walker:
             path.write_bytes(content)
         self.see(selector).send_keys("\n".join(map(str, paths)))
 
-    def make_corpus(self, title: str, **files: bytes) -> str:
-        """Upload files as a corpus, wait until it can be searched, and return its name."""
-        self.open("/documents")
-        self.fill("#title", title)
-        self.attach("#files", **files)
-        self.follow("Upload")
-        self.wait_until_indexed()
-        return self.address().rpartition("/")[2]
-
     def wait_until_indexed(self) -> None:
         """Wait on the page of a corpus."""
         self.wait("document.querySelector('#corpus:not([data-works])')")
-
-    def choose_corpora(self, *names: str) -> None:
-        """Choose these corpora, and no others, where the page offers them."""
-        self.see(".corpora summary").click()
-        for box in self.all("[name=corpora]"):
-            if box.is_selected() != (box.get_attribute("value") in names):
-                box.click()
 
     def choose_recipe(self, name: str) -> None:
         self.see(".recipes summary").click()

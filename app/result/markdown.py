@@ -1,15 +1,27 @@
-"""The hops of a result: what led to each, and which words of the claim it settled."""
+"""A finished claim as Markdown, with its hops: what led to each, and which words it settled.
+
+The text is that of ``templates/claim.md``. It gets the functions that escape what comes from a user
+or from a corpus.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from retrieval.result import Cited, ClaimResult, WholeDocument
-from retrieval.types import Hop, Offsets, SentenceKey
-from retrieval.words import Quoting
+from flask import render_template
 
+from app.filters import safe_url
+from app.result.proof import proof_item
+from retrieval.result import Cited, ClaimResult, Evidence, WholeDocument
+from retrieval.types import Hop, Offsets, SentenceKey
+from retrieval.words import Quoting, listed
+from worker.jobs import Job
+
+# All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
 _MOST_NAMED = 4
 # Headings for the words that were missing before a hop, no longer are, and still are.
 _OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
@@ -22,13 +34,12 @@ class Lead:
     """A sentence that led to other documents.
 
     ``sentence`` is empty where only its document is known. ``led_to``: titles of these documents,
-    each once, however many of its passages were read. ``more``: how many others there are.
+    each once, however many of its passages were read; of many the first, and how many more.
     """
 
     sentence: str
     source: Cited
     led_to: tuple[str, ...]
-    more: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,50 @@ class HopItem:
     open: Quoting | None
 
 
-def hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
+def markdown(job: Job, result: ClaimResult, page: str, text_sentence: str) -> str:
+    """Return the file. ``page``: its address; ``text_sentence``: of a text that says the claim."""
+    return render_template(
+        "claim.md",
+        job=job,
+        result=result,
+        verdict=result.verdict,
+        page=page,
+        text_sentence=text_sentence,
+        proof=proof_item(result),
+        hops=_hop_items(result),
+        md=_escaped,
+        names=_names,
+        quotes=_quotes,
+        source=_source,
+    )
+
+
+def _escaped(text: str) -> str:
+    """Return the text on one line, escaped so that Markdown shows it unchanged."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _names(texts: Iterable[str]) -> str:
+    """Return texts as a list within a sentence."""
+    return listed(list(map(_escaped, texts)))
+
+
+def _quotes(*texts: str) -> str:
+    """Return texts within quotation marks, as a list within a sentence."""
+    return listed([f"“{_escaped(text)}”" for text in texts])
+
+
+def _source(item: Evidence) -> str:
+    title = _escaped(item.reference)
+    url = safe_url(item.url)
+    if url is None:
+        return title
+    # Between angle brackets only these characters can end the address.
+    address = url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
+    return f"[{title}](<{address}>)"
+
+
+def _hop_items(result: ClaimResult) -> tuple[HopItem, ...]:
     """Return the hops in order."""
     leads, further = _leads(result), _further_passages(result)
     before, covered, still_open = _OF_PARTS if result.proof else _OF_NAMES
@@ -99,9 +153,7 @@ def _leads(result: ClaimResult) -> dict[int, tuple[Lead, ...]]:
 
 def _lead(result: ClaimResult, key: SentenceKey, titles: list[str]) -> Lead:
     found = result.ranked.get(key)
-    return Lead(
-        sentence=found[1].sentence if found else "",
-        source=result.cited(key),
-        led_to=tuple(titles[:_MOST_NAMED]),
-        more=len(titles[_MOST_NAMED:]),
-    )
+    named, more = titles[:_MOST_NAMED], len(titles[_MOST_NAMED:])
+    if more:
+        named.append(f"{more} more")
+    return Lead(found[1].sentence if found else "", result.cited(key), tuple(named))

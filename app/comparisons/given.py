@@ -1,23 +1,38 @@
-"""The claims that are compared: typed or pasted one a line, of a file, or of a list."""
+"""What is compared: claims, typed one a line, of a file or of a list; or checks, by their ids."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 
-from app.claims.entered import entered
+from app.api.models import Model
+from app.claims.box import entered
+from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.http.errors import RequestRefused
 from app.lists.input import pasted
+from app.people.visitor import viewer
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
 from retrieval.errors import InvalidClaim, Problem
 from retrieval.words import counted, listed
+from worker.jobs import Job
 from worker.lists import MOST_CLAIMS, ClaimList
 
 # Their ids fit into 8 KB, the longest address that many proxies pass on.
 MOST_CHECKS = 200
 _MOST_LINES_NAMED = 5
 _LONGEST_CLAIM = 2 * LONGEST  # characters, with its line breaks
+
+# What the description of a route says of those that are refused.
+CANNOT_COMPARE = "No ids, more than 200, or more than five recipes"
+NONE_KNOWN = "None of these checks exists"
+
+
+class ComparedIds(Model):
+    """Which checks to compare."""
+
+    claims: str = ""
+    """Their ids, with commas between them."""
 
 
 def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -> tuple[str, ...]:
@@ -78,6 +93,44 @@ def claims_of_list(found: ClaimList) -> tuple[str, str]:
     return "\n".join(claims), f"Of the list are left out: {listed(left_out)}." if left_out else ""
 
 
+def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
+    """Return the comparison of the checks with these ids, and the checks.
+
+    Raises:
+        RequestRefused: none is named or known, or there are too many of them or of their recipes.
+        StoreUnavailable: the database cannot be read.
+    """
+    asked = list(dict.fromkeys(one for part in ids.split(",") if (one := part.strip())))
+    if not asked:
+        raise _refusal("no_checks", "No checks are named.", "Name their ids: claims=ID,ID.")
+    if len(asked) > MOST_CHECKS:
+        raise _refusal(
+            "too_many_checks",
+            f"These are {len(asked)} checks; at most {MOST_CHECKS} can be compared.",
+            "Leave some ids out, or measure many claims with `esoteric evaluate`.",
+        )
+    # Some databases refuse texts that no id can be, such as one with a NUL.
+    jobs = services().store.jobs([one for one in asked if one.isalnum()], viewer())
+    if not jobs:
+        raise RequestRefused(
+            HTTPStatus.NOT_FOUND,
+            Problem(
+                "unknown_checks",
+                "None of these checks exists.",
+                "They may have been deleted. Check the address, or compare the recipes again.",
+            ),
+        )
+    checked = {job.recipe for job in jobs}
+    if len(checked) > MOST_RECIPES:
+        raise _refusal(
+            "too_many_recipes",
+            f"These checks are by {len(checked)} recipes; at most {MOST_RECIPES} fit side by side.",
+            "Leave out the ids of some recipes.",
+        )
+    shown = [services().paths.hidden_in_job(job) for job in jobs]
+    return compared(asked, shown, services().recipes), shown
+
+
 def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:
     """Return what is wrong with the claims, first with one that cannot be checked anyway."""
     where, first = min(problems, key=lambda one: one[1].code in CHECKED_ANYWAY)
@@ -99,3 +152,7 @@ def _too_many(said: str, recipes: int) -> RequestRefused:
         " more claims, use `esoteric evaluate`.",
     )
     return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
+
+
+def _refusal(code: str, message: str, hint: str) -> RequestRefused:
+    return RequestRefused(HTTPStatus.BAD_REQUEST, Problem(code, message, hint))

@@ -1,13 +1,22 @@
-"""The text that somebody gives: what was pasted, or that of the page whose address was."""
+"""The text that somebody gives: what was pasted, or that of the page whose address was.
+
+The form of a text carries which page it was read from, signed: a form that was not made here, or
+whose text was edited, cannot name a page as its source. The key is a file of the home, which all
+processes share: a form stays valid when the service restarts.
+"""
 
 from __future__ import annotations
 
+import hmac
+import json
 import re
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from hashlib import sha256
 
 from app.services import services
 from retrieval.checkable.given_text import read_text
 from retrieval.errors import EsotericError, InvalidText, Problem
+from retrieval.system.files import home_key
 from worker.lists import SourcePage
 
 LINKS_ARE_NOT_OPENED = Problem(
@@ -57,8 +66,7 @@ def given_text(typed: str) -> GivenText:
         return GivenText(text)
     pages = services().pages
     if pages is None:
-        no = LINKS_ARE_NOT_OPENED
-        raise InvalidText(no.code, no.message, no.hint)
+        raise InvalidText(*astuple(LINKS_ARE_NOT_OPENED))
     services().limits.claim()
     with services().limits.page():
         try:
@@ -68,3 +76,18 @@ def given_text(typed: str) -> GivenText:
             raise
     services().metrics.page("read")
     return GivenText(read_text(page.text), SourcePage(page.title, page.address), page.whole)
+
+
+def signature(text: str, page: SourcePage) -> str:
+    """Return the signature of a text and the page that it was read from.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    signed = json.dumps((sha256(text.encode()).hexdigest(), page.title, page.address))
+    return hmac.digest(home_key(services().settings.home, "pages"), signed.encode(), "sha256").hex()
+
+
+def is_signed(text: str, page: SourcePage, given: str) -> bool:
+    """Return whether this is the signature of a text and its page."""
+    return hmac.compare_digest(signature(text, page).encode(), given.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The option ``--corpus`` of commands that check claims, and what it names."""
+"""The options that commands share, and what ``--corpus`` names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from retrieval.index.open import description_of
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
 from worker.corpora.corpus_store import CorpusStore, chosen_corpora
+from worker.sharing import EVERYTHING, Viewer
 
+recipe_option = click.option(
+    "--recipe",
+    metavar="NAME|FILE.yaml",
+    help="A recipe (see: esoteric recipes), or the file of one.  [default: combined, or report over"
+    " vectors of DPR]",
+)
 corpus_option = click.option(
     "--corpus",
     "corpora",
@@ -20,6 +27,9 @@ corpus_option = click.option(
     metavar="NAME",
     help="A corpus of the page /documents, by its name or its title, or default; several are"
     " searched as one.  [default: default]",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
 )
 
 
@@ -31,10 +41,13 @@ class AmbiguousCorpus(EsotericError):
     """Several corpora have this name or title."""
 
 
-def corpora_asked(settings: Settings, asked: Collection[str]) -> tuple[str, ...] | None:
+def corpora_asked(
+    settings: Settings, asked: Collection[str], seen_by: Viewer = EVERYTHING
+) -> tuple[str, ...] | None:
     """Return the names of the corpora that were asked for by name or title.
 
-    ``None``: the default one.
+    ``None``: the default one. ``seen_by``: only those that may be seen; the commands of who has the
+    files of the home see all.
 
     Raises:
         NoSuchCorpus: there is none of one of the names.
@@ -43,7 +56,10 @@ def corpora_asked(settings: Settings, asked: Collection[str]) -> tuple[str, ...]
         CorpusRefused: there are too many.
     """
     store = CorpusStore(settings.documents, settings.folders)
-    titles = {name: store.corpus(name).title for name in store.names()} if asked else {}
+    known = {name: store.corpus(name) for name in store.names()} if asked else {}
+    titles = {
+        name: one.title for name, one in known.items() if seen_by.opens(one.owner, one.shared)
+    }
     own_name = _default_name(settings) if asked else DEFAULT_CORPUS
     called = {DEFAULT_CORPUS: (DEFAULT_CORPUS, own_name)}
     called |= {name: (name, title) for name, title in titles.items()}

@@ -1,0 +1,199 @@
+"""The page of a claim: its progress while it is pending, its result with what can be done then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from flask import render_template, request
+
+from app.claims.recipes import asked_model
+from app.documents.corpus import corpora_to_choose, is_wikipedia
+from app.documents.files import file_links
+from app.people.sharing import seen_job
+from app.people.visitor import may_change, visitor
+from app.result.evidence import by_statements, cards, closest_first
+from app.result.export import confirmation
+from app.result.proof import differences, marked_claim, proof_item
+from app.result.trail import drawn, has_findings, stances, steps_of, trail, trail_of
+from app.services import services
+from retrieval.claim import LONGEST
+from retrieval.errors import UnknownRecipe
+from retrieval.recipes.recipes import (
+    DEFAULT_RECIPE,
+    MORE_HOPS,
+    RECIPES,
+    Recipe,
+    base_and_more_hops,
+    recipe_named,
+)
+from retrieval.result import ClaimResult
+from retrieval.types import ALTERNATION, DEFAULT_CORPUS, NEGATION
+from worker.feedback_store import FeedbackStore
+from worker.health import worker_health
+from worker.jobs import Event, Job, UnknownJob
+
+Change: TypeAlias = Literal["another", "surer", "less sure", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What an earlier check of the same claim said, which this one goes on from.
+
+    ``percent``: how sure its verdict was, ``None`` where it has no such figure. ``change``: what
+    the verdict is now, compared with that one. ``sentences``: how many more were found.
+    """
+
+    words: str
+    percent: int | None
+    change: Change
+    sentences: int
+
+
+def claim_page(job: Job) -> str:
+    """Return the page of a job in its state.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    if job.state in ("queued", "running"):
+        return _progress(job)
+    mine = may_change(services().store.owner(job.id))
+    if job.result is None:
+        return render_template("stopped.html", job=job, may_delete=mine)
+    return _result(job, job.result, may_delete=mine)
+
+
+def known_job(job_id: str | None) -> Job | None:
+    """Return the job with this id, ``None`` if there is none, or none to be seen.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    try:
+        return seen_job(job_id) if job_id else None
+    except UnknownJob:
+        return None
+
+
+def more_hops(recipe: str) -> int:
+    """Return for how many more hops the search of a recipe can go on, 0 if it cannot."""
+    base, more = base_and_more_hops(recipe)
+    further = next((hops for hops in MORE_HOPS if hops > more), 0)
+    try:
+        return further if recipe_named(base, services().recipes).can_go_on else 0
+    except UnknownRecipe:  # it was removed
+        return 0
+
+
+def doubtful(result: ClaimResult) -> str:
+    """Return words of the claim: what the evidence contradicts, or what is in no text, or open."""
+    contradicted = [
+        result.words_at(part.claim_span)
+        for part in result.proof or ()
+        if result.proof_agrees and part.operator in (NEGATION, ALTERNATION)
+    ]
+    return next((words for words in (*contradicted, *result.absent, *result.missing) if words), "")
+
+
+def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
+    events = services().store.events(job.id, 0)
+    found, files = differences(result), file_links(job.id, result)
+    shown, unused = closest_first(result, cards(result, files, found))
+    about, asker = FeedbackStore(services().database).about(job.id), visitor()
+    continued_from = known_job(job.continued_from)
+    return render_template(
+        "result.html",
+        job=job,
+        result=result,
+        drawn=marked_claim(result, found),
+        differences=found,
+        found=by_statements(result, shown),
+        unused=unused,
+        files=files,
+        proof=proof_item(result),
+        trail=trail(events, _recipe_of(job), running=False)
+        if has_findings(events)
+        else trail_of(result),
+        attribution=any(map(is_wikipedia, result.credits.values())),
+        most_characters=LONGEST,
+        may_delete=may_delete,
+        about=about,
+        given=next((one for one in about if asker is not None and one.owner == asker), None),
+        confirmed=confirmation(about, asker),
+        search_on=more_hops(job.recipe),
+        edited_from=known_job(job.edited_from),
+        continued_from=continued_from,
+        before=_before(result, continued_from.result if continued_from else None),
+    )
+
+
+def _before(now: ClaimResult, earlier: ClaimResult | None) -> Before | None:
+    """Return what the check said that this one goes on from; ``None`` unless it has ended."""
+    if earlier is None:
+        return None
+    found, more = (sum(hop.sentences for hop in one.hops) for one in (earlier, now))
+    change = _change(earlier, now)
+    return Before(earlier.verdict.words, _percent(earlier), change, max(0, more - found))
+
+
+def _change(earlier: ClaimResult, later: ClaimResult) -> Change:
+    said, now = earlier.verdict, later.verdict
+    if (said.label, said.leans) != (now.label, now.leans):
+        return "another"
+    if said.level != now.level:  # "Supported" and "Probably supported"
+        return "less sure" if now.level == "probably" else "surer"
+    before, after = _percent(earlier), _percent(later)
+    if before is None or after is None or before == after:
+        return "same"
+    return "surer" if after > before else "less sure"
+
+
+def _percent(result: ClaimResult) -> int | None:
+    return None if result.decider == "model" else result.verdict.percent
+
+
+def _progress(job: Job) -> str:
+    store, health = services().store, worker_health(services().workers)
+    asked, events = asked_model(health), store.events(job.id, 0)
+    at_work = job.state == "running" and bool(events)
+    groups = trail(events, _recipe_of(job), running=at_work, asks=asked is not None)
+    names = job.corpora or (DEFAULT_CORPUS,)
+    return render_template(
+        "progress.html",
+        job=job,
+        corpora=[one for one in corpora_to_choose(names) if one.name in names],
+        drawn=drawn(job.claim, groups),
+        problem=health.problem and services().paths.hidden_in_problem(health.problem),
+        waiting=store.standing(job.id)[1],
+        note=_note(events),
+        so_far=stances(groups),
+        steps=steps_of(groups),
+        trail=groups,
+        asked=asked,
+        seconds=max(0, int((datetime.now(UTC) - job.created_at).total_seconds())),
+        follow=request.args.get("follow") == "1",
+        may_cancel=may_change(store.owner(job.id)),
+    )
+
+
+def _note(events: Sequence[Event]) -> str:
+    """Return why the claim started again, or what it waits for; "" where nothing is to be said."""
+    said = ""
+    for before, event in pairwise([None, *events]):
+        # Other starts begin a statement, which is a line of the trail.
+        if event is not None and event.stage == "start" and event.of == 1:
+            worked = before is not None and before.stage != "start"
+            said = event.message if worked or event is events[-1] else said
+    return said
+
+
+def _recipe_of(job: Job) -> Recipe:
+    # A recipe may have been removed since the claim was submitted; the worker will report it.
+    try:
+        return recipe_named(job.recipe, services().recipes)
+    except UnknownRecipe:
+        return RECIPES[DEFAULT_RECIPE]

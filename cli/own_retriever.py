@@ -1,0 +1,46 @@
+"""What checks claims in the process of a command, as the settings say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.errors import say
+from retrieval.llm_judge.choice import LanguageModelChoice
+from settings import Settings
+from worker.corpora.searchable_corpora import own_corpora
+
+if TYPE_CHECKING:
+    from retrieval.llm_judge.interface import Explains
+    from retrieval.pipeline.assembly import Retriever
+
+
+def say_where_claims_go(receiver: str) -> None:
+    """Say which language model claims are sent to; "" says nothing."""
+    if receiver:
+        say(f"Claims and the sentences that are found are sent to {receiver}.")
+
+
+def opened_retriever(settings: Settings, threads: int | None = None) -> Retriever:
+    """Return what checks claims in this process; nothing is loaded before it is first used.
+
+    ``threads``: those of the settings, unless several processes share them.
+    """
+    from retrieval.pipeline.assembly import Retriever
+
+    explains = _explainer(settings.llm, settings.database_url)
+    return Retriever(
+        *(settings.store, settings.snapshots, threads or settings.threads),
+        *(settings.model_folders, explains),
+        own_corpus=own_corpora(settings),
+    )
+
+
+def _explainer(choice: LanguageModelChoice | None, database_url: str) -> Explains | None:
+    """Return the stage that asks the language model; answers are kept in the database."""
+    if choice is None:
+        return None
+    from retrieval.llm_judge.explainer import Explainer
+    from worker.answer_store import AnswerStore
+    from worker.database import Database
+
+    return Explainer(choice, AnswerStore(Database(database_url)))
