@@ -235,6 +235,7 @@ def test_each_key_is_for_its_own_address() -> None:
         ).llm
         assert choice is not None
         assert (choice.host, choice.key) == ("models.example", "for-the-url")
+        assert choice.provider == provider
     without = {"ESOTERIC_LLM": "openai:small", **elsewhere, "MISTRAL_API_KEY": "for-mistral"}
     choice = Settings.from_environment(without).llm
     assert choice is not None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+Provider: TypeAlias = Literal["mistral", "openai"]
 MISTRAL_URL = "https://api.mistral.ai/v1"
 # What ``local`` stands for: Ollama on this computer, and the model that was measured.
 LOCAL_URL, LOCAL_MODEL = "http://localhost:11434/v1", "qwen2.5-coder:1.5b"
@@ -51,6 +53,7 @@ class LanguageModelChoice:
         decides: whether the model gives the verdict; otherwise the verifier gives it.
         seconds: time limit for a claim.
         price: of its tokens, if the settings name it.
+        provider: whose SDK calls it: Mistral's, or OpenAI's for all other servers.
     """
 
     model: str
@@ -59,6 +62,7 @@ class LanguageModelChoice:
     decides: bool = True
     seconds: int = 20
     price: Price | None = None
+    provider: Provider = "openai"
 
     @property
     def host(self) -> str:
@@ -111,7 +115,8 @@ class LanguageModelChoice:
                 " http://localhost:11434/v1 for Ollama"
             )
         key = mistral_key if provider == "mistral" and url == MISTRAL_URL else url_key
-        return cls(model, url, key, decides, seconds, prices.get(model))
+        sdk: Provider = "mistral" if provider == "mistral" else "openai"
+        return cls(model, url, key, decides, seconds, prices.get(model), sdk)
 
 
 def name_of(model: str, host: str) -> str:

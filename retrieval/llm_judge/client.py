@@ -1,8 +1,8 @@
-"""A language model at a server with OpenAI's chat completions, called by OpenAI's SDK.
+"""A language model at a server, called by the SDK of its provider within a time limit.
 
-The SDK repeats failed calls. Its HTTP client is ours: it limits what is sent and how much is read.
-The SDK reads its own variables (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others) and would
-send them to any server. So only known headers are sent, and the key is set here.
+The SDKs repeat failed calls. Their HTTP client is ours: it limits what is sent and how much is
+read. The SDKs read their own variables (``OPENAI_ORG_ID``, ``OPENAI_CUSTOM_HEADERS`` and others)
+and would send them to any server. So only known headers are sent, and the key is set here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRIES = 3
 SHOWN_EVERY = 1.0  # seconds
 BREAKS_AFTER = 5  # failures in a row
 REST = 60.0  # seconds without a call after these failures
-# The SDK requires a key; the HTTP client sets the key that is really sent, if there is one.
+# The SDKs require a key; the HTTP client sets the key that is really sent, if there is one.
 _NO_KEY = "none"
 _CODE = "language_model_unavailable"
 _T = TypeVar("_T")
@@ -106,6 +106,51 @@ class CallFailed(Exception):
         self.status = status
 
 
+async def _openai_completion(
+    choice: LanguageModelChoice, http: httpx2.AsyncClient, asked: dict[str, Any], schema: Any
+) -> Any:
+    """Return the completion of any server with OpenAI's chat completions."""
+    import openai
+
+    client = openai.AsyncOpenAI(
+        base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=TRIES - 1
+    )
+    wanted = {"name": "verdict", "schema": schema, "strict": True}
+    form: Any = {"type": "json_schema", "json_schema": wanted}
+    return await client.chat.completions.create(**asked, response_format=form)
+
+
+async def _mistral_completion(
+    choice: LanguageModelChoice, http: httpx2.AsyncClient, asked: dict[str, Any], schema: Any
+) -> Any:
+    """Return the completion of Mistral's API."""
+    from mistralai.client import Mistral
+    from mistralai.client.utils import BackoffStrategy, RetryConfig
+    from mistralai.client.utils.logger import NoOpLogger
+
+    # It counts milliseconds, not tries. Where a server fails at once, these are three: pauses of
+    # 0.5 to 1 and of 1 to 1.5 seconds. A Retry-After of the server replaces a pause.
+    backoff = BackoffStrategy(
+        initial_interval=500, max_interval=2000, exponent=2, max_elapsed_time=1500, jitter_ms=500
+    )
+    client = Mistral(
+        server_url=choice.url.removesuffix("/v1"),
+        api_key=_NO_KEY,
+        async_client=http,
+        retry_config=RetryConfig("backoff", backoff, retry_connection_errors=True),
+        debug_logger=NoOpLogger(),  # MISTRAL_DEBUG would log claims and evidence
+    )
+    wanted = {"name": "verdict", "schema_definition": schema, "strict": True}
+    form: Any = {"type": "json_schema", "json_schema": wanted}
+    return await client.chat.complete_async(**asked, response_format=form)
+
+
+_SDKS = {
+    "openai": (_openai_completion, "openai.resources.chat"),
+    "mistral": (_mistral_completion, "mistralai.client.chat"),
+}
+
+
 def _reply(completion: Any) -> Reply:
     """Return the reply in a completion; raises an exception if it has another form."""
     text = completion.choices[0].message.content
@@ -157,7 +202,7 @@ class LanguageModel:
 
     def warm_up(self) -> None:
         """Import what the first call needs."""
-        importlib.import_module("openai.resources.chat")
+        importlib.import_module(_SDKS[self.choice.provider][1])
 
     def ask(
         self,
@@ -217,30 +262,23 @@ class LanguageModel:
         self, messages: Sequence[Message], schema: dict[str, Any], begun: float
     ) -> Reply:
         """Return the reply to one of several tries; raises ``CallFailed``."""
-        import openai
-
         choice = self.choice
-        form: Any = {"name": "verdict", "schema": schema, "strict": True}
-        asked: Any = [asdict(message) for message in messages]
+        completion, _ = _SDKS[choice.provider]
+        asked = {
+            "model": choice.model,
+            "messages": [asdict(message) for message in messages],
+            "temperature": 0,
+            "max_tokens": MOST_TOKENS,
+        }
         try:
             async with (
                 asyncio.timeout(choice.seconds - (time.monotonic() - begun)),
                 http_client(choice) as http,
-                openai.AsyncOpenAI(
-                    base_url=choice.url, api_key=_NO_KEY, http_client=http, max_retries=TRIES - 1
-                ) as client,
             ):
-                completion = await client.chat.completions.create(
-                    model=choice.model,
-                    messages=asked,
-                    temperature=0,
-                    max_tokens=MOST_TOKENS,
-                    response_format={"type": "json_schema", "json_schema": form},
-                )
-                return _reply(completion)
+                return _reply(await completion(choice, http, asked, schema))
         except TimeoutError:
             raise CallFailed(f"it took longer than {choice.seconds} s") from None
-        # A server can send anything, and the exceptions of the SDK for it are not documented.
+        # A server can send anything, and the exceptions of the SDKs for it are not documented.
         except Exception as error:
             raise _failed(error) from None
 

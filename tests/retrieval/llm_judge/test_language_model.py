@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from retrieval.llm_judge import client
-from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice
+from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice, Provider
 from retrieval.llm_judge.explainer import Explainer
 from retrieval.llm_judge.interface import Explained, KeptAnswers, Waiting, digest_of
 from retrieval.types import REFUTES, SUPPORTS, Judgement, Label, Usage, Verdict
@@ -33,6 +34,7 @@ from worker.database import StoreUnavailable
 CLAIM = "The lamp of Varn is red."
 EVIDENCE = [replace(evidence("Lamp", "The lamp is red."), selected=True)]
 SOON = {"retry_after_ms": "1"}  # when a refused call may be repeated
+with_both_sdks = pytest.mark.parametrize("provider", ["openai", "mistral"])
 
 
 @pytest.fixture
@@ -72,8 +74,10 @@ def stage(
     key: str = "",
     decides: bool = True,
     seconds: int = 60,
+    provider: Provider = "openai",
 ) -> Explainer:
-    return Explainer(LanguageModelChoice(model, chat.url, key, decides, seconds), kept)
+    choice = LanguageModelChoice(model, chat.url, key, decides, seconds, provider=provider)
+    return Explainer(choice, kept)
 
 
 def verifiers(label: Label = SUPPORTS, confidence: float = 0.9) -> Verdict:
@@ -93,9 +97,12 @@ def notice(found: Explained) -> str:
     return said
 
 
-def test_the_model_decides_and_the_verifiers_opinion_is_kept(chat: ChatServer) -> None:
+@with_both_sdks
+def test_the_model_decides_and_the_verifiers_opinion_is_kept(
+    chat: ChatServer, provider: Provider
+) -> None:
     chat.answers(says(verdict("REFUTES", (1,), "It is red.", "the colour")))
-    result = ask(stage(chat))
+    result = ask(stage(chat, provider=provider))
     after, name = result.verdict, f"small at {chat.host}"
     assert (after.label, after.judge, after.rationale) == (REFUTES, name, "It is red.")
     assert [opinion.judge for opinion in after.opinions] == [name, "verifier 5"]
@@ -121,10 +128,13 @@ def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatSe
         assert after.verdict.confidence == pytest.approx(confidence, abs=1e-3)
 
 
-def test_the_question_is_sent_with_the_schema_of_an_answer(chat: ChatServer) -> None:
+@with_both_sdks
+def test_the_question_is_sent_with_the_schema_of_an_answer(
+    chat: ChatServer, provider: Provider
+) -> None:
     chat.answers(says(verdict(cites=(2,))))
-    other = evidence("Rock", "It is grey.")
-    stage(chat).explain(CLAIM, [other, *EVIDENCE], verifiers(), lambda seconds: None)
+    other, asked = evidence("Rock", "It is grey."), stage(chat, provider=provider)
+    asked.explain(CLAIM, [other, *EVIDENCE], verifiers(), lambda seconds: None)
     (request,) = chat.requests
     assert request.path == "/v1/chat/completions"
     assert (request.body["model"], request.body["temperature"]) == ("small", 0)
@@ -140,66 +150,117 @@ def test_the_question_is_sent_with_the_schema_of_an_answer(chat: ChatServer) -> 
     assert wanted["schema"]["additionalProperties"] is False
 
 
+@with_both_sdks
 @pytest.mark.parametrize("key", ["", "the-key"])
 def test_nothing_but_the_key_for_this_server_leaves_and_not_by_a_proxy(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, key: str
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, provider: Provider, key: str
 ) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", "of-another-host")
     for variable in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{variable}", "of-another-host")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: of-another-host")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # which could read what is sent
     chat.answers(says(verdict()))
-    assert ask(stage(chat, key=key)).notices == ()
+    assert ask(stage(chat, key=key, provider=provider)).notices == ()
     headers = chat.requests[0].headers
     assert headers.get("authorization", "") == (f"Bearer {key}" if key else "")
     assert "of-another-host" not in json.dumps(headers)
 
 
-@pytest.mark.parametrize("failure", [refuses(429, **SOON), refuses(503, **SOON), breaks_off])
-def test_what_may_pass_is_tried_again(chat: ChatServer, failure: Behaviour) -> None:
-    chat.answers(failure, says(verdict("REFUTES")))
-    assert ask(stage(chat)).verdict.label == REFUTES
+def test_the_sdk_of_mistral_logs_no_claim(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MISTRAL_DEBUG", "1")
+    caplog.set_level(logging.DEBUG, "mistralai.client")
+    chat.answers(says(verdict()))
+    assert ask(stage(chat, provider="mistral")).notices == ()
+    assert CLAIM not in caplog.text
+
+
+@with_both_sdks
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_may_pass_is_tried_again(chat: ChatServer, provider: Provider, status: int) -> None:
+    chat.answers(refuses(status, **SOON), says(verdict("REFUTES")))
+    assert ask(stage(chat, provider=provider)).verdict.label == REFUTES
     assert len(chat.requests) == 2
 
 
+@with_both_sdks
+def test_a_server_is_given_the_pause_that_it_asks_for(chat: ChatServer, provider: Provider) -> None:
+    chat.answers(refuses(429, retry_after="1.2"), says(verdict("REFUTES")))
+    begun = time.monotonic()
+    assert ask(stage(chat, provider=provider)).verdict.label == REFUTES
+    assert time.monotonic() - begun >= 1.2  # the pauses of the SDKs are at most 1 second here
+
+
+def test_a_connection_that_breaks_off_is_tried_again(chat: ChatServer) -> None:
+    chat.answers(breaks_off, says(verdict("REFUTES")))
+    assert ask(stage(chat)).verdict.label == REFUTES
+
+
 @pytest.mark.parametrize(
-    ("failure", "requests", "reason"),
+    ("provider", "failure", "requests", "reason"),
     [
-        (refuses(500, **SOON), 3, "status 500"),
-        (closes, 3, "connection broke off"),
-        (refuses(307, location="http://127.0.0.1:9/steal"), 1, "status 307"),
-        (refuses(400), 1, "status 400"),
-        (refuses(401), 1, "status 401"),
-        (refuses(429, retry_after="3600"), 1, "status 429"),
-        (sends(b"not json"), 1, "not a chat completion"),
-        (sends(b'{"half": '), 1, "not a chat completion"),
-        (sends(b"[]"), 1, "not a chat completion"),
-        (sends(b'{"choices": []}'), 1, "not a chat completion"),
-        (sends(b"[" * 200_000), 1, "not a chat completion"),
-        (sends(b"{}", content_type="application/json; charset=hex"), 1, "not a chat completion"),
-        (sends(b"x" * (10 * client.MOST_BYTES)), 1, "longer than"),
-        (sends(b"\x1f\x8b", content_encoding="gzip"), 1, "compressed"),
+        ("openai", refuses(500, **SOON), (3,), "status 500"),
+        ("openai", closes, (3,), "connection broke off"),
+        ("openai", refuses(429, retry_after="3600"), (1,), "status 429"),
+        ("mistral", refuses(500), (2, 3), "status 500"),  # 2 on a slow computer
+        ("mistral", closes, (1,), "connection broke off"),
+    ],
+)
+def test_what_does_not_pass_is_given_up_after_some_tries(
+    chat: ChatServer, provider: Provider, failure: Behaviour, requests: tuple[int, ...], reason: str
+) -> None:
+    chat.answers(failure)
+    assert reason in notice(ask(stage(chat, provider=provider)))
+    assert len(chat.requests) in requests
+
+
+def test_a_pause_that_the_server_asks_for_ends_with_the_time_limit(chat: ChatServer) -> None:
+    chat.answers(refuses(429, retry_after="3600"))
+    begun = time.monotonic()
+    assert "longer than 1 s" in notice(ask(stage(chat, seconds=1, provider="mistral")))
+    assert time.monotonic() - begun < 3
+    assert len(chat.requests) == 1
+
+
+@with_both_sdks
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (refuses(307, location="http://127.0.0.1:9/steal"), "status 307"),
+        (refuses(400), "status 400"),
+        (refuses(401), "status 401"),
+        (sends(b"not json"), "not a chat completion"),
+        (sends(b'{"half": '), "not a chat completion"),
+        (sends(b"[]"), "not a chat completion"),
+        (sends(b'{"choices": []}'), "not a chat completion"),
+        (sends(b"[" * 200_000), "not a chat completion"),
+        (sends(b"{}", content_type="application/json; charset=hex"), "not a chat completion"),
+        (sends(b"x" * (10 * client.MOST_BYTES)), "longer than"),
+        (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
     ],
 )
 def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
-    chat: ChatServer, failure: Behaviour, requests: int, reason: str
+    chat: ChatServer, provider: Provider, failure: Behaviour, reason: str
 ) -> None:
     chat.answers(failure)
-    asked = stage(chat)
+    asked = stage(chat, provider=provider)
     said = notice(ask(asked))
     assert said.startswith(f"The language model small at {chat.host} gave no usable answer")
     assert reason in said
-    assert len(chat.requests) == requests
+    assert len(chat.requests) == 1
     assert asked.problem is not None
 
 
+@with_both_sdks
 @pytest.mark.parametrize("failure", [hangs, trickles])
 def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
-    chat: ChatServer, failure: Behaviour
+    chat: ChatServer, provider: Provider, failure: Behaviour
 ) -> None:
     chat.answers(failure)
     begun = time.monotonic()
-    assert "longer than 1 s" in notice(ask(stage(chat, seconds=1)))
+    assert "longer than 1 s" in notice(ask(stage(chat, seconds=1, provider=provider)))
     assert time.monotonic() - begun < 3
     assert chat.disconnected.wait(3)
 
