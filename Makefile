@@ -53,7 +53,7 @@ bench: $(INSTALLED_TESTS) ## measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m research.benchmarks
 
 reproduce: $(INSTALLED_TESTS) ## measure the published figures again on DATA=DIR, list those that differ
-	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see docs/training.md)' >&2; exit 2; }
+	@test -n "$(DATA)" || { echo 'Name the data: make reproduce DATA=DIR (see docs/models.md)' >&2; exit 2; }
 	$(BIN)/python -m research.evaluation.expected --data $(DATA) --out results
 
 clean: ## remove the virtual environment and the caches, keep ESOTERIC_HOME

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     required=True,
     type=click.Path(exists=True, path_type=Path),
     help="Claims with evidence: JSON lines as for evaluate --pairs, or a folder of such files. Or"
-    " the folder with the training data (docs/training.md), to fit to whole searches as well.",
+    " the folder with the training data (docs/models.md), to fit to whole searches as well.",
 )
 @reports_errors
 def command(verifier: Path, data: Path) -> None:

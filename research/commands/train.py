@@ -40,7 +40,7 @@ def _run(name: str) -> _Option:
     return _folder("--run", CHECKOUT / "runs" / name, "Folder for logs and checkpoints.")
 
 
-_data = _given("--data", "Folder with the training data (docs/training.md).")
+_data = _given("--data", "Folder with the training data (docs/models.md).")
 _relevance_model = _folder(
     "--relevance", CHECKOUT / "models" / "relevance", "The trained relevance model."
 )

@@ -200,7 +200,7 @@ def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
             "model_labels",
             f"The labels in {path} are {', '.join(names)}; NOT ENOUGH INFO is missing.",
             "A model that cannot leave a claim undecided is not supported. Name the folder of one"
-            " with three labels, or with entailment and not_entailment (docs/own-verifier.md).",
+            " with three labels, or with entailment and not_entailment (docs/models.md).",
         )
     if len(labels) != len(names) or len({*labels}) != len(names) or {*labels} not in _MEANINGS:
         raise _meaningless(f"the labels are {', '.join(names)}", path)

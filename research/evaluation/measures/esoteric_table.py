@@ -2,7 +2,8 @@
 
 The report defines its measures in words (sections 4.1 and 4.2). Its published program
 (https://github.com/theobaur13/ESOTERIC) counts in two other ways: by document while it runs, and by
-passage in the functions that the tables were made with. ``docs/recipes.md`` has the differences.
+passage in the functions that the tables were made with.
+``research/reports/published-systems.md`` has the differences.
 
 What is counted is what the two retrievers return, before the verifier chooses among it. Undecided
 claims are left out; items are counted over all claims together; every annotated sentence is
@@ -326,10 +327,10 @@ MEANING = (
     "What the document and passage retrievers return, before the verifier chooses, for the"
     " decided claims: shares in per cent, seconds, numbers and places. Counted as the"
     " report's text defines it; by document, as its program does while it runs; and by passage, as"
-    " the functions of the program do that its tables were made with (docs/recipes.md, “The tables"
-    " of the report”). The first column is the report's final version, on 200 other claims and all"
-    " pages of FEVER, so it is not comparable with the others. A right document has an annotated"
-    " sentence."
+    " the functions of the program do that its tables were made with"
+    " (research/reports/published-systems.md, “The tables of the report”). The first"
+    " column is the report's final version, on 200 other claims and all pages of FEVER, so it is"
+    " not comparable with the others. A right document has an annotated sentence."
 )
 
 

@@ -1,6 +1,6 @@
 """The models that the ESOTERIC report names: their folders, their lock, and how they are fetched.
 
-None of them is shipped. Each is a folder in ``ESOTERIC_REPORT_MODELS``; ``docs/report-models.md``
+None of them is shipped. Each is a folder in ``ESOTERIC_REPORT_MODELS``; ``docs/models.md``
 describes how to get them. This project contains no revision and no digest of them. The first fetch
 records the commit of the branch on the hub and the SHA-256 of each file in ``models.lock.json``:
 
@@ -46,7 +46,7 @@ FETCHED = (
 )
 _WITHOUT_HUB = (
     "Check the connection, or copy the folders from a computer that can reach it"
-    " (docs/report-models.md), and run the command again."
+    " (docs/models.md), and run the command again."
 )
 
 
@@ -175,7 +175,7 @@ def _fetch_command() -> str:
 
 def how_to_get_them() -> str:
     """Return the hint how to get the models."""
-    return f"Run: {_fetch_command()}, or place the folders by hand (docs/report-models.md)."
+    return f"Run: {_fetch_command()}, or place the folders by hand (docs/models.md)."
 
 
 def named_folder(models: Path | None) -> Path:
@@ -295,7 +295,7 @@ def bring(models: Path, published: PublishedModel) -> None:
             "model_pickled",
             f"{published.repository} contains no {WEIGHTS} at {locked.revision}; weights in other"
             " formats are not read, because they can contain code.",
-            f"If you trust them, convert them to {folder / WEIGHTS} (docs/report-models.md), and"
+            f"If you trust them, convert them to {folder / WEIGHTS} (docs/models.md), and"
             " run the command again.",
         )
     if not locked.files:

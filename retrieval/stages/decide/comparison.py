@@ -37,7 +37,7 @@ class ComparisonReader(ArithmeticStage):
 
     The verifier reads each half with the quantities of a few sentences in its gap ("Ada moved to
     Selm in 1935"); arithmetic compares those that a sentence supports. A verifier that reads the
-    whole claim with both sentences guesses which is more (docs/stages.md, "Comparison").
+    whole claim with both sentences guesses which is more (docs/stages.md, "Quantities").
     """
 
     def __init__(self, parser: EnglishParser, model: EvidenceModel, sentences: int) -> None:

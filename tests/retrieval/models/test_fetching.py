@@ -128,7 +128,7 @@ def test_a_connection_that_is_cut_is_continued_and_after_a_failure_whole_files_a
 def test_folders_that_were_placed_by_hand_need_no_hub(models: Path, tiny_models: Path) -> None:
     said = complaint(fetch(models, NOWHERE))
     assert f"{NAMES.repository} cannot be fetched from {NOWHERE}" in said
-    assert "copy the folders from a computer that can reach it (docs/report-models.md)" in said
+    assert "copy the folders from a computer that can reach it (docs/models.md)" in said
     shutil.copytree(tiny_models, models, dirs_exist_ok=True)
     (models / LOCK).unlink()
     run = fetch(models, NOWHERE)
