@@ -258,6 +258,15 @@ def test_a_worker_stops_in_time_after_sigterm_and_queues_its_claim_again(
     assert stages(any_house, job)[-len(STAGES) - 1 :] == ["start", *STAGES]
 
 
+def test_a_worker_that_is_told_to_stop_again_while_it_does_stops(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    for _ in range(1500):  # each twice: its keeper passes them on
+        worker.signal(signal.SIGTERM)
+    worker.process.wait(20)
+    assert worker.process.returncode == 0
+
+
 def test_queued_claims_whose_messages_were_lost_are_checked(house: House) -> None:
     jobs = [house.queue.submit(f"The kettle has {n} lids.", "esoteric") for n in range(3)]
     house.queue.empty()
