@@ -65,6 +65,8 @@ def make_celery(settings: Settings) -> Celery:
         worker_redirect_stdouts=False,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # A Redis that is out of memory refuses what a worker sends, which must not end the worker.
+        broker_channel_error_retry=True,
         **_transport(settings),
     )
     return celery

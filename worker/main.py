@@ -125,6 +125,10 @@ class WorkerApp:
             time.sleep(RETRY_SECONDS)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        # The keeper passes on what its whole process group gets. A second signal within ``set``
+        # would call it again, and wait for ever for its lock.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
         self._stopping.set()
         celery_state.should_stop = 0
 

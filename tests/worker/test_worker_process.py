@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from redis import Redis
 
 from retrieval.errors import Problem
 from settings import EMBEDDED_BROKER
@@ -257,6 +258,15 @@ def test_a_worker_stops_in_time_after_sigterm_and_queues_its_claim_again(
     assert stages(any_house, job)[-len(STAGES) - 1 :] == ["start", *STAGES]
 
 
+def test_a_worker_that_is_told_to_stop_again_while_it_does_stops(house: House) -> None:
+    worker = house.start_worker()
+    house.wait_until_ready()
+    for _ in range(1500):  # each twice: its keeper passes them on
+        worker.signal(signal.SIGTERM)
+    worker.process.wait(20)
+    assert worker.process.returncode == 0
+
+
 def test_queued_claims_whose_messages_were_lost_are_checked(house: House) -> None:
     jobs = [house.queue.submit(f"The kettle has {n} lids.", "esoteric") for n in range(3)]
     house.queue.empty()
@@ -280,6 +290,25 @@ def test_claims_whose_messages_redis_lost_are_checked_and_refused_ones_are_not(
     redis_server.start()
     assert redis_house.wait_for_state(job, "done").attempts == 1
     assert {listed.id for listed in redis_house.store.recent(10)} == {first.id, job.id}
+
+
+@pytest.mark.redis
+def test_a_worker_outlives_a_redis_that_is_out_of_memory(
+    redis_house: House, redis_server: RedisServer
+) -> None:
+    redis = Redis.from_url(redis_server.url)
+    redis_house.hold("texts", "Warm up.")
+    worker = redis_house.start_worker()
+    first = redis_house.queue.submit("Warm up.", "esoteric")
+    redis_house.wait_for_event(first, "texts")
+    redis.config_set("maxmemory", "1")
+    redis_house.let_go()
+    redis_house.wait_for_state(first, "done")
+    wait_until(lambda: "OutOfMemory" in worker.log.read_text(), "a refused command")
+    redis.config_set("maxmemory", "0")
+    job = redis_house.queue.submit("The kettle is made of copper.", "esoteric")
+    assert redis_house.wait_for_state(job, "done").attempts == 1
+    assert worker.process.poll() is None
 
 
 @pytest.mark.redis
