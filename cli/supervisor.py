@@ -60,12 +60,19 @@ class Program:
         log: Path,
         environment: Mapping[str, str],
         essential: bool = True,
+        needs: Path | None = None,
     ) -> None:
-        """Nothing is started yet. ``essential``: without it, the others are of no use."""
+        """Nothing is started yet. ``essential``: without it, the others are of no use.
+
+        ``needs``: a file that it makes at its first start; where that is gone, the program is not
+        started again, as it would make an empty one.
+        """
         self.name = name
         self.trouble = ""
         """Why it cannot be kept running, "" while it can."""
         self._essential = essential
+        self._needs = needs
+        self._had_it = False
         self._module = module
         self._environment = environment
         self._log_path = log
@@ -100,9 +107,10 @@ class Program:
         """
         now = time.monotonic()
         if self._process is None:
-            if now >= self._start_at:
+            if now >= self._start_at and not self._lacks_its_file(say):
                 self.start()
             return
+        self._had_it = self._had_it or (self._needs is not None and self._needs.exists())
         if self._process.poll() is None:
             if now - self._started >= QUICK_DEATH_SECONDS:
                 self.trouble = ""
@@ -125,6 +133,18 @@ class Program:
         if self._essential:
             raise GivenUp(self.trouble)
         say(f"{self.trouble}. It is started again in {pause:.0f} seconds.")
+
+    def _lacks_its_file(self, say: Callable[[str], None]) -> bool:
+        if self._needs is None or not self._had_it or self._needs.exists():
+            return False
+        trouble = (
+            f"{self._needs} is gone, so the {self.name} is not started again. Put the same file"
+            " back, or stop ESOTERIC and run `esoteric restore FILE --replace`"
+        )
+        if self.trouble != trouble:
+            self.trouble = trouble
+            say(f"{trouble}.")
+        return True
 
     def ask_to_end(self) -> None:
         """Send SIGTERM."""

@@ -26,6 +26,7 @@ from retrieval.index.open import needs_build
 from retrieval.recipes.recipe_files import recipes_with
 from retrieval.system.fixes import esoteric_command
 from settings import Settings
+from worker import sqlite
 from worker.database import Database, StoreUnavailable, read_url
 from worker.heartbeat import BEAT_SECONDS
 from worker.reports import WorkerDies
@@ -73,8 +74,9 @@ def command(host: str | None, port: int | None, home: Path | None) -> None:
 
 def _serve(settings: Settings, environment: dict[str, str], stop: Event) -> None:
     logs = settings.home / "logs"
-    worker = Program("worker", "worker", logs / "worker.log", environment, essential=False)
-    programs = [Program("web server", "app", logs / "web.log", environment), worker]
+    database = sqlite.file_of(read_url(settings.database_url))
+    worker = Program("worker", "worker", logs / "worker.log", environment, False, database)
+    programs = [Program("web server", "app", logs / "web.log", environment, True, database), worker]
     readiness, trouble = _Readiness(settings), _Trouble(settings, worker)
 
     def done() -> bool:

@@ -23,13 +23,16 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.server
 
 
-def program(folder: Path, behaviour: str, essential: bool = True) -> Program:
+def program(
+    folder: Path, behaviour: str, essential: bool = True, needs: Path | None = None
+) -> Program:
     return Program(
         "kettle",
         "tests.ops.programs",
         folder / "kettle.log",
         {**os.environ, "STARTS": str(folder / "starts"), "BEHAVIOUR": behaviour},
         essential,
+        needs,
     )
 
 
@@ -66,6 +69,25 @@ def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Pat
     assert {stat.S_IMODE(file.stat().st_mode) for file in logs.iterdir()} == {0o600}
     for folder in (logs, logs.parent):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
+    tmp_path: Path,
+) -> None:
+    file, away = tmp_path / "esoteric.db", tmp_path / "away.db"
+    file.touch()
+    kettle, said = program(tmp_path, "die once", needs=file), []
+    run([kettle], lambda: len(said) == 1, said.append)
+    file.rename(away)
+    run([kettle], lambda: len(said) == 2, said.append)
+    end = time.monotonic() + 1
+    run([kettle], lambda: time.monotonic() > end, said.append)
+    assert len(started(tmp_path)) == 1
+    assert len(said) == 2
+    assert said[1].startswith(f"{file} is gone, so the kettle is not started again. Put the same")
+    away.rename(file)
+    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
+    end_all([kettle])
 
 
 def test_a_program_that_ends_is_restarted_and_the_user_sees_a_message(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from threading import Event
 
 import pytest
-from alembic import command
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -18,9 +19,7 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from worker.database import Database
 from worker.feeder import Feeder
-from worker.migrations import config_of
 from worker.user_store import Role
 
 SECRET = "Ida Holm paid for the Lighthouse of Varn."
@@ -206,6 +205,19 @@ def test_a_corpus_is_seen_and_searched_by_operators_until_it_is_shared(house: Ho
     assert refused.status_code == 403
 
 
+# Makes of a database of today what a version without sharing left.
+_AS_BEFORE = """
+ALTER TABLE claims DROP COLUMN shared;
+ALTER TABLE lists DROP COLUMN shared;
+CREATE TABLE sessions (digest VARCHAR(64) PRIMARY KEY, user VARCHAR(50), ends_at DATETIME);
+INSERT INTO sessions SELECT digest, user, ends_at FROM credentials WHERE kind = 'session';
+ALTER TABLE users ADD COLUMN digest VARCHAR(64);
+UPDATE users SET digest = (SELECT digest FROM credentials WHERE user = users.name AND kind = 'token');
+DROP TABLE credentials;
+UPDATE alembic_version SET version_num = 'list_files_0015';
+"""
+
+
 def test_what_an_older_version_left_stays_visible_and_its_tokens_let_in(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -216,10 +228,8 @@ def test_what_an_older_version_left_stays_visible_and_its_tokens_let_in(
     cookie.post("/login", data={"token": token.removeprefix("Bearer ")})
     name = old.services.corpora.make("Papers")
     old.services.close()
-    database = Database(f"sqlite:///{tmp_path}/esoteric.db")
-    with database.migrating() as connection:
-        command.downgrade(config_of(connection), "list_files_0015")
-    database.close()
+    with closing(sqlite3.connect(tmp_path / "esoteric.db")) as connection, connection:
+        connection.executescript(_AS_BEFORE)
     with caplog.at_level("WARNING"):
         app = create_app(
             Settings.from_environment({"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_ACCESS": "tokens"})
