@@ -212,7 +212,8 @@ ALTER TABLE lists DROP COLUMN shared;
 CREATE TABLE sessions (digest VARCHAR(64) PRIMARY KEY, user VARCHAR(50), ends_at DATETIME);
 INSERT INTO sessions SELECT digest, user, ends_at FROM credentials WHERE kind = 'session';
 ALTER TABLE users ADD COLUMN digest VARCHAR(64);
-UPDATE users SET digest = (SELECT digest FROM credentials WHERE user = users.name AND kind = 'token');
+UPDATE users SET digest =
+    (SELECT digest FROM credentials WHERE user = users.name AND kind = 'token');
 DROP TABLE credentials;
 UPDATE alembic_version SET version_num = 'list_files_0015';
 """
