@@ -177,9 +177,9 @@ def events(job_id: str) -> ResponseReturnValue:
     """Send the progress of a claim as it is made (text/event-stream).
 
     `progress` is an event as in `/progress`, `state` the state of the claim and how many wait
-    before it; the stream ends with a `state` that is final. After a break it goes on behind the
-    header `Last-Event-ID`, or behind `since`. Where too many streams are open it is refused with
-    503: ask for `/progress` then.
+    before it; the stream ends with a `state` that is final. After a break it goes on with the
+    event after that which the header `Last-Event-ID` or `since` names. Where too many streams are
+    open it is refused with 503: ask for `/progress` then.
     """
     services().job(job_id)  # raises where there is none, before the answer begins
     closed = services().limits.stream()

@@ -198,6 +198,22 @@ class EverydayData:
         )
 
 
+def training_files(data: Path, folder: str) -> list[Path]:
+    """Return the files ``train*.jsonl`` of a folder of the training data, by name.
+
+    Raises:
+        BadSource: there are none.
+    """
+    found = sorted((data / folder).glob("train*.jsonl"))
+    if not found:
+        raise BadSource(
+            "bad_data",
+            f"{data} contains no {folder}/train*.jsonl.",
+            f"Point --data at a folder with {folder} in it.",
+        )
+    return found
+
+
 def load_everyday(data: Path, cache: Path) -> EverydayData:
     """Read the project's own claims and the folder ``vital`` of the data.
 
@@ -207,13 +223,7 @@ def load_everyday(data: Path, cache: Path) -> EverydayData:
     Raises:
         BadSource: a file is missing or cannot be read.
     """
-    shared = sorted((data / "vital").glob("train*.jsonl"))
-    if not shared:
-        raise BadSource(
-            "bad_data",
-            f"{data} contains no vital/train*.jsonl.",
-            "Point --data at a folder with vital in it.",
-        )
+    shared = training_files(data, "vital")
     measured = [data / "vital" / name for name in ("dev.jsonl", "dev-2.jsonl")]
     dev, dev_2 = map(read_corpus_claims, measured)
     held_out = frozenset(page for claim in (*dev, *dev_2) for page in claim.pages)

@@ -76,7 +76,7 @@ def paragraphs(text: str) -> list[str]:
 class _Part:
     """Consecutive paragraphs of one page and one section; ``whole``: which are one sentence.
 
-    What stands behind an empty box is, so that all of it states nothing.
+    What stands after an empty box is, so that all of it states nothing.
     """
 
     section: tuple[str, ...]

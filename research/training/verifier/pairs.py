@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from research.evaluation.claims import Pair, labelled_records, read_pairs, sentence_keys
+from research.training.data import training_files
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import SentencePool
-from retrieval.errors import BadSource
 from retrieval.system.files import digest_of
 from retrieval.text.plain_form import SHORT_FORMS, in_full
 
@@ -158,13 +158,7 @@ def load_meaning(data: Path, pool: SentencePool) -> MeaningData:
     Raises:
         BadSource: a file is missing or cannot be read.
     """
-    shared = sorted((data / "meaning").glob("train*.jsonl"))
-    if not shared:
-        raise BadSource(
-            "bad_data",
-            f"{data} contains no meaning/train*.jsonl.",
-            "Point --data at a folder with meaning in it.",
-        )
+    shared = training_files(data, "meaning")
     documents = MEANING / "documents.jsonl"
     texts = [MEANING / "train.jsonl", *shared]
     return MeaningData(

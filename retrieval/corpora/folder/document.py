@@ -84,7 +84,7 @@ def _is_head(line: str) -> bool:
 
 
 def hidden_text(where: str, passages: int) -> list[Unread]:
-    """Return what is said of so many passages in letters that nobody sees: one message, or none."""
+    """Return what is said of so many passages in invisible letters: one message, or none."""
     if not passages:
         return []
     message = f"not read: {passages} passage{'s' * (passages > 1)} that a reader does not see."

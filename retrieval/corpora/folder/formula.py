@@ -151,7 +151,7 @@ def _root(under: str, degree: str) -> str:
 
 
 def _with_scripts(parts: Sequence[Any]) -> str:
-    """Return an element of MathML that has indices and exponents behind and before it."""
+    """Return an element of MathML that has indices and exponents after and before it."""
     if not parts:
         return ""
     names = [etree.QName(part).localname for part in parts]

@@ -98,7 +98,7 @@ def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
     """Return the letters in the order of drawing: those of each direction, the main one first.
 
     Directions are in degrees: 0 for a line that goes to the right, 90 for one that goes up. The
-    second value is how many texts are left out because nobody sees them: they are printed in no
+    second value is how many texts are left out because they are invisible: they are printed in no
     colour, in white on white, or below a box. What seems to hide most of a page with pictures for
     one reason hides none of it: it hangs on something that is not known here.
 
@@ -165,7 +165,7 @@ class _Sight:
         return self._nested or bool(self._pictures)
 
     def hides(self, angle: int, letter: Letter, owner: int) -> str:
-        """Return why nobody sees a letter, which the object at an address has; "" if it is seen."""
+        """Return why a letter of the object at an address is invisible; "" if it is visible."""
         if angle or not owner:
             return ""
         invisible, white = self._look(owner)

@@ -180,7 +180,7 @@ class _Page:
 
     ``rules``: the lines drawn on it, if the main direction is that of the page.
 
-    ``scanned``: OCR has read it. ``hidden``: how many of its texts nobody sees.
+    ``scanned``: OCR has read it. ``hidden``: how many of its texts are invisible.
     """
 
     parts: list[list[Segment]] = field(default_factory=list)

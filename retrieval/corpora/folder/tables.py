@@ -103,7 +103,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     sentence, and a heading of the rows below it if they have one; so is one with a first cell alone
     if a section can begin there. Rows above the names that have only a first cell, such as the
     title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
-    stands above the table, is written behind each figure that has none: "in thousand euros".
+    stands above the table, is written after each figure that has none: "in thousand euros".
     """
     cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
     grid = [row for row in cells if any(cell.text for cell in row)]

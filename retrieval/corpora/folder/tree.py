@@ -46,7 +46,7 @@ _MOVES_UP = re.compile(
     re.I | re.S,
 )
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|<!--|-->", re.S)
-# Each begins behind a bracket, so that nothing is looked at twice.
+# Each begins after a bracket, so that nothing is looked at twice.
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 # @media and the like.
 _NESTED = re.compile(r"@[^{};]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,1000};")

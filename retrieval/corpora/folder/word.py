@@ -71,7 +71,7 @@ def read(path: Path) -> FileText:
 
 
 class _Reader:
-    """Makes HTML of what is in a file; ``hidden``: how many of its texts nobody sees."""
+    """Makes HTML of what is in a file; ``hidden``: how many of its texts are invisible."""
 
     def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any]) -> None:
         self.hidden = 0

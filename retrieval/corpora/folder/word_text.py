@@ -195,7 +195,7 @@ class Words:
         notes: the references to its footnotes and endnotes.
         fields: of those that are open while it is read, whether their result has begun: the
             instructions before it may contain text of other fields.
-        hidden: how many runs have letters that nobody sees.
+        hidden: how many runs have invisible letters.
     """
 
     text: str = ""

@@ -103,7 +103,7 @@ def _section(record: Record) -> str | None:
 def _given(page: Page, sentences: tuple[str, ...]) -> Record:
     """Join sentences that the source has split; their ids are their positions there.
 
-    What stands behind an empty box is part of the text alone: nobody has said it.
+    What stands after an empty box is part of the text, but no statement, so it is no evidence.
     """
     bounds, end = [], -1
     for number, sentence in enumerate(sentences):
