@@ -156,7 +156,7 @@ def _height(position: str) -> str:
 
 
 class _Reader:
-    """Makes HTML of what is in a file, in order; ``hidden``: how many of its texts are invisible."""
+    """Makes HTML of what is in a file, in order; ``hidden``: how many invisible texts it has."""
 
     def __init__(self, archive: zipfile.ZipFile, looks: dict[str, _Look]) -> None:
         self.hidden = 0
