@@ -160,17 +160,19 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
     tmp_path: Path,
 ) -> None:
     ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
-    run = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "-m", "cli", "mcp"],
         cwd=CHECKOUT,
         env={**os.environ, "ESOTERIC_HOME": str(tmp_path)},
-        input=f'{{"jsonrpc": \n[1, 2]\n\ufffd\n{ping}\n',
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
-        check=True,
-    )
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(f'{{"jsonrpc": \n[1, 2]\n\ufffd\n{ping}\n')
+        server.stdin.flush()  # left open: at its end the server stops, with or without an answer
+        answers = [json.loads(server.stdout.readline()) for _ in range(4)]
     assert [(one["id"], one.get("error", {}).get("code")) for one in answers] == [
         *((None, -32700), (None, -32600), (None, -32700), (7, None)),
     ]
