@@ -197,6 +197,9 @@ class Evidence(_Part):
     copies: Whole = 1
     """How many of the documents that were read contain the same sentence, 1 or more; it is listed
     once."""
+    date: str | None = None
+    """Day of the text that it is quoted from, ISO 8601, such as the day of a wiki's revision; null
+    where the text has no day of its own."""
 
     @property
     def reference(self) -> str:
@@ -257,7 +260,10 @@ class Document(_Part):
     """Page of the passage of a long document, from 1."""
     source: str = ""
     """What it is credited to: a file of a folder with its page and the day on which it was last
-    modified, or else the site of its address, or else the corpus. Empty in older results."""
+    modified, a wiki with the day of the revision, or else the site of its address, or else the
+    corpus. Empty in older results."""
+    date: str | None = None
+    """Day of the text, ISO 8601; null where it has none of its own."""
 
     @property
     def reference(self) -> str:
@@ -607,6 +613,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         context_before=item.context_before,
         context_after=item.context_after,
         copies=item.copies,
+        date=item.date,
     )
 
 
@@ -624,6 +631,7 @@ def _document(ranked: types.RankedDocument, corpus: types.CorpusInfo) -> Documen
         section=document.section,
         page=document.page,
         source=document.source or _site_of(document.url) or corpus.name,
+        date=document.date,
     )
 
 

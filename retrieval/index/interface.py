@@ -121,10 +121,22 @@ def ignore_progress(_: BuildProgress) -> None:
 
 
 class DocumentStore(ABC):
-    """A read-only view of one finished version of an index.
+    """A read-only view of one finished version of an index, or of what is searched where it is.
+
+    ``knows_its_words``: whether it has all its texts at hand, so that a word it does not find is in
+    none of them.
 
     ``tests/retrieval/index/test_store_contract.py`` tests every implementation.
     """
+
+    knows_its_words = True
+
+    def begin(self, claim: str) -> None:  # noqa: B027 - most have nothing to do
+        """Begin with a statement, "" for none: a store that asks somebody else asks about it."""
+
+    def notices(self) -> tuple[str, ...]:
+        """Return what users should know about the search for the statement."""
+        return ()
 
     @abstractmethod
     def info(self) -> IndexInfo:

@@ -27,6 +27,7 @@ from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo, 
 from retrieval.models.title_trie import TitleTrie
 from retrieval.types import (
     CorpusInfo,
+    CorpusKind,
     CorpusPart,
     Document,
     PhraseMatch,
@@ -39,12 +40,16 @@ from retrieval.types import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the indexes: its name for programs, what people call it, and the prefix of its ids."""
+    """One of the indexes: its name for programs, what people call it, and the prefix of its ids.
+
+    ``kind``: see ``CorpusPart``.
+    """
 
     name: str
     title: str
     prefix: str
     store: DocumentStore
+    kind: CorpusKind = "index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,14 @@ class TogetherStore(DocumentStore):
         """
         self._parts = tuple(parts)
         self._by_prefix = {part.prefix: part for part in parts}
+        self.knows_its_words = all(part.store.knows_its_words for part in parts)
+
+    def begin(self, claim: str) -> None:
+        for part in self._parts:
+            part.store.begin(claim)
+
+    def notices(self) -> tuple[str, ...]:
+        return tuple(chain.from_iterable(part.store.notices() for part in self._parts))
 
     def info(self) -> TogetherInfo:
         infos = [part.store.info() for part in self._parts]
@@ -82,7 +95,10 @@ class TogetherStore(DocumentStore):
             encoder=infos[0].encoder if "" not in encoders else "",
             checksum=" ".join(info.checksum for info in infos),
             parts=tuple(
-                CorpusPart(part.name, part.title, info.documents, info.built_at, info.date or None)
+                CorpusPart(
+                    *(part.name, part.title, info.documents, info.built_at, info.date or None),
+                    kind=part.kind,
+                )
                 for part, info in zip(self._parts, infos, strict=True)
             ),
             **totals,
@@ -124,10 +140,11 @@ class TogetherStore(DocumentStore):
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
         search = [PhraseSearch((word,), 1)]
-        if any(part.store.phrase_matches(search)[0] for part in self._parts):
+        asked = [part for part in self._parts if part.store.knows_its_words]
+        if any(part.store.phrase_matches(search)[0] for part in asked):
             return {}
         counts: dict[str, int] = {}
-        for part in self._parts:
+        for part in asked:
             for near, count in part.store.near_words(word, edits).items():
                 counts[near] = counts.get(near, 0) + count
         return counts

@@ -211,6 +211,7 @@ class Pipeline:
             Cancelled: ``on_progress`` raised it.
         """
         clock = _Clock(on_progress, self._recipe, explains=self._explainer is not None)
+        self._store.begin("")
         with clock.stage("spans"):
             claim = self._parser.parse(text)
         checked = []
@@ -238,6 +239,7 @@ class Pipeline:
     def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
         """Find evidence for one statement and decide it."""
         recipe = self._recipe
+        self._store.begin(one.parsed.text)
         state = self._run(recipe.first, ClaimState(one.parsed.text, one.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
@@ -251,6 +253,7 @@ class Pipeline:
         notices = (
             *([] if state.read_words is None else [read_in_part(state.read_words)]),
             *([_SLOW] if stopped == "time" else []),
+            *self._store.notices(),
             *explained,
         )
         undecided = verdict.label == NOT_ENOUGH_INFO

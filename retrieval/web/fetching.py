@@ -11,8 +11,9 @@ from __future__ import annotations
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
 from ipaddress import ip_address
@@ -95,7 +96,7 @@ class Fetcher:
             InvalidText: it cannot be fetched, or must not be; the hint says how to go on.
         """
         url = self._checked(address)
-        network = _Network(self._reach, self._resolve, time.monotonic() + self._seconds)
+        network = CheckedNetwork(self._reach, self._resolve, time.monotonic() + self._seconds)
         try:
             # Each connection is for one request, so that each is checked.
             with httpcore2.ConnectionPool(
@@ -153,20 +154,13 @@ class Fetcher:
 
     def _asked(self, pool: httpcore2.ConnectionPool, url: httpx2.URL) -> FetchedPage | str:
         """Return the page at an address, or the address that it leads to."""
-        target = httpcore2.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
-        headers: dict[bytes | str, bytes | str] = {
-            "Host": url.netloc.decode("ascii"),
-            "User-Agent": _user_agent(),
+        headers = {
+            "User-Agent": user_agent("fact checking; a user asked for this page"),
             "Accept": ", ".join(KINDS),
             "Accept-Language": "en",
-            "Accept-Encoding": "gzip",
         }
-        with pool.stream("GET", target, headers=headers) as answer:
-            fields = Message()
-            for name, value in answer.headers:
-                fields[name.decode("latin-1")] = value.decode("utf-8", "replace")
+        with asked(pool, url, headers) as answer:
+            fields = answer.fields
             location = fields["Location"]
             if answer.status in _REDIRECTS and location:
                 return str(location)
@@ -184,30 +178,59 @@ class Fetcher:
                     "Only HTML and plain text are read. Paste its text, or upload the file under"
                     " Documents.",
                 )
-            encoding = (fields["Content-Encoding"] or "identity").strip().lower()
-            content = self._content(answer.iter_stream(), encoding)
+            content = answer.content(self._most_bytes)
         charset = fields.get_content_charset() or ""
         return FetchedPage(str(url.copy_with(fragment=None)), kind, charset, content)
 
-    def _content(self, chunks: Iterable[bytes], encoding: str) -> bytes:
-        """Return the whole body; neither it nor what it unpacks to may be too long."""
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answers; the body is yet to come."""
+
+    status: int
+    fields: Message
+    chunks: Iterable[bytes]
+
+    def content(self, most_bytes: int) -> bytes:
+        """Return the whole body; neither it nor what it unpacks to may be longer than that.
+
+        Raises:
+            InvalidText: it is longer, or cannot be unpacked.
+        """
+        encoding = (self.fields["Content-Encoding"] or "identity").strip().lower()
         if encoding not in ("identity", "gzip", "x-gzip"):
             raise _damaged()
         unpacked = None if encoding == "identity" else _Gzip()
         content, received = bytearray(), 0
-        for chunk in chunks:
+        for chunk in self.chunks:
             received += len(chunk)
-            room = self._most_bytes - len(content) + 1
+            room = most_bytes - len(content) + 1
             content += chunk[:room] if unpacked is None else unpacked.next(chunk, room)
-            if max(received, len(content)) > self._most_bytes:
+            if max(received, len(content)) > most_bytes:
                 raise InvalidText(
                     "page_too_large",
-                    f"The page is larger than {self._most_bytes / 1e6:g} MB.",
+                    f"The page is larger than {most_bytes / 1e6:g} MB.",
                     "Open it in a browser, and paste the part that you mean.",
                 )
         if unpacked is not None and not unpacked.is_whole:
             raise _damaged()
         return bytes(content)
+
+
+@contextmanager
+def asked(
+    pool: httpcore2.ConnectionPool, url: httpx2.URL, headers: Mapping[str, str]
+) -> Iterator[Answer]:
+    """Ask for an address, with these headers and gzip."""
+    target = httpcore2.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+    sent = {"Host": url.netloc.decode("ascii"), "Accept-Encoding": "gzip", **headers}
+    with pool.stream("GET", target, headers=[*sent.items()]) as answer:
+        fields = Message()
+        for name, value in answer.headers:
+            fields[name.decode("latin-1")] = value.decode("utf-8", "replace")
+        yield Answer(answer.status, fields, answer.iter_stream())
 
 
 class _Gzip:
@@ -256,13 +279,14 @@ def _damaged() -> InvalidText:
     return InvalidText("page_damaged", "What the server sent cannot be unpacked.", _PASTE)
 
 
-def _user_agent() -> str:
+def user_agent(purpose: str) -> str:
+    """Return how requests name this program, with what it asks for."""
     number = esoteric_version()
     named = f"ESOTERIC/{number}" if number else "ESOTERIC"
-    return f"{named} (fact checking; a user asked for this page)"
+    return f"{named} ({purpose})"
 
 
-class _Network(httpcore2.NetworkBackend):
+class CheckedNetwork(httpcore2.NetworkBackend):
     """Connects to addresses that were checked, until a point in time."""
 
     def __init__(self, reach: Reach, resolve: Resolve, end: float) -> None:

@@ -120,6 +120,7 @@ def unread_evidence(ranked: RankedDocument, sentence: Sentence) -> Evidence:
         hop=ranked.hop,
         section=document.section,
         page=document.page,
+        date=document.date,
         context_before=context.before,
         context_after=context.after,
     )
