@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ Kind: TypeAlias = Literal["mediawiki", "zim-search"]
 _KINDS = ("mediawiki", "zim-search")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
+_BEFORE = re.compile(r"@(\d{4}-\d\d-\d\d)$", re.ASCII)
 _ENTRY = re.compile(r"(?:api|rest)\.php/?$")
 _WIKIMEDIA = re.compile(
     r"(?:.*\.)?(?:wikipedia|wikimedia|wikinews|wikiquote|wikisource|wikiversity|wikivoyage"
@@ -93,6 +94,39 @@ class SourceAddress:
         if self.kind != "mediawiki":
             raise ValueError(f"{self.name} is a file of one day; only a wiki has older revisions.")
         return replace(self, name=f"{self.name}@{day}", before=day)
+
+
+def given_source(name: str, known: Mapping[str, SourceAddress]) -> SourceAddress | None:
+    """Return the source that a claim names, ``None`` if it is none of ``known``.
+
+    ``NAME@2024-05-01`` is a wiki as it was before that day.
+
+    Raises:
+        ValueError: its day is none, or the source does not keep what was there before.
+    """
+    base, day = _of_day(name)
+    found = known.get(base)
+    return found.seen_before(day) if found is not None and day else found
+
+
+def written_source(written: str) -> SourceAddress | None:
+    """Return the source of an address ``KIND:PLACE``, perhaps with ``@DAY``; ``None`` of a name.
+
+    Only for what an operator writes: any file and any host can be named.
+
+    Raises:
+        ValueError: it is an address that cannot be used; the message says why.
+    """
+    base, day = _of_day(written)
+    if base.partition(":")[0] not in _KINDS:
+        return None
+    found = SourceAddress.read(base)
+    return found.seen_before(day) if day else found
+
+
+def _of_day(written: str) -> tuple[str, str]:
+    found = _BEFORE.search(written)
+    return (written[: found.start()], found[1]) if found else (written, "")
 
 
 def read_sources(text: str) -> dict[str, SourceAddress]:

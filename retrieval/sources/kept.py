@@ -117,6 +117,11 @@ class KeptArticles:
         for end in ("", "-wal", "-shm"):
             Path(f"{self._path}{end}").unlink(missing_ok=True)
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, where processes that share it can find each other."""
+        return self._path.parent
+
     def _run(self, work: Callable[[sqlite3.Connection], Any], otherwise: T) -> T | Any:
         """Return what some statements return, ``otherwise`` where the file cannot be used."""
         try:

@@ -7,14 +7,17 @@ Wikimedia's rules are kept: https://www.mediawiki.org/wiki/API:Etiquette.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import date
-from threading import Lock, Semaphore
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any
 from urllib.parse import quote, urlencode
 
 import httpcore2
@@ -38,9 +41,10 @@ from retrieval.web.fetching import (
     user_agent,
 )
 
-AT_ONCE = 3  # requests of this process, as Wikimedia asks
+AT_ONCE = 3  # requests of all processes that share a home, as Wikimedia asks
 MOST_NAMES = 50  # of one request, as MediaWiki allows
 _SECONDS = 20.0  # that an answer may take
+_LOOKS = 0.01  # seconds between two looks for a place
 _MAXLAG = 5  # seconds that a wiki's copies may be behind
 _TRIES = 3
 _LONGEST_WAIT = 10.0  # seconds before another try
@@ -50,8 +54,6 @@ _MEMORY = 600 << 20  # bytes
 _MOST_REDIRECTS = 2
 _NO_TITLE = set("#<>[]{}|")
 _LONGEST_NAME = 200  # characters; titles have at most 255 bytes
-
-_places = Semaphore(AT_ONCE)
 
 
 class _Busy(Exception):
@@ -69,8 +71,12 @@ class WikiClient:
     redirects to must be itself.
     """
 
-    def __init__(self, address: SourceAddress, contact: str) -> None:
-        """``contact``: how the operator of this program can be reached, for the wiki's."""
+    def __init__(self, address: SourceAddress, contact: str, folder: Path) -> None:
+        """``contact``: how the operator of this program can be reached, for the wiki's.
+
+        ``folder``: of the processes that share the ``AT_ONCE`` requests.
+        """
+        self._folder = folder
         self._base = httpx2.URL(address.place)
         self._title = address.title
         # The servers of Wikimedia are public; a name that leads elsewhere is not theirs.
@@ -99,7 +105,7 @@ class WikiClient:
             if time.monotonic() < self._rests_until:
                 raise self._away("it did not answer a moment ago")
             try:
-                with _places:
+                with self._place():
                     return self._answer(url)
             except _Busy as busy:
                 if tries == _TRIES or busy.seconds > _LONGEST_WAIT:
@@ -111,6 +117,19 @@ class WikiClient:
             except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
                 raise self._rests("it cannot be reached", _PAUSE) from error
         raise AssertionError("the last try returns or raises")
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Wait for one of the places for requests; a process that ends leaves its own."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            places = [
+                stack.enter_context((self._folder / f"request.{n}.lock").open("w"))
+                for n in range(AT_ONCE)
+            ]
+            while not any(map(_is_locked, places)):
+                time.sleep(_LOOKS)
+            yield
 
     def _answer(self, url: httpx2.URL) -> dict[str, Any] | None:
         network = CheckedNetwork(self._reach, resolve, time.monotonic() + _SECONDS)
@@ -195,7 +214,7 @@ class MediaWiki(Source):
             )
         self._address, self._kept = address, kept
         self._place = f"{address.place} {address.before}".rstrip()  # what is kept of another day
-        self._client = WikiClient(address, contact)
+        self._client = WikiClient(address, contact, kept.folder)
         self._child = ChildProcess(article_reader.__name__, _MEMORY)
         weakref.finalize(self, self._child.end)
         self._reading = Lock()  # one article at a time is in the process that reads
@@ -325,7 +344,12 @@ class MediaWiki(Source):
         return kept if is_new else None
 
     def _revision_before(self, title: str) -> str:
-        values = {"titles": title, "redirects": 1, "prop": "revisions", "rvlimit": 1}
+        values: dict[str, str | int] = {
+            "titles": title,
+            "redirects": 1,
+            "prop": "revisions",
+            "rvlimit": 1,
+        }
         values |= {"rvstart": f"{self._address.before}T00:00:00Z", "rvprop": "ids"}
         for page in self._query(values).get("pages", ()):
             for revision in page.get("revisions", ()):
@@ -361,12 +385,26 @@ class MediaWiki(Source):
         Raises:
             SourceAway: it does not answer, or its answer is none of MediaWiki.
         """
-        always = {"action": "query", "format": "json", "formatversion": 2, "maxlag": _MAXLAG}
+        always: dict[str, str | int] = {
+            "action": "query",
+            "format": "json",
+            "formatversion": 2,
+            "maxlag": _MAXLAG,
+        }
         said = self._client.ask("api.php", always | dict(values))
         found = (said or {}).get("query")
         if not isinstance(found, dict):
             raise self._client.no_wiki()
         return found
+
+
+def _is_locked(file: IO[str]) -> bool:
+    """Lock a file, unless somebody else has; return whether it is."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _title(name: str) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from retrieval.sources.address import SourceAddress
-from retrieval.sources.interface import Source
-from retrieval.sources.kept import KeptArticles
 
+if TYPE_CHECKING:
+    from retrieval.sources.interface import Source
 
-def kept_in(home: Path) -> KeptArticles:
-    """Return the articles that are kept in ESOTERIC_HOME."""
-    return KeptArticles(home / "articles.db")
+# Of ESOTERIC_HOME: the file that articles are kept in.
+KEPT = "articles.db"
 
 
 class Sources:
@@ -19,7 +19,7 @@ class Sources:
 
     def __init__(self, home: Path, contact: str = "") -> None:
         """``home``: where articles are kept. ``contact``: whom a wiki may write to."""
-        self._kept, self._contact = kept_in(home), contact
+        self._home, self._contact = home, contact
         self._opened: dict[SourceAddress, Source] = {}
 
     def open(self, address: SourceAddress) -> Source:
@@ -38,6 +38,7 @@ class Sources:
             from retrieval.sources.zim_search import ZimSearch
 
             return ZimSearch(address)
+        from retrieval.sources.kept import KeptArticles
         from retrieval.sources.mediawiki import MediaWiki
 
-        return MediaWiki(address, self._kept, self._contact)
+        return MediaWiki(address, KeptArticles(self._home / KEPT), self._contact)

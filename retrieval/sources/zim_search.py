@@ -173,10 +173,10 @@ class _Archive:
         title = name[:1].upper() + name[1:]
         for one in dict.fromkeys((name, title)):
             with suppress(Exception):  # there is no such title
-                return _target(self._archive.get_entry_by_title(one)).path
+                return str(_target(self._archive.get_entry_by_title(one)).path)
             for path in (one.replace(" ", "_"), f"A/{one.replace(' ', '_')}"):
                 with suppress(Exception):
-                    return _target(self._archive.get_entry_by_path(path)).path
+                    return str(_target(self._archive.get_entry_by_path(path)).path)
         return ""
 
     def _with_words(self, words: str, limit: int) -> list[str]:
