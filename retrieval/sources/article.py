@@ -25,7 +25,7 @@ MOST_BLOCKS = 5000
 _LEFT_OUT = re.compile(
     r"(?:^|\s)(?:reference|mw-ref|mw-references|references|reflist|mw-references-wrap|navbox|hatnote"
     r"|metadata|ambox|toc|sistersitebox|noprint|mw-empty-elt|mw-editsection|catlinks|printfooter"
-    r"|mw-jump-link|vertical-navbox|sidebar|navbar|shortdescription|nomobile|mw-cite-backlink)"
+    r"|error|mw-jump-link|vertical-navbox|sidebar|navbar|shortdescription|nomobile|mw-cite-backlink)"
     r"(?:\s|$)"
 )
 _INFOBOX = re.compile(r"(?:^|\s)infobox(?:[\s_-]|$)")

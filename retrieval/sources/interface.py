@@ -37,11 +37,12 @@ class Found:
     """What a search found, as ids of articles.
 
     ``named``: the articles with these names as titles, also those of redirects. ``by_words``: those
-    with the words, best first.
+    with the words, best first. ``problem``: why only kept articles were searched, "" if all were.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
     by_words: tuple[str, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,6 @@ from retrieval.web.fetching import (
 
 AT_ONCE = 3  # requests of all processes that share a home, as Wikimedia asks
 MOST_NAMES = 50  # of one request, as MediaWiki allows
-_SECONDS = 20.0  # that an answer may take
 _LOOKS = 0.01  # seconds between two looks for a place
 _MAXLAG = 5  # seconds that a wiki's copies may be behind
 _TRIES = 3
@@ -71,14 +70,18 @@ class WikiClient:
     redirects to must be itself.
     """
 
-    def __init__(self, address: SourceAddress, contact: str, folder: Path) -> None:
+    def __init__(
+        self, address: SourceAddress, contact: str, folder: Path, seconds: float
+    ) -> None:
         """``contact``: how the operator of this program can be reached, for the wiki's.
 
-        ``folder``: of the processes that share the ``AT_ONCE`` requests.
+        ``folder``: of the processes that share the ``AT_ONCE`` requests. ``seconds``: that an
+        answer may take.
         """
-        self._folder = folder
+        self._folder, self._seconds = folder, seconds
         self._base = httpx2.URL(address.place)
-        self._title = address.title
+        host = "" if address.title == address.host else f" ({address.host})"
+        self._name = f"{address.title}{host}"
         # The servers of Wikimedia are public; a name that leads elsewhere is not theirs.
         allows = may_be_asked if address.of_wikimedia else lambda _: True
         port = self._base.port or {"http": 80, "https": 443}[self._base.scheme]
@@ -132,7 +135,7 @@ class WikiClient:
             yield
 
     def _answer(self, url: httpx2.URL) -> dict[str, Any] | None:
-        network = CheckedNetwork(self._reach, resolve, time.monotonic() + _SECONDS)
+        network = CheckedNetwork(self._reach, resolve, time.monotonic() + self._seconds)
         headers = {"User-Agent": self._agent, "Accept": "application/json"}
         with httpcore2.ConnectionPool(
             ssl_context=self._tls, network_backend=network, max_keepalive_connections=0
@@ -192,7 +195,7 @@ class WikiClient:
     def _away(self, reason: str) -> SourceAway:
         return SourceAway(
             "source_away",
-            f"{self._title} ({self._base.host}) could not be searched: {reason}.",
+            f"{self._name} could not be searched: {reason}.",
             "Check the network and the wiki's address, or try again later.",
         )
 
@@ -200,8 +203,10 @@ class WikiClient:
 class MediaWiki(Source):
     """A wiki; an article's title is its id."""
 
-    def __init__(self, address: SourceAddress, kept: KeptArticles, contact: str) -> None:
-        """Ask nothing yet.
+    def __init__(
+        self, address: SourceAddress, kept: KeptArticles, contact: str, seconds: float = 20
+    ) -> None:
+        """Ask nothing yet; ``seconds``: that an answer may take.
 
         Raises:
             BadSource: it is Wikimedia's, and there is no contact.
@@ -214,7 +219,7 @@ class MediaWiki(Source):
             )
         self._address, self._kept = address, kept
         self._place = f"{address.place} {address.before}".rstrip()  # what is kept of another day
-        self._client = WikiClient(address, contact, kept.folder)
+        self._client = WikiClient(address, contact, kept.folder, seconds)
         self._child = ChildProcess(article_reader.__name__, _MEMORY)
         weakref.finalize(self, self._child.end)
         self._reading = Lock()  # one article at a time is in the process that reads
@@ -257,11 +262,11 @@ class MediaWiki(Source):
             found = self._found(said, titles)
         except (KeyError, TypeError, AttributeError) as error:
             raise self._client.no_wiki() from error
-        except SourceAway:
+        except SourceAway as error:
             kept = self._kept.named(self._place, list(titles)) if titles else {}
             if not kept:
                 raise
-            return Found(kept)
+            return Found(kept, problem=error.message)
         self._kept.keep_names(self._place, found.named.items())
         return found
 

@@ -66,16 +66,16 @@ class SourceStore(DocumentStore):
         self._articles: dict[str, Article] = {}  # those that were read, by id
         self._led: dict[str, str] = {}  # by article: the name whose disambiguation page led to it
         self._chosen: dict[str, list[str]] = {}  # passages, by article
-        self._problem: SourceAway | None = None
+        self._problem = ""  # why the source was not searched, or not all of it
         if len(self._passages) > _KEPT:
             self._passages.clear()
             self._vectors.clear()
 
     def notices(self) -> tuple[str, ...]:
         """Return why the source was not searched, and what users should know of its search."""
-        if self._problem is not None:
+        if self._problem:
             kept = " What was kept of it was read." if self._articles else ""
-            return (f"{self._problem.message}{kept}",)
+            return (f"{self._problem}{kept}",)
         notice = self._source.about().notice
         return (notice,) if notice else ()
 
@@ -204,6 +204,7 @@ class SourceStore(DocumentStore):
         self._searches += 1
         try:
             found = self._source.search(new, _words(self._claim) if first else "", MOST_ARTICLES)
+            self._problem = found.problem
             self._asked |= {name: found.named.get(name, "") for name in new}
             if first:
                 self._read_for_claim(found)
@@ -212,7 +213,7 @@ class SourceStore(DocumentStore):
                 later = [one for one in ids if one not in self._articles][:_MOST_LATER]
                 self._choose(self._read(later))
         except SourceAway as error:
-            self._problem = error
+            self._problem = error.message
 
     def _read_for_claim(self, found: Found) -> None:
         named = _subjects(found, self._claim)
@@ -287,9 +288,13 @@ def _subjects(found: Found, claim: str) -> dict[str, str]:
 
 
 def _words(claim: str, *, names_only: bool = False) -> str:
-    """Return the words of a claim that mean something, or its names and numbers alone."""
+    """Return the words of a claim that mean something, or its names and numbers alone.
+
+    Sources find texts with all of them. Without a name the longest word is the rarest, perhaps.
+    """
     words = [one.removesuffix("'s").removesuffix("’s") for one in _WORD.findall(claim)]  # noqa: RUF001
     told = [one for one in words if one.lower() not in FUNCTION_WORDS]
     if names_only:
-        told = [one for one in told if one[0].isupper() or one[0].isdigit()] or told
+        named = [one for one in told if one[0].isupper() or one[0].isdigit()]
+        told = named or sorted(told, key=len)[-1:]
     return " ".join(told[:_MOST_WORDS])
