@@ -86,10 +86,10 @@ def _blocks(title: str, pieces: Iterable[Piece]) -> Iterator[Block]:
     in_lead = True
     for piece in pieces:
         if piece.level:
-            if in_lead:
+            headings.add(piece.level, piece.text)
+            if in_lead and headings.section:  # no title of the page
                 yield from infobox
                 in_lead = False
-            headings.add(piece.level, piece.text)
             anchor = next(iter(piece.element.xpath("@id | .//@id")), None) or anchor
             continue
         section = headings.section

@@ -15,6 +15,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.lang.en.stop_words import STOP_WORDS
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.formats.titles import split_disambiguation, title_key
@@ -24,7 +25,6 @@ from retrieval.models.title_trie import TitleTrie
 from retrieval.sources.address import SourceAddress
 from retrieval.sources.interface import Article, Found, Source, SourceAway
 from retrieval.sources.passages import best, documents_of, has_phrase, plain, stretches
-from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import (
     Document,
     PhraseMatch,
@@ -293,7 +293,7 @@ def _words(claim: str, *, names_only: bool = False) -> str:
     Sources find texts with all of them. Without a name the longest word is the rarest, perhaps.
     """
     words = [one.removesuffix("'s").removesuffix("’s") for one in _WORD.findall(claim)]  # noqa: RUF001
-    told = [one for one in words if one.lower() not in FUNCTION_WORDS]
+    told = [one for one in words if one.lower() not in STOP_WORDS]
     if names_only:
         named = [one for one in told if one[0].isupper() or one[0].isdigit()]
         told = named or sorted(told, key=len)[-1:]

@@ -61,15 +61,15 @@ PAGES: dict[str, str | Sequence[str]] = {
     "Ohre parish": _long(),
     "Mercury": "'''Mercury''' may refer to:\n* [[Mercury (ferry)]], a ferry to [[Skerrow]]\n"
     "* [[Mercury (newspaper)]], a newspaper of [[Varnby]]\n",
-    "Mercury (ferry)": "'''Mercury''' was a ferry.\n\n== Fate ==\nThe ferry Mercury sank near the pier"
-    " in 1911.\n",
-    "Mercury (newspaper)": "'''Mercury''' was a newspaper.\n\n== Editors ==\nIts last editor was Tom"
-    " Berg.\n",
+    "Mercury (ferry)": "'''Mercury''' was a ferry.\n\n== Fate ==\nThe ferry Mercury sank near the"
+    " pier in 1911.\n",
+    "Mercury (newspaper)": "'''Mercury''' was a newspaper.\n\n== Editors ==\nIts last editor was"
+    " Tom Berg.\n",
     "Skerrow bridge": [
         "'''Skerrow bridge''' is a bridge.\n\n== Traffic ==\nThe bridge is open to carts.\n",
         "'''Skerrow bridge''' is a bridge.\n\n== Traffic ==\nThe bridge was closed in 2020.\n",
     ],
-    "Нева": "'''Нева''' — река.\n\n== История ==\nДлина реки — 74 километра.\n",
+    "Нева": "'''Нева''' — река.\n\n== История ==\nДлина реки — 74 километра.\n",  # noqa: RUF001
     "Loop": "'''Loop''' is a page with a table that never ends.\n{{Loop}}\n",
     "Template:Loop": "{{Loop}}",
 }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.retrieval.sources.wiki_pages import as_xml
+from tests.support.wiki_pages import as_xml
 
 _CODE = Path("/usr/share/mediawiki")
 _NEEDED = "Debian's mediawiki, php-cli, php-sqlite3, php-mbstring, php-xml and php-intl"
