@@ -12,7 +12,7 @@ from retrieval.index.open import description_of
 from retrieval.sources.address import written_source
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
-from worker.corpora.corpus_store import CorpusStore, chosen_corpora
+from worker.corpora.corpus_store import CorpusStore, chosen_corpora, source_of
 from worker.corpora.errors import CorpusRefused
 from worker.sharing import EVERYTHING, Viewer
 
@@ -102,7 +102,8 @@ def corpora_asked(
     called = {DEFAULT_CORPUS: (DEFAULT_CORPUS, own_name)}
     called |= {name: (name, title) for name, title in titles.items()}
     called |= {name: (name, source.title) for name, source in settings.sources.items()}
-    meant = [one if "@" in one else _named(one, called) for one in asked]
+    sources = settings.sources
+    meant = [one if source_of(one, sources) else _named(one, called) for one in asked]
     return chosen_corpora(store, meant, DEFAULT_CORPUS.__eq__, settings.sources)
 
 

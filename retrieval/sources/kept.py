@@ -31,6 +31,10 @@ CREATE TABLE IF NOT EXISTS articles (place TEXT, id TEXT, revision TEXT, used RE
 CREATE TABLE IF NOT EXISTS names (place TEXT, name TEXT, id TEXT, PRIMARY KEY (place, name));
 CREATE TABLE IF NOT EXISTS about (place TEXT PRIMARY KEY, at REAL, content TEXT);
 """
+_FORGET_NAMES = """
+DELETE FROM names WHERE NOT EXISTS (SELECT 1 FROM articles AS a
+    WHERE a.place = names.place AND a.id = names.id)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class KeptArticles:
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?, ?, ?, ?, ?)", row)
             connection.execute("DELETE FROM articles WHERE used < ?", [time.time() - _DAYS * _DAY])
+            connection.execute(_FORGET_NAMES)
             (held,) = connection.execute("SELECT SUM(bytes) FROM articles").fetchone()
             oldest = "SELECT place, id, bytes FROM articles ORDER BY used"
             for *key, size in connection.execute(oldest).fetchall():
@@ -80,9 +85,9 @@ class KeptArticles:
 
         self._run(write, None)
 
-    def keep_names(self, place: str, named: Iterable[tuple[str, str]]) -> None:
-        """Remember which names are titles of which articles."""
-        rows = [(place, name, article_id) for name, article_id in named]
+    def keep_names(self, place: str, article_id: str, names: Iterable[str]) -> None:
+        """Keep the names that an article was found by, as long as the article."""
+        rows = [(place, name, article_id) for name in names]
         insert = "INSERT OR REPLACE INTO names VALUES (?, ?, ?)"
         self._run(lambda connection: connection.executemany(insert, rows), None)
 

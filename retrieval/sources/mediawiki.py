@@ -70,9 +70,7 @@ class WikiClient:
     redirects to must be itself.
     """
 
-    def __init__(
-        self, address: SourceAddress, contact: str, folder: Path, seconds: float
-    ) -> None:
+    def __init__(self, address: SourceAddress, contact: str, folder: Path, seconds: float) -> None:
         """``contact``: how the operator of this program can be reached, for the wiki's.
 
         ``folder``: of the processes that share the ``AT_ONCE`` requests. ``seconds``: that an
@@ -223,6 +221,9 @@ class MediaWiki(Source):
         self._child = ChildProcess(article_reader.__name__, _MEMORY)
         weakref.finalize(self, self._child.end)
         self._reading = Lock()  # one article at a time is in the process that reads
+        self._called: dict[
+            str, set[str]
+        ] = {}  # the names that articles were found by, by their ids
         self._newest: dict[str, str] = {}  # what says that a kept article is the newest, by its id
         self._about: About | None = None
 
@@ -267,7 +268,8 @@ class MediaWiki(Source):
             if not kept:
                 raise
             return Found(kept, problem=error.message)
-        self._kept.keep_names(self._place, found.named.items())
+        for name, title in found.named.items():
+            self._called.setdefault(title, set()).add(name)
         return found
 
     def _found(self, said: Mapping[str, Any], titles: Mapping[str, str]) -> Found:
@@ -305,6 +307,8 @@ class MediaWiki(Source):
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = [one for one in pool.map(read, ids) if one is not None]
+        for one in found:
+            self._kept.keep_names(self._place, one.id, self._called.pop(one.id, ()))
         if away and not found:
             raise away[0]
         return found
