@@ -271,9 +271,14 @@ class Document(_Part):
         return _reference(self.title, self.section, self.page)
 
     @property
+    def site(self) -> str:
+        """The host of its address, "" if it has none."""
+        return _site_of(self.url)
+
+    @property
     def credit(self) -> str:
         """What it is credited to; in older results that is known only where it has an address."""
-        return self.source or _site_of(self.url)
+        return self.source or self.site
 
     @property
     def whole(self) -> WholeDocument:

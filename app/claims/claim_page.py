@@ -118,7 +118,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         trail=trail(events, _recipe_of(job), running=False)
         if has_findings(events)
         else trail_of(result),
-        attribution=any(map(is_wikipedia, result.credits.values())),
+        attribution=any(is_wikipedia(one.site or one.credit) for one in result.documents),
         most_characters=LONGEST,
         may_delete=may_delete,
         about=about,

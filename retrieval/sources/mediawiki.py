@@ -221,10 +221,10 @@ class MediaWiki(Source):
         self._child = ChildProcess(article_reader.__name__, _MEMORY)
         weakref.finalize(self, self._child.end)
         self._reading = Lock()  # one article at a time is in the process that reads
-        self._called: dict[
-            str, set[str]
-        ] = {}  # the names that articles were found by, by their ids
-        self._newest: dict[str, str] = {}  # what says that a kept article is the newest, by its id
+        # Of the last search, by articles: the names that found them, and what says which revision
+        # is the newest: its number, or its time.
+        self._called: dict[str, list[str]] = {}
+        self._newest: dict[str, str] = {}
         self._about: About | None = None
 
     @property
@@ -268,8 +268,9 @@ class MediaWiki(Source):
             if not kept:
                 raise
             return Found(kept, problem=error.message)
+        self._called = {}
         for name, title in found.named.items():
-            self._called.setdefault(title, set()).add(name)
+            self._called.setdefault(title, []).append(name)
         return found
 
     def _found(self, said: Mapping[str, Any], titles: Mapping[str, str]) -> Found:
@@ -282,10 +283,8 @@ class MediaWiki(Source):
         for page in said.get("pages", ()):
             if "lastrevid" in page and page.get("ns") == 0:
                 there[page["title"]] = str(page["lastrevid"])
-        self._newest |= there
-        by_words = [one["title"] for one in said.get("search", ())]
-        self._newest |= {one["title"]: one["timestamp"] for one in said.get("search", ())}
-        self._newest |= there  # a number says more than a time
+        by_words = {one["title"]: one["timestamp"] for one in said.get("search", ())}
+        self._newest = by_words | there  # a number says more than a time
         named = {}
         for name, written in titles.items():
             title = written
@@ -308,7 +307,7 @@ class MediaWiki(Source):
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = [one for one in pool.map(read, ids) if one is not None]
         for one in found:
-            self._kept.keep_names(self._place, one.id, self._called.pop(one.id, ()))
+            self._kept.keep_names(self._place, one.id, self._called.get(one.id, ()))
         if away and not found:
             raise away[0]
         return found
