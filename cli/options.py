@@ -9,7 +9,7 @@ import click
 
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.open import description_of
-from retrieval.sources.address import written_source
+from retrieval.sources.address import check_day, written_source
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
 from worker.corpora.corpus_store import CorpusStore, chosen_corpora, source_of
@@ -62,6 +62,8 @@ def corpora_given(
     """
     day = f"@{before}" if before else ""
     try:
+        if before is not None:
+            check_day(before)
         written = {f"{one}{day}" for one in asked if written_source(f"{one}{day}") is not None}
         named = [
             f"{one}{day}" if day and one in settings.sources else one

@@ -23,10 +23,15 @@ def say_where_claims_go(receiver: str) -> None:
 
 
 def say_what_is_sent(settings: Settings, corpora: tuple[str, ...] | None) -> None:
-    """Say what of the claims is sent to the sources among these corpora."""
+    """Say what of the claims is sent to the sources among these corpora.
+
+    Raises:
+        BadSource: one of them may not be asked without a contact.
+    """
     for name in corpora or ():
         source = given_source(name, settings.sources) or written_source(name)
         if source is not None and source.sent:
+            source.check_contact(settings.contact)
             say(source.sent)
 
 

@@ -52,6 +52,7 @@ APP_IMPORTS = {
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
+    "retrieval.sources.address",
     "retrieval.system.fixes",
     "retrieval.recipes.recipe_files",
     "retrieval.recipes.recipes",

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from retrieval.errors import BadSource
+
 Kind: TypeAlias = Literal["mediawiki", "zim-search"]
 _KINDS = ("mediawiki", "zim-search")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -81,19 +83,38 @@ class SourceAddress:
             return ""
         return f"Words and names of the claim are sent to {self.host}."
 
+    def check_contact(self, contact: str) -> None:
+        """Check that there is a contact where one must be sent.
+
+        Raises:
+            BadSource: there is none.
+        """
+        if contact or not self.of_wikimedia:
+            return
+        raise BadSource(
+            "no_contact",
+            f"{self.host} wants to know whom to write to if a program asks too much.",
+            "Set ESOTERIC_CONTACT to your mail address or the address of a page.",
+        )
+
     def seen_before(self, day: str) -> SourceAddress:
         """Return the source as it was before a day.
 
         Raises:
             ValueError: it is no day, or the source does not keep what was there before.
         """
-        try:
-            date.fromisoformat(day)
-        except ValueError:
-            raise ValueError(f"{day!r} is no day; write it as 2024-05-01.") from None
+        check_day(day)
         if self.kind != "mediawiki":
             raise ValueError(f"{self.name} is a file of one day; only a wiki has older revisions.")
         return replace(self, name=f"{self.name}@{day}", before=day)
+
+
+def check_day(written: str) -> None:
+    """Check that a day is written as 2024-05-01; raises ``ValueError``."""
+    try:
+        date.fromisoformat(written)
+    except ValueError:
+        raise ValueError(f"{written!r} is no day; write it as 2024-05-01.") from None
 
 
 def given_source(name: str, known: Mapping[str, SourceAddress]) -> SourceAddress | None:

@@ -25,7 +25,7 @@ import httpx2
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
-from retrieval.errors import BadSource, InvalidText
+from retrieval.errors import InvalidText
 from retrieval.sources import article as article_reader
 from retrieval.sources.address import SourceAddress
 from retrieval.sources.article import LARGEST, ArticleText
@@ -209,12 +209,7 @@ class MediaWiki(Source):
         Raises:
             BadSource: it is Wikimedia's, and there is no contact.
         """
-        if address.of_wikimedia and not contact:
-            raise BadSource(
-                "no_contact",
-                f"{address.host} wants to know whom to write to if a program asks too much.",
-                "Set ESOTERIC_CONTACT to your mail address or the address of a page.",
-            )
+        address.check_contact(contact)
         self._address, self._kept = address, kept
         self._place = f"{address.place} {address.before}".rstrip()  # what is kept of another day
         self._client = WikiClient(address, contact, kept.folder, seconds)
