@@ -204,7 +204,7 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
         of = one.title, f"files, {counted(one.documents, 'passage')}", one.text_date
         choices.append(CorpusChoice(one.name, *of, chosen=one.name in selected))
     for source in sources:
-        holds = f"whole articles, searched where they are. {source.sent}".rstrip(". ")
+        holds = f"whole articles, searched where they are. {source.sent}".rstrip()
         choices.append(
             CorpusChoice(
                 source.name,

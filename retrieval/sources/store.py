@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from retrieval.errors import IndexUnavailable
+from retrieval.errors import BadSource, IndexUnavailable
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.interface import DocumentStore, IndexInfo, by_bm25, by_similarity
 from retrieval.models.encoders import DocumentEncoder, EncodableDocument
@@ -212,7 +212,7 @@ class SourceStore(DocumentStore):
                 ids = dict.fromkeys(found.named[name] for name in names if name in found.named)
                 later = [one for one in ids if one not in self._articles][:_MOST_LATER]
                 self._choose(self._read(later))
-        except SourceAway as error:
+        except (SourceAway, BadSource) as error:  # other corpora still answer
             self._problem = error.message
 
     def _read_for_claim(self, found: Found) -> None:
