@@ -2,13 +2,14 @@
 
 The project's reader of HTML reads it (``folder.tree``): sections, lists, and a sentence for each
 row of a table. What is no text of the article is left out before: notes, boxes that lead to other
-articles, lists of sources. The rows of the infobox come after the introduction.
+articles, lists of sources. The rows of the infobox come after the introduction; each is a name and
+what it names, however the box is made.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from urllib.parse import unquote
@@ -17,7 +18,7 @@ from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings
-from retrieval.corpora.folder.tree import Piece, shown
+from retrieval.corpora.folder.tree import Piece, shown, words
 from retrieval.corpora.passages import APPENDICES, Block
 
 LARGEST = 8_000_000  # bytes of HTML
@@ -63,26 +64,47 @@ def read_article(title: str, content: bytes) -> ArticleText:
         if _LEFT_OUT.search(element.get("class", "")) and element.getparent() is not None:
             element.drop_tree()
     linked = list(_links(tree))
-    blocks = list(_blocks(title, shown(tree).pieces))[:MOST_BLOCKS]
+    pieces = shown(tree).pieces  # and the tree has nothing hidden any more
+    blocks = list(_blocks(title, pieces, [*_infobox(tree)]))[:MOST_BLOCKS]
     first = next((block.text for block in blocks), "")
     leads = marked or title.endswith(_DISAMBIGUATION) or (_LEADS.search(first) and len(blocks) > 1)
     links: dict[str, str] = {}
-    for words, target in linked:
-        links.setdefault(words, target)
+    for said, target in linked:
+        links.setdefault(said, target)
     titles = dict.fromkeys(target for _, target in linked if target != title)
     return ArticleText(
         tuple(blocks), links, tuple(titles)[:_MOST_LEADS] if leads else (), title_of(redirect)
     )
 
 
-def _blocks(title: str, pieces: Iterable[Piece]) -> Iterator[Block]:
+def _infobox(tree: html.HtmlElement) -> Iterator[Block]:
+    """Yield a sentence for each row of the infobox that has a name and a value."""
+    for table in tree.iter("table"):
+        if not _INFOBOX.search(table.get("class", "")):
+            continue
+        for row in table.iter("tr"):
+            name, value = row.find("th"), row.find("td")
+            if name is None or value is None:
+                continue
+            said = ", ".join(filter(None, map(words, value.iter("li")))) or _lines(value)
+            if said and (called := words(name).rstrip(":")):
+                yield Block(f"{called}: {said}".rstrip(".") + ".", kind="row")
+
+
+def _lines(cell: html.HtmlElement) -> str:
+    """Return the lines of a cell with commas between them."""
+    for end in cell.iter("br"):
+        end.tail = f", {end.tail or ''}"
+    return words(cell).replace(" , ", ", ").strip(" ,")
+
+
+def _blocks(title: str, pieces: Iterable[Piece], infobox: Sequence[Block]) -> Iterator[Block]:
     """Yield the introduction, then the rows of the infobox, then the sections that say something.
 
     The anchor of a block is the id of the heading above it.
     """
     headings = Headings(title)
     anchor: str | None = None
-    infobox: list[Block] = []
     in_lead = True
     for piece in pieces:
         if piece.level:
@@ -95,12 +117,8 @@ def _blocks(title: str, pieces: Iterable[Piece]) -> Iterator[Block]:
         section = headings.section
         if not APPENDICES.isdisjoint(section):
             continue
-        block = Block(piece.text, section, anchor=anchor, kind=piece.kind)
-        if in_lead and _is_of_infobox(piece):
-            if piece.text.rstrip(".") != title:
-                infobox.append(block)
-        else:
-            yield block
+        if not _is_of_infobox(piece):
+            yield Block(piece.text, section, anchor=anchor, kind=piece.kind)
     if in_lead:
         yield from infobox
 
@@ -113,9 +131,9 @@ def _is_of_infobox(piece: Piece) -> bool:
 def _links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:
     """Yield the words of each link to an article, with its title."""
     for link in tree.iter("a"):
-        words, target = clean(link.text_content()), title_of(link.get("href", ""))
-        if words and target:
-            yield words, target
+        said, target = clean(link.text_content()), title_of(link.get("href", ""))
+        if said and target:
+            yield said, target
 
 
 def title_of(address: str) -> str:
