@@ -21,6 +21,7 @@ from retrieval.text.word_forms import folded, stem, stems_in
 from retrieval.types import Document
 
 _WORD = re.compile(r"\w+")
+_BEGINNING = 5 * LIMIT  # characters in which an infobox stands
 _SATURATION, _LENGTH = 1.2, 0.75  # BM25's k1 and b
 
 
@@ -36,7 +37,8 @@ class Stretch:
     def begins(self) -> bool:
         """Whether it is the beginning of the article, or its infobox."""
         first = self.blocks[0]
-        return self.place == 0 or (first.kind == "row" and not first.section)
+        in_box = first.kind == "row" and not first.section and self.place < _BEGINNING
+        return self.place == 0 or in_box
 
     @property
     def text(self) -> str:
