@@ -5,6 +5,7 @@ Nobody learns of what is not theirs to see: it is answered as if it did not exis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
@@ -186,6 +187,7 @@ def _share(kind: Kind, which: str, shared: Shared) -> None:
             ),
         )
     here = services()
+    change: Callable[[str, Shared], None]
     if kind == "claims":
         _refuse_unseen_claim(which)
         owner, change = here.store.owner(which), here.store.share

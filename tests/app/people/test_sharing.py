@@ -117,7 +117,8 @@ def test_the_claim_of_another_is_as_if_it_did_not_exist(house: House) -> None:
 def test_its_owner_shares_a_claim_by_a_switch_and_takes_it_back(house: House) -> None:
     job = house.claim_of(house.anna)
     page = house.anna.get(f"/claims/{job}").text
-    assert "Only you and operators can see this" in page
+    assert "Who can see this" in page
+    assert "Only you and operators" in page
     answer = house.anna.post(f"/claims/{job}/share", data={"shared": "everyone"})
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/claims/{job}")
     for address in pages_of_claim(job):
@@ -199,6 +200,7 @@ def test_a_corpus_is_seen_and_searched_by_operators_until_it_is_shared(house: Ho
     for address in (*pages, file):
         with house.anna.get(address) as shown:
             assert shown.status_code == 200, address
+    assert "for everyone" in house.anna.get("/documents").text
     assert "Pay rolls" in house.anna.get("/").text
     assert house.anna.post("/api/v1/claims", json=asked).status_code == 202
     refused = house.anna.put(f"/api/v1/corpora/{name}/sharing", json={"shared": "owner"})
@@ -304,9 +306,10 @@ def test_a_user_shares_with_her_own_groups_by_the_switch_and_an_operator_with_al
     assert "anna, bert, rita" in house.anna.get("/account").text
     answer = house.anna.post(f"/claims/{job}/share", data={"shared": "group:newsroom"})
     assert answer.status_code == 303
-    assert "Members of the group <bdi>newsroom</bdi>, you and operators" in text_of(
-        house.anna, f"/claims/{job}"
-    )
+    chosen = '<option value="group:newsroom" selected>'
+    assert chosen in house.anna.get(f"/claims/{job}").text
+    seen = "Members of the group <bdi>newsroom</bdi>, its owner and operators can see this"
+    assert seen in house.bert.get(f"/claims/{job}").text
     for member in (house.bert, house.rita):
         assert member.get(f"/claims/{job}").status_code == 200
     # Nobody learns whether there is a group that she is not in.
@@ -327,6 +330,7 @@ def test_a_user_shares_with_her_own_groups_by_the_switch_and_an_operator_with_al
     other = house.claim_of(house.anna)
     assert house.anna.put(f"/api/v1/claims/{other}/sharing", json=asked).status_code == 422
     assert house.bert.get(f"/claims/{job}").status_code == 200
+    assert "newsroom</bdi>, you and operators" in house.anna.get(f"/claims/{job}").text
     # A group without members is none, also for operators, who share with all others.
     assert house.olga.put(f"/api/v1/claims/{other}/sharing", json=asked).status_code == 200
     users.leave("newsroom", ["bert", "rita"])
