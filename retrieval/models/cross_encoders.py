@@ -15,6 +15,7 @@ from retrieval.models.networks import Row, States, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
+from retrieval.text.model_texts import with_grouped_figures
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
@@ -187,12 +188,13 @@ class CrossEncoder(TrainedModel):
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut.
         """
+        read = [(with_grouped_figures(a), with_grouped_figures(b)) for a, b in pairs]
 
         def opinions(rows: list[Row]) -> Array:
             states = self._network.states(rows)
             return self._scaling.probabilities(self._head.logits(states, self._heads))
 
-        return in_batches(self._tokenizer.pairs(pairs), len(LABELS), opinions)
+        return in_batches(self._tokenizer.pairs(read), len(LABELS), opinions)
 
     def fits(self, claim: str, evidence: str) -> bool:
         """Return whether the whole pair fits the model's window."""

@@ -139,6 +139,8 @@ def _of_rows(
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit)
+            if values[1:] and values[-1].endswith("?"):  # the row itself is no question
+                values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             yield _ended(", ".join([*above, *groups, *values]).replace(":, ", ": "))
             yield from (f"{EMPTY_BOX} {', '.join([*above, *groups, *one])}." for one in empty)
 
