@@ -21,13 +21,15 @@ from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, 
 from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
     DEFAULT_CORPUS,
+    NOT_ENOUGH_INFO,
     CorpusInfo,
     Document,
+    Progress,
     ProgressListener,
     Report,
     SentenceMatch,
 )
-from retrieval.words import VITAL
+from retrieval.words import DECIDED_BY_OWN, LEFT_OPEN_BY_OWN, VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
@@ -187,8 +189,27 @@ class Retriever:
         on_progress: ProgressListener,
         corpora: tuple[str, ...] | None = None,
     ) -> Report:
-        """Check one claim by a recipe, which need not be one of the shipped; see ``check``."""
-        return self._pipeline(recipe, corpora).check(claim, on_progress)
+        """Check one claim by a recipe, which need not be one of the shipped; see ``check``.
+
+        Of the default corpus and others, the others come first, as they are somebody's own papers:
+        what they decide is decided, and both are searched together for what they leave open.
+        """
+        own = tuple(name for name in corpora or () if name != DEFAULT_CORPUS)
+        if not own or own == corpora:
+            return self._pipeline(recipe, corpora).check(claim, on_progress)
+        last: list[Progress] = []
+
+        def listen(progress: Progress) -> None:
+            last[:] = [progress]
+            if progress.stage != "done":
+                on_progress(progress)
+
+        first = self._pipeline(recipe, own).check(claim, listen)
+        if first.verdict.label != NOT_ENOUGH_INFO:
+            on_progress(last[0])
+            return replace(first, notices=(*first.notices, DECIDED_BY_OWN))
+        on_progress(replace(last[0], stage="start", message=LEFT_OPEN_BY_OWN, done=0))
+        return _with_own(first, self._pipeline(recipe, corpora).check(claim, on_progress))
 
     def nearest(
         self, query: str, limit: int, corpora: tuple[str, ...] | None = None
@@ -261,6 +282,21 @@ class Retriever:
         return store, MPNetEncoder(folder)
 
 
+def _with_own(own: Report, both: Report) -> Report:
+    """Return a report on several corpora with what was found in one's own papers alone, last."""
+    keys, ids = ({item.key for item in both.evidence}, {one.document.id for one in both.documents})
+    evidence = [replace(item, selected=False) for item in own.evidence if item.key not in keys]
+    spent = {**own.seconds, **both.seconds}
+    return replace(
+        both,
+        evidence=(*both.evidence, *evidence),
+        documents=(*both.documents, *(one for one in own.documents if one.document.id not in ids)),
+        seconds={
+            stage: own.seconds.get(stage, 0.0) + both.seconds.get(stage, 0.0) for stage in spent
+        },
+    )
+
+
 def corpus_of(
     location: IndexLocation, snapshots: Path, own: Sequence[OwnCorpus], *, with_default: bool
 ) -> CorpusInfo:
@@ -286,7 +322,7 @@ def _together(
     if default is not None:
         info = default.info()
         title = VITAL if info.source == "vital" else info.name
-        parts.insert(0, Part(info.name, title, "", default))
+        parts.append(Part(info.name, title, "", default))
     return TogetherStore(parts)
 
 
