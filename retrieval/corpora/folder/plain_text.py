@@ -14,7 +14,7 @@ from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
-from retrieval.corpora.folder.document import FileText, Unreadable, own_date
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.passages import may_be_heading, sections, without_edit
@@ -61,10 +61,9 @@ def read(path: Path) -> FileText:
         Unreadable, OSError: the file cannot be read.
     """
     lines = list(lines_of(text_of(path)))
-    date = own_date(lines)
     if lines[1:] and may_be_heading(lines[0]):
-        return FileText(without_edit(lines[0]), sections(lines[1:]), date=date)
-    return FileText("", sections(lines), date=date)
+        return FileText(without_edit(lines[0]), sections(lines[1:]))
+    return FileText("", sections(lines))
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from retrieval.corpora.folder.charts import chart_sentences
 from retrieval.corpora.folder.document import FileText, Unread, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.zipped import office_file, own_date_of
+from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
@@ -58,7 +58,7 @@ def read(path: Path) -> FileText:
     unread: list[Unread] = []
     size = (presentation.slide_width, presentation.slide_height)
     blocks = [block for one in slides for block in _blocks(*one, title, size, unread)]
-    return FileText(title, blocks, None, unread, own_date_of(presentation.core_properties))
+    return FileText(title, blocks, None, unread, saved=saved_on(presentation.core_properties))
 
 
 def _title(slide: Any) -> str:

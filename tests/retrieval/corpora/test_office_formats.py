@@ -16,6 +16,8 @@ from lxml import etree
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
+from pptx.dml.color import RGBColor
+from pptx.util import Pt
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
@@ -284,6 +286,29 @@ def test_a_slide_is_read_as_it_is_shown(tmp_path: Path) -> None:
         "The binary 101₂ and 10⁶",
         "Town: Rowan, Fires: 7.",
         "Town: Rowan, Fires: 8.",
+    ]
+
+
+@pytest.mark.parametrize("ground", ["", "000000"])
+def test_what_nobody_sees_of_a_slide_is_not_read_and_counted(tmp_path: Path, ground: str) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    line = slide.shapes.add_textbox(0, 0, 9, 9).text_frame.paragraphs[0]
+    seen, white, tiny = (line.add_run() for _ in range(3))
+    seen.text, white.text, tiny.text = "It is red.", " It is white.", " It is tiny."
+    white.font.color.rgb, tiny.font.size = RGBColor(255, 255, 255), Pt(1)
+    beside = slide.shapes.add_textbox(made.slide_width, 0, 9, 9)
+    beside.text_frame.text = "It is far away."
+    if ground:
+        slide.background.fill.solid()
+        slide.background.fill.fore_color.rgb = RGBColor.from_string(ground)
+    made.save(str(tmp_path / "a.pptx"))
+    document = slides.read(tmp_path / "a.pptx")
+    assert [text for _, text in texts(document)] == [
+        "It is red. It is white." if ground else "It is red."
+    ]
+    assert [part.message for part in document.unread] == [
+        "not read: 2 passages that a reader does not see."
     ]
 
 
