@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from retrieval.corpora.boxes import with_boxes
@@ -57,6 +57,10 @@ _OTHER_UNIT = re.compile(
     r"|\((?!.*(?:thousand|million|billion|000))[^()]{1,20}\)$",
     re.IGNORECASE,
 )
+_OF_PEOPLE = re.compile(
+    r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
+)
+_TURNED = re.compile(r"([^\W\d_][\w'’ -]+), ((?:[^\W\d_][\w'’.-]* ?){1,3})")  # noqa: RUF001
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
@@ -117,7 +121,17 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     heads = _heads(grid)
     naming = [row for row in grid[:heads] if not _alone(row)]
     names = [_joined(column) for column in _columns(naming)]
+    _put_first_names_first(grid, heads, names)
     yield from _of_rows(grid, heads, names, above, unit_in([*said, *map(_only, cells), *names[:1]]))
+
+
+def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str]) -> None:
+    """Write "Lee, Ann" as "Ann Lee" in a column of people, whose commas would part the row."""
+    for at, name in enumerate(names):
+        below = [row for row in grid[heads:] if at < len(row) and row[at].text]
+        if _OF_PEOPLE.search(name) and all(_TURNED.fullmatch(row[at].text) for row in below):
+            for row in below:
+                row[at] = replace(row[at], text=_TURNED.sub(r"\2 \1", row[at].text))
 
 
 def _of_rows(
