@@ -208,12 +208,12 @@ def _document(document: pdfium.PdfDocument) -> FileText:
     headings = Headings(title)
     blocks: list[Block] = []
     for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1):
-        for paragraph, size in text.paragraphs:
+        for paragraph, size, kind in text.paragraphs:
             if size:
                 headings.add(-round(size), paragraph)
             else:
                 section = (BY_OCR,) if page.scanned else headings.section
-                blocks.append(Block(paragraph, section, number))
+                blocks.append(Block(paragraph, section, number, kind=kind))
     if not blocks:
         raise _nothing_read(pages)
     hidden = [

@@ -67,19 +67,19 @@ def read(path: Path) -> FileText:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the paragraphs, items and rows of tables of a text."""
+    """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines."""
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
     before = ""
     for filled, group in groupby(lines, key=lambda line: bool(line.strip())):
-        for is_table, some in _stretches(list(group)) if filled else ():
+        for number, (is_table, some) in enumerate(_stretches(list(group)) if filled else ()):
             if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
                 continue
             found = list(_rows(some) if is_table else _paragraphs(some, words))
             if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
                 found[0] = with_line(before, found[0], words)
             elif before:
-                yield before
+                yield from [before] if number else [before, ""]
             *whole, before = found
             yield from whole
     if before:

@@ -17,7 +17,7 @@ from statistics import median
 
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.tables import above_table, row_sentences
 from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
@@ -54,7 +54,6 @@ _MUCH_SPACE = 3  # the same where the line ends no sentence
 _SAME_SIZE = 0.12
 _NOTE = 0.93  # the size of notes, as a part of that of the page
 
-_ABOVE = 2  # paragraphs above a table that may give its unit
 _APART = 1.3  # how much further down than other lines the next paragraph begins
 _SHORT = 0.6  # a line of less than this part of its column may end in the middle of a sentence
 _BLOCK = 3  # lines that show how wide their part of the page is, if they are no list
@@ -170,13 +169,13 @@ class _Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The paragraphs of a page, with the rows of tables as sentences; of headings with their size.
+    """The paragraphs of a page, of headings with their size; "row" is the kind of rows of tables.
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
     as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
     """
 
-    paragraphs: list[tuple[str, float]]
+    paragraphs: list[tuple[str, float, str]]
     dropped: list[str]
 
 
@@ -189,7 +188,7 @@ def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
     return [
         PageText(
             [
-                (one.text, size)
+                (one.text, size, "row" if one.is_row else "")
                 for one in page
                 if (size := _heading_size(one, usual_size)) or _is_read(one)
             ],
@@ -221,7 +220,7 @@ def _paragraphs(
     for item in items:
         if isinstance(item, Table):
             rows = [row for row in item.rows if _is_row(row)]
-            above = [one.text for one in paragraphs[-_ABOVE:]]
+            above = above_table((one.text, one.is_row) for one in paragraphs[-3:])
             sentences = row_sentences([*item.heads, *rows], above)
             paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
             alone = ["".join(row) for row in item.rows if not _is_row(row)]

@@ -20,6 +20,8 @@ _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
 _PERIOD = re.compile(
     r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
 )
+_LONGEST_NOTE = 200  # characters
+_ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
 _NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
 _FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
 _NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
@@ -122,7 +124,14 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     naming = [row for row in grid[:heads] if not _alone(row)]
     names = [_joined(column) for column in _columns(naming)]
     _put_first_names_first(grid, heads, names)
-    yield from _of_rows(grid, heads, names, above, unit_in([*said, *map(_only, cells), *names[:1]]))
+    own = [*filter(_may_give_unit, said), *map(_only, cells), *names[:1]]
+    above = [title for title in above if not _UNIT.fullmatch(title.strip("()[] "))]
+    yield from _of_rows(grid, heads, names, above, unit_in(own))
+
+
+def _may_give_unit(text: str) -> bool:
+    """Return whether a text around a table may be about it: a caption, or a note on its figures."""
+    return len(text) <= _LONGEST_NOTE and (not text.endswith(_ENDS) or bool(_ON_IT.match(text)))
 
 
 def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str]) -> None:
@@ -183,6 +192,17 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
     if TICKED_BOX in signs.values():
         return shown, []
     return shown, [[kept[0].text, names[at]] for at in empty if at < len(names) and names[at]]
+
+
+def above_table(before: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return the last texts above a table that may be about it, of three with whether it is a row.
+
+    What stands right below the rows of another table is a note on that one, unless it stands right
+    above this one too.
+    """
+    texts = list(before)
+    notes = {at + 1 for at, (_, is_row) in enumerate(texts) if is_row} - {len(texts) - 1}
+    return [text for at, (text, is_row) in enumerate(texts) if not is_row and at not in notes][-2:]
 
 
 def unit_in(texts: Iterable[str]) -> str:
