@@ -111,8 +111,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
-    cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
-    grid = [row for row in cells if any(cell.text for cell in row)]
+    grid = _filled(rows)
     titles = len(list(takewhile(_has_one_cell, grid)))
     above: list[str] = []
     if titles and _heads(grid[titles:]):
@@ -124,9 +123,20 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     naming = [row for row in grid[:heads] if not _alone(row)]
     names = [_joined(column) for column in _columns(naming)]
     _put_first_names_first(grid, heads, names)
-    own = [*filter(_may_give_unit, said), *map(_only, cells), *names[:1]]
+    own = [*filter(_may_give_unit, said), *map(_only, _filled(rows)), *names[:1]]
     above = [title for title in above if not _UNIT.fullmatch(title.strip("()[] "))]
     yield from _of_rows(grid, heads, names, above, unit_in(own))
+
+
+def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
+    cells = ([Cell(each) if isinstance(each, str) else each for each in row] for row in rows)
+    return [row for row in cells if any(cell.text for cell in row)]
+
+
+def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
+    """Return the first rows of a table that name its columns, none if they are values."""
+    grid = _filled(rows)
+    return grid[: _heads(grid)]
 
 
 def _may_give_unit(text: str) -> bool:
