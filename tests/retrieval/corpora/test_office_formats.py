@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mailbox
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -139,35 +138,6 @@ def test_an_rtf_is_read_as_it_is_shown(tmp_path: Path, rtf: str, read: list[str]
     assert [text for _, text in texts(rich_text.read(path))] == read
 
 
-def test_an_rtf_is_read_with_its_tables_and_exponents_and_without_hidden_text(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "lamps.rtf"
-    path.write_text(
-        r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}}{\info{\title Lamps}}\f0"
-        r"The caf\'e9 holds 3 \u215?10{\super 6} litres. It paid $320\super 1\nosupersub  a year."
-        r" It has {\strike 12 }15 taps{\super\chftn{\footnote\pard\plain{\super\chftn} It leaks.}}."
-        r"{\v It is green.}{\shp{\*\shpinst{\sp{\sn x}{\sv 1}}{\shptxt It has a lid.\par}}}"
-        r"\par See "
-        r'{\field{\*\fldinst{HYPERLINK "http://a.org/2020"}}'
-        r"{\fldrslt{the report}}} of May.\par"
-        r"\trowd\cellx1\cellx2 Lamp\intbl\cell Made\cell\row red\cell in May\cell\row\pard"
-        r" It is old{\footnote It was made in 1931.}.}",
-        encoding="ascii",
-    )
-    document = rich_text.read(path)
-    assert document.title == "Lamps"
-    assert texts(document) == [
-        ((), f"The café holds 3 {TIMES}10⁶ litres. It paid $320 a year. It has 15 taps."),
-        ((), "It leaks."),
-        ((), "It has a lid."),
-        ((), "See the report of May."),
-        ((), "Lamp: red, Made: in May."),
-        ((), "It is old."),
-        ((), "It was made in 1931."),
-    ]
-
-
 def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     path = tmp_path / "lamps.epub"
     chapters = {
@@ -238,18 +208,6 @@ def test_a_mail_is_read_without_its_signature_and_names_what_is_attached(tmp_pat
     ]
     (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
     assert messages(tmp_path) == [f"{path}, attachment plan.pdf: the file is not a PDF."]
-
-
-def test_a_mailbox_has_a_section_for_each_mail_and_pages_are_read_as_such(tmp_path: Path) -> None:
-    path = tmp_path / "box.mbox"
-    made = mailbox.mbox(path)
-    made.add(mail_of("First", "The lamp is red.\n"))
-    made.add(mail_of("Second", "", page="<p>The lamp of Rowan was <b>made</b> in 1931.</p>"))
-    made.close()
-    assert [(section, text.strip()) for section, text in texts(mail.read(path))] == [
-        (("First",), "The lamp is red."),
-        (("Second",), "The lamp of Rowan was made in 1931."),
-    ]
 
 
 def test_slides_are_read_with_tables_and_notes_and_without_hidden_ones(tmp_path: Path) -> None:
@@ -425,17 +383,6 @@ def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
         slides.read(deck).blocks,
         spreadsheet.read(book).blocks,
     ] == usual
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_rows_of_a_csv_have_the_names_of_their_columns(tmp_path: Path, delimiter: str) -> None:
-    path = tmp_path / "lamps.csv"
-    rows = [["Lamp", "Note"], ["red", '"It burns\nwell."'], ["", ""], ["blue", "It is old", ""]]
-    path.write_text("\n".join(map(delimiter.join, rows)), encoding="utf-8")
-    assert texts(delimited.read(path)) == [
-        ((), "Lamp: red, Note: It burns well."),
-        ((), "Lamp: blue, Note: It is old."),
-    ]
 
 
 def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> None:
