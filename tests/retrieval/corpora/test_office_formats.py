@@ -66,37 +66,6 @@ def messages(folder: Path) -> list[str]:
     return [page.message for page in found if isinstance(page, BadPage)]
 
 
-def test_an_odt_is_read_with_its_tables_notes_and_exponents_and_without_deleted_text(
-    tmp_path: Path,
-) -> None:
-    row = "<table:table-row>{}</table:table-row>".format
-    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
-    table = row(cell("Lamp") + cell("Made")) + row(cell("red") + cell("in May"))
-    body = (
-        "<text:tracked-changes><text:p>It is green.</text:p></text:tracked-changes>"
-        '<text:h text:outline-level="1">Lamps of Rowan</text:h>'
-        '<text:p>The tank<text:s/>holds 3 &#215; 10<text:span text:style-name="up">6</text:span>'
-        " litres<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>It"
-        ' leaks.</text:p></text:note-body></text:note>. It has <text:span text:style-name="gone">12'
-        "</text:span>15 taps.<draw:frame><draw:text-box><text:p>See below.</text:p></draw:text-box>"
-        "</draw:frame></text:p>"
-        '<text:h text:outline-level="2">History</text:h>'
-        "<text:list><text:list-item><text:p>Found by Ann Lee.</text:p></text:list-item></text:list>"
-        f"<table:table>{table}</table:table>"
-    )
-    path = tmp_path / "lamps.odt"
-    path.write_bytes(odt_of(body))
-    document = open_document.read(path)
-    assert document.title == "Lamps of Rowan"
-    assert texts(document) == [
-        ((), f"The tank holds 3 {TIMES} 10⁶ litres. It has 15 taps."),
-        ((), "It leaks."),
-        ((), "See below."),
-        (("History",), "Found by Ann Lee."),
-        (("History",), "Lamp: red, Made: in May."),
-    ]
-
-
 def test_an_ods_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     row = "<table:table-row>{}</table:table-row>".format
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
@@ -175,24 +144,6 @@ def test_a_book_hides_and_raises_by_its_style_sheets_and_repeats_merged_cells(
         "Fires",
         "Town: Rowan, 2019: 7, 2020: 8.",
         "Town: Rowan, 2019: 9, 2020: 6.",
-    ]
-
-
-def test_all_texts_of_a_mail_and_the_mails_in_it_are_read(tmp_path: Path) -> None:
-    inner = mail_of("Old", "It cost $320¹ in 1931.\n")
-    message = mail_of("New", "The lamp is red.\n")
-    message.make_mixed()
-    for subtype in ("plain", "html"):
-        message.add_attachment(f"It is {subtype}.", subtype=subtype)
-        del message.get_payload()[-1]["Content-Disposition"]  # type: ignore[union-attr]
-    message.add_attachment(inner)
-    path = tmp_path / "lamp.eml"
-    path.write_bytes(bytes(message))
-    assert [text for _, text in texts(mail.read(path))] == [
-        "The lamp is red.",
-        "It is plain.",
-        "It is html.",
-        "It cost $320 in 1931.",
     ]
 
 
