@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,10 @@ from retrieval.models.networks import Row, States, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
-from retrieval.text.model_texts import with_grouped_figures
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
+# Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
+_UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -151,6 +153,15 @@ OF_FIRST = Head(first_only=True, logits=_of_first)
 """The head of the small models, that of DistilBERT's classifiers."""
 OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
 """The verifier's."""
+
+
+def with_grouped_figures(text: str) -> str:
+    """Return a text with its figures as texts write them: "14000" is "14,000".
+
+    The networks know figures as words: they take "14000" in a row of a table for another number
+    than "14,000" in a claim.
+    """
+    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 class CrossEncoder(TrainedModel):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-# Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
-_UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
 SEPARATOR = " [SEP] "
 _MARK, _AS_TEXT = "[SEP]", "(SEP)"  # of one length, so that offsets into a text stay
 
@@ -31,12 +28,3 @@ def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> st
     model's window loses its least important part.
     """
     return evidence_set_text([candidate, *reversed(path)])
-
-
-def with_grouped_figures(text: str) -> str:
-    """Return a text with its figures as texts write them: "14000" is "14,000".
-
-    The networks know figures as words: they take "14000" in a row of a table for another number
-    than "14,000" in a claim.
-    """
-    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", text)
