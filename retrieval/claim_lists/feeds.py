@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
 # What has the claim, from the surest name on; the last is that of an item of a feed of news.
 _SUREST = "claimReviewed"
 _NAMES = (_SUREST, "claim", "text", "title")
@@ -43,10 +41,15 @@ def tree_of(content: bytes) -> Any:
     Parts of one name are a list.
 
     Raises:
-        XMLSyntaxError: it is damaged.
+        ValueError: it is damaged.
     """
+    from lxml import etree  # here, as the web process reads few feeds
+
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    root = etree.fromstring(content, parser)
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(str(error)) from error
     return {_name(root): _value(root)}
 
 
@@ -81,13 +84,13 @@ def _leaves(value: Any, levels: int, path: str = "") -> Iterator[tuple[str, Any]
         yield path, value
 
 
-def _name(element: etree._Element) -> str:
-    return str(etree.QName(element).localname)
+def _name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
-def _value(element: etree._Element) -> Any:
+def _value(element: Any) -> Any:
     parts: dict[str, Any] = dict(element.attrib)
-    for child in element.iterchildren(etree.Element):
+    for child in element.iterchildren("*"):
         name, value = _name(child), _value(child)
         if name in parts:
             before = parts[name]

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from lxml import etree
-
 from retrieval.claim_lists.feeds import claims_in, tree_of
 from retrieval.claim_lists.tables import (
     Record,
@@ -291,7 +289,7 @@ def _json_list(file: ListFile) -> Iterator[Record]:
 def _xml_feed(file: ListFile) -> Iterator[Record]:
     try:
         found = claims_in(tree_of(file.content))
-    except (etree.XMLSyntaxError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadSource(
             "bad_claims", f"{file.name} is not XML ({error}).", "Fetch the feed again."
         ) from error

@@ -207,7 +207,8 @@ class Retriever:
         first = self._pipeline(recipe, own).check(claim, listen)
         if first.verdict.label != NOT_ENOUGH_INFO:
             on_progress(last[0])
-            return replace(first, notices=(*first.notices, DECIDED_BY_OWN))
+            asked = self._opened(recipe.vectors, corpora).resources.store.info().as_corpus()
+            return replace(first, corpus=asked, notices=(*first.notices, DECIDED_BY_OWN))
         on_progress(replace(last[0], stage="start", message=LEFT_OPEN_BY_OWN, done=0))
         return _with_own(first, self._pipeline(recipe, corpora).check(claim, on_progress))
 

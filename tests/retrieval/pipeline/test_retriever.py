@@ -76,7 +76,8 @@ def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_le
 
     decided = both(CLAIM)
     assert decided.verdict.label == SUPPORTS
-    assert [part.title for part in decided.corpus.parts] == ["Papers"]
+    assert [part.title for part in decided.corpus.parts] == ["Papers", "islands"]
+    assert all(one.document.id.startswith("papers:") for one in decided.documents)
     assert decided.notices[-1] == DECIDED_BY_OWN
     assert (told.count("start"), told.count("done"), told[-1]) == (1, 1, "done")
     left_open = both("Skerrow Light was designed by Ada Moss.")
