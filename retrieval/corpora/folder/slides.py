@@ -26,6 +26,7 @@ _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Alternat
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _NO_CHART = "a chart without categories is not read."
 _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
+_ENDLESS = 1 << 40  # of a slide without a size
 _TINY = 100  # hundredths of a point
 _WHITES = {"FFFFFF", "bg1", "lt1"}
 _GROUND = (  # what may be dark behind white letters: a picture, a fill, another background
@@ -56,7 +57,8 @@ def read(path: Path) -> FileText:
     title = said if said.lower() not in _NO_TITLE else ""
     title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
     unread: list[Unread] = []
-    size = (presentation.slide_width, presentation.slide_height)
+    width, height = presentation.slide_width or _ENDLESS, presentation.slide_height or _ENDLESS
+    size = (int(width), int(height))
     blocks = [block for one in slides for block in _blocks(*one, title, size, unread)]
     return FileText(title, blocks, None, unread, saved=saved_on(presentation.core_properties))
 
@@ -107,7 +109,7 @@ def _is_beside(shape: Any, size: tuple[int, int]) -> bool:
     if shape._element.getparent().tag == qn("p:grpSp"):
         return False
     outside = shape.left >= size[0] or shape.top >= size[1]
-    return outside or shape.left + shape.width <= 0 or shape.top + shape.height <= 0
+    return bool(outside or shape.left + shape.width <= 0 or shape.top + shape.height <= 0)
 
 
 def _drop_invisible(shape: Any, white_is_seen: bool, hidden: list[str]) -> None:
