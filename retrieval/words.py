@@ -92,6 +92,8 @@ CANNOT_COMBINE = (
 BY_WHOLE = "by the title or the whole sentence"
 """What a part of the claim is settled by where no words of a sentence match it."""
 VITAL = "Wikipedia introductions"
+DECIDED_BY_OWN = "The documents decide this claim, so the default corpus was not searched."
+LEFT_OPEN_BY_OWN = "The documents leave this open: the default corpus is searched too"
 """What people call the corpus ``vital``."""
 BY_OCR = "read by OCR"
 """The section of what was read from a picture."""

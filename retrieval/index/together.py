@@ -108,7 +108,7 @@ class TogetherStore(DocumentStore):
         found: dict[str, Document] = {}
         for part, own in self._of_each(ids):
             found |= {
-                part.prefix + document.id: _renamed(document, part)
+                part.prefix + document.id: _renamed(document, part, len(self._parts) > 1)
                 for document in part.store.documents(own)
             }
         return [found[one] for one in ids]
@@ -218,13 +218,16 @@ class TogetherStore(DocumentStore):
         return next(named, "" if "" in self._by_prefix else self._parts[0].prefix)
 
 
-def _renamed(document: Document, part: Part) -> Document:
+def _renamed(document: Document, part: Part, several: bool) -> Document:
+    """Return a document of a part; of ``several`` corpora, what it is credited to says which."""
     prefix = part.prefix
-    credited = document.source or document.url
+    credited = document.source or (None if document.url else part.title)
+    if several and prefix and document.source:
+        credited = f"{part.title}: {document.source}"
     return replace(
         document,
         id=prefix + document.id,
-        source=document.source if credited else part.title,
+        source=credited,
         sentences=tuple(
             replace(sentence, document_id=prefix + sentence.document_id)
             for sentence in document.sentences

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
+# Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
+_UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -152,6 +155,15 @@ OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
 """The verifier's."""
 
 
+def with_grouped_figures(text: str) -> str:
+    """Return a text with its figures as texts write them: "14000" is "14,000".
+
+    The networks know figures as words: they take "14000" in a row of a table for another number
+    than "14,000" in a claim.
+    """
+    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", text)
+
+
 class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
@@ -187,12 +199,13 @@ class CrossEncoder(TrainedModel):
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut.
         """
+        read = [(with_grouped_figures(a), with_grouped_figures(b)) for a, b in pairs]
 
         def opinions(rows: list[Row]) -> Array:
             states = self._network.states(rows)
             return self._scaling.probabilities(self._head.logits(states, self._heads))
 
-        return in_batches(self._tokenizer.pairs(pairs), len(LABELS), opinions)
+        return in_batches(self._tokenizer.pairs(read), len(LABELS), opinions)
 
     def fits(self, claim: str, evidence: str) -> bool:
         """Return whether the whole pair fits the model's window."""

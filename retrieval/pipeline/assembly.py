@@ -27,14 +27,16 @@ from retrieval.sources.address import SourceAddress
 from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
     DEFAULT_CORPUS,
+    NOT_ENOUGH_INFO,
     CorpusInfo,
     CorpusKind,
     Document,
+    Progress,
     ProgressListener,
     Report,
     SentenceMatch,
 )
-from retrieval.words import VITAL
+from retrieval.words import DECIDED_BY_OWN, LEFT_OPEN_BY_OWN, VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
@@ -204,8 +206,28 @@ class Retriever:
         on_progress: ProgressListener,
         corpora: tuple[str, ...] | None = None,
     ) -> Report:
-        """Check one claim by a recipe, which need not be one of the shipped; see ``check``."""
-        return self._pipeline(recipe, corpora).check(claim, on_progress)
+        """Check one claim by a recipe, which need not be one of the shipped; see ``check``.
+
+        Of corpora that include somebody's own papers, these come first: what they decide is
+        decided, and all are searched together for what they leave open.
+        """
+        own = tuple(name for name in corpora or () if self._is_papers(name))
+        if not own or own == corpora:
+            return self._pipeline(recipe, corpora).check(claim, on_progress)
+        last: list[Progress] = []
+
+        def listen(progress: Progress) -> None:
+            last[:] = [progress]
+            if progress.stage != "done":
+                on_progress(progress)
+
+        first = self._pipeline(recipe, own).check(claim, listen)
+        if first.verdict.label != NOT_ENOUGH_INFO:
+            on_progress(last[0])
+            asked = self._opened(recipe.vectors, corpora).resources.store.info().as_corpus()
+            return replace(first, corpus=asked, notices=(*first.notices, DECIDED_BY_OWN))
+        on_progress(replace(last[0], stage="start", message=LEFT_OPEN_BY_OWN, done=0))
+        return _with_own(first, self._pipeline(recipe, corpora).check(claim, on_progress))
 
     def nearest(
         self, query: str, limit: int, corpora: tuple[str, ...] | None = None
@@ -256,6 +278,10 @@ class Retriever:
         self._together.move_to_end(key)
         return opened
 
+    def _is_papers(self, name: str) -> bool:
+        """Return whether a corpus is neither the default one nor searched where it is."""
+        return name != DEFAULT_CORPUS and isinstance(self._own_corpus(name).index, Path)
+
     def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
         if not isinstance(own.index, Path):
             assert self._sources is not None, "who finds a source can open it"
@@ -294,6 +320,21 @@ def _source_view(
     from retrieval.sources.store import SourceStore
 
     return SourceStore(address, sources.open(address), encoder)
+
+
+def _with_own(own: Report, both: Report) -> Report:
+    """Return a report on several corpora with what was found in one's own papers alone, last."""
+    keys, ids = ({item.key for item in both.evidence}, {one.document.id for one in both.documents})
+    evidence = [replace(item, selected=False) for item in own.evidence if item.key not in keys]
+    spent = {**own.seconds, **both.seconds}
+    return replace(
+        both,
+        evidence=(*both.evidence, *evidence),
+        documents=(*both.documents, *(one for one in own.documents if one.document.id not in ids)),
+        seconds={
+            stage: own.seconds.get(stage, 0.0) + both.seconds.get(stage, 0.0) for stage in spent
+        },
+    )
 
 
 def corpus_of(
@@ -335,7 +376,7 @@ def _together(
     if default is not None:
         info = default.info()
         title = VITAL if info.source == "vital" else info.name
-        parts.insert(0, Part(info.name, title, "", default))
+        parts.append(Part(info.name, title, "", default))
     return TogetherStore(parts)
 
 

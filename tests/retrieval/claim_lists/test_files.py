@@ -157,6 +157,26 @@ def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
     assert [row.problem.code for row in rows[1:] if row.problem] == ["claim_not_text", "bad_row"]
 
 
+def test_further_sheets_with_the_same_column_belong_to_the_list(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for title, rows in {
+        "May": [["Claim", "No"], ["Tea is a drink.", 1]],
+        "Words": [["Statement"], ["These are no claims."]],
+        "June": [["Claims of June"], ["Claim", "No"], ["Ice is cold.", 2]],
+        "Old": [["Claim"], ["Ink is blue."]],
+    }.items():
+        sheet = book.create_sheet(title)
+        sheet.sheet_state = "hidden" if title == "Old" else "visible"
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "claims.xlsx")
+    rows = read_claims(list_file(tmp_path / "claims.xlsx"))
+    assert [(row.where, row.claim, row.others) for row in rows] == [
+        ("May, row 2", "Tea is a drink.", {"No": 1}),
+        ("June, row 3", "Ice is cold.", {"No": 2}),
+    ]
+
+
 def test_a_workbook_may_have_titles_above_the_names_of_its_columns(tmp_path: Path) -> None:
     path = workbook(
         tmp_path,

@@ -24,7 +24,12 @@ from research.training.networks.query import encoded, packaged_query_network
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped
 from retrieval.models.arrays import Array
-from retrieval.models.cross_encoders import OF_FIRST, CrossEncoder, VerdictFit
+from retrieval.models.cross_encoders import (
+    OF_FIRST,
+    CrossEncoder,
+    VerdictFit,
+    with_grouped_figures,
+)
 from retrieval.models.encoders import QueryEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.networks import Tokenizer
@@ -345,3 +350,16 @@ def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
     recipe: str, folders: list[Path]
 ) -> None:
     assert reading_models(RECIPES[recipe]) == folders
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Stadium: Old Ground, Seats: 14000.", "Stadium: Old Ground, Seats: 14,000."),
+        ("town: Asper, 2011: 3900, 2021: $15900.50", "town: Asper, 2011: 3,900, 2021: $15,900.50"),
+        ("1999, 2099 and 1350 may be years", "1999, 2099 and 1350 may be years"),
+        ("2021-03-04, 12345-678, 0.12345, A12345", "2021-03-04, 12345-678, 0.12345, A12345"),
+    ],
+)
+def test_figures_are_read_with_the_commas_of_texts(written: str, read: str) -> None:
+    assert with_grouped_figures(written) == read
