@@ -8,6 +8,7 @@ or kept, and no proxy of the environment is used.
 
 from __future__ import annotations
 
+import gzip
 import socket
 import time
 import zlib
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from email.message import Message
+from io import BytesIO
 from ipaddress import ip_address
 from ssl import SSLContext
 from threading import Thread
@@ -34,7 +36,7 @@ KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 MOST_REDIRECTS = 5
 _LONGEST_ADDRESS = 4000  # characters
 _REDIRECTS = (301, 302, 303, 307, 308)
-_MOST_MEMBERS = 100  # of gzip; servers send one
+_MEMBER, _MOST_MEMBERS = b"\x1f\x8b\x08", 100  # of gzip begin so; servers send one
 _CONNECTING = 5  # seconds for one of several addresses
 _PASTE = "Open the page in a browser, and paste its text."
 
@@ -193,63 +195,29 @@ class Fetcher:
         """Return the whole body; neither it nor what it unpacks to may be too long."""
         if encoding not in ("identity", "gzip", "x-gzip"):
             raise _damaged()
-        unpacked = None if encoding == "identity" else _Gzip()
-        content, received = bytearray(), 0
-        for chunk in chunks:
-            received += len(chunk)
-            room = self._most_bytes - len(content) + 1
-            content += chunk[:room] if unpacked is None else unpacked.next(chunk, room)
-            if max(received, len(content)) > self._most_bytes:
-                raise InvalidText(
-                    "page_too_large",
-                    f"The page is larger than {self._most_bytes / 1e6:g} MB.",
-                    "Open it in a browser, and paste the part that you mean.",
-                )
-        if unpacked is not None and not unpacked.is_whole:
-            raise _damaged()
-        return bytes(content)
-
-
-class _Gzip:
-    """Unpacks gzip, which has one or several members, one after the other."""
-
-    def __init__(self) -> None:
-        self._members = 0
-        self._member = self._begun()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the last member has ended."""
-        return self._member.eof
-
-    def next(self, packed: bytes, most: int) -> bytes:
-        """Return what the next bytes unpack to, as far as it has at most so many bytes.
-
-        Zeros after a member are left out, as gzip does.
-
-        Raises:
-            InvalidText: they are not gzip.
-        """
         content = bytearray()
-        try:
-            while len(content) < most:
-                if self._member.eof:
-                    packed = packed.lstrip(b"\0")
-                    if packed:
-                        self._member = self._begun()
-                if not packed:
-                    break
-                content += self._member.decompress(packed, most - len(content))
-                packed = self._member.unused_data
-        except zlib.error as error:
-            raise _damaged() from error
-        return bytes(content)
-
-    def _begun(self) -> zlib._Decompress:
-        self._members += 1
-        if self._members > _MOST_MEMBERS:
+        for chunk in chunks:
+            content += chunk
+            self._check_size(content)
+        if encoding == "identity":
+            return bytes(content)
+        if content.count(_MEMBER) > _MOST_MEMBERS:  # each takes a while, even if it has no content
             raise _damaged()
-        return zlib.decompressobj(16 + zlib.MAX_WBITS)
+        try:
+            with gzip.open(BytesIO(content)) as packed:
+                unpacked = packed.read(self._most_bytes + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _damaged() from error
+        self._check_size(unpacked)
+        return unpacked
+
+    def _check_size(self, content: bytes | bytearray) -> None:
+        if len(content) > self._most_bytes:
+            raise InvalidText(
+                "page_too_large",
+                f"The page is larger than {self._most_bytes / 1e6:g} MB.",
+                "Open it in a browser, and paste the part that you mean.",
+            )
 
 
 def _damaged() -> InvalidText:
