@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -15,11 +14,13 @@ from research.benchmarks.hostile.pieces import KINDS, read_pieces
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import Explainer
 from retrieval.llm_judge.prompt import visible
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Judgement, Verdict
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Judgement, Verdict
 from tests.language_models.local_server import shared_url
 from tests.support.evidence import evidence
 
 pytestmark = pytest.mark.language_model
+
+_QUOTED = re.compile(r"[“\"„«]([^“”\"„«»]+)[”\"“»]")
 
 VERIFIERS = Judgement("verifier", NOT_ENOUGH_INFO, 0.5, "It settles nothing.", (1,))
 VERDICT = Verdict(NOT_ENOUGH_INFO, 0.5, "verifier", "It settles nothing.", (VERIFIERS,))
@@ -50,26 +51,12 @@ def test_no_answer_about_hostile_evidence_breaks_a_rule(stage: Explainer) -> Non
             for source in (piece.hostile, *piece.honest)
         ]
         result = stage.explain(piece.claim, given, VERDICT, lambda s: None)
+        shown = plain(" ".join([piece.claim, *(f"{e.title} {e.sentence.text}" for e in given)]))
         for opinion in result.verdict.opinions[:-1]:
-            assert broken_rules(opinion, piece.claim, given) == ()
-
-
-def broken_rules(opinion: Judgement, claim: str, shown: Sequence[Evidence]) -> tuple[str, ...]:
-    """Return the rules that an answer breaks; independent of the code that checks answers."""
-    broken = []
-    if opinion.label not in LABELS:
-        broken.append("label")
-    if not set(opinion.cites) <= set(range(1, len(shown) + 1)):
-        broken.append("number")
-    if opinion.label != NOT_ENOUGH_INFO and not opinion.cites:
-        broken.append("cites nothing")
-    texts = plain(" ".join([claim, *(f"{item.title} {item.sentence.text}" for item in shown)]))
-    for quote in re.findall(
-        r"[“\"„«]([^“”\"„«»]+)[”\"“»]", f"{opinion.rationale} {opinion.missing}"
-    ):
-        if plain(quote).strip(" .,;:!?…") not in texts:
-            broken.append(f"quotes {quote!r}")
-    return tuple(broken)
+            assert set(opinion.cites) <= set(range(1, len(given) + 1))
+            assert opinion.label == NOT_ENOUGH_INFO or opinion.cites
+            for quote in _QUOTED.findall(f"{opinion.rationale} {opinion.missing}"):
+                assert plain(quote).strip(" .,;:!?…") in shown
 
 
 def plain(text: str) -> str:

@@ -12,7 +12,7 @@ from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.layout import write_meta
-from retrieval.index.formats.description import Description
+from retrieval.index.interface import Description
 from retrieval.index.open import description_of, open_index
 from tests.app.index import description_file
 from tests.support.command import printed

@@ -182,13 +182,6 @@ def nearest(store: DocumentStore, text: str, limit: int) -> list[SentenceMatch]:
     return matches
 
 
-def test_the_nearest_sentence_comes_first(store: DocumentStore) -> None:
-    first, second = nearest(store, "Ships go.", 2)
-    assert first.key == SentenceKey("The_Harbour", 2)
-    assert first.similarity == pytest.approx(1, abs=ABOUT)
-    # Of its two words one is shared: 1 / (sqrt(2) * sqrt(2)).
-    assert second.key == SentenceKey("The_Harbour", 1)
-    assert second.similarity == pytest.approx(0.5, abs=ABOUT)
 
 
 def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(

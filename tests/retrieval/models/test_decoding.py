@@ -136,23 +136,6 @@ def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_othe
     assert names(found_alone) == ["ann_lee_2", "lamp", "lamp_song"]
 
 
-def test_of_two_sentences_the_one_with_the_greater_part_comes_first() -> None:
-    both = {
-        (): {FIRST: 0.8, SECOND: 0.2},
-        (FIRST,): {SECOND: 0.9},
-        (SECOND,): {BEGIN: 1.0},
-        (FIRST, SECOND): {BEGIN: 1.0},
-        (FIRST, SECOND, BEGIN): {OSLO: 1.0},
-        (SECOND, BEGIN): {OSLO: 1.0},
-        (FIRST, SECOND, BEGIN, OSLO): {END: 1.0},
-        (SECOND, BEGIN, OSLO): {END: 1.0},
-    }
-    found = alone(Scripted(both), beams=2)[0]
-    # The first has 0.72 of it, the second 0.72 and 0.2.
-    assert (found.documents, found.sentences) == (("oslo",), (1, 0))
-    assert found.probability == pytest.approx(0.92, rel=1e-5)
-
-
 def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> None:
     reading = Scripted(WAYS)
     (found,) = alone(reading, beams=1)

@@ -123,27 +123,15 @@ def test_labels_without_a_meaning_are_refused_with_the_file_that_names_them(
     assert "entailment" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        *((name, None, f"contains no {name}") for name in ("config.json", "tokenizer.json")),
-        ("model.safetensors", None, r"contains no model\.safetensors"),
-        ("config.json", b"{", "config.json cannot be read"),
-        ("config.json", b"[]", "there is no id2label"),
-        ("config.json", b'{"id2label": null}', "there is no id2label"),
-        ("model.safetensors", b"version https://git-lfs", "model.safetensors is incomplete"),
-        ("model.safetensors", b"", "model.safetensors is incomplete"),
-        ("model.safetensors", -1, "model.safetensors is incomplete"),
-    ],
-)
+@cases("model_labels", "file", "content", "said")
 def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
-    folder: Path, name: str, content: bytes | int | None, said: str
+    folder: Path, file: str, content: str | None, said: str
 ) -> None:
-    path = folder / name
+    path = folder / file
     if content is None:
         path.unlink()
     else:
-        path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
+        path.write_bytes(path.read_bytes()[:-1] if content == "half" else content.encode())
     with pytest.raises(ModelUnavailable, match=said) as caught:
         read_classifier(folder)
     if content is None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retrieval.models import title_trie
-from retrieval.models.title_trie import TitleNode, TitleTokenizer, TitleTrie, build_run, joined
+from retrieval.models.title_trie import TitleNode, TitleTrie, build_run, joined
 
 # Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
 TITLES = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
@@ -77,18 +77,6 @@ def test_a_title_ends_after_its_last_token_even_if_others_continue() -> None:
         assert none.step(none.root(), 1) is None
 
 
-@pytest.mark.models
-def test_the_whole_title_is_cut_into_tokens_and_nothing_is_added() -> None:
-    tokenizer = TitleTokenizer()
-    plain, bare, upper, words = tokenizer.tokens(
-        ["harbour", "harbour light", "HARBOUR Light", "Harbour light (1920 film)"]
-    )
-    assert (len(plain), bare[:1], upper, words[:2]) == (1, plain, bare, bare)
-    assert len(words) == 6  # harbour, light, (, 1920, film, )
-    assert len(tokenizer.tokens(["light " * 600])[0]) == 600
-    assert tokenizer.tokens(["", " "]) == [[], []]
-
-
 def test_titles_that_are_added_stand_where_a_run_of_all_has_them() -> None:
     numbered = list(enumerate(TITLES))
     whole = build_run((title, number) for number, title in numbered)
@@ -98,13 +86,3 @@ def test_titles_that_are_added_stand_where_a_run_of_all_has_them() -> None:
         assert both.tokens.tolist() == whole.tokens.tolist()
         assert both.starts.tolist() == whole.starts.tolist()
         assert both.documents.tolist() == whole.documents.tolist()
-
-
-def test_a_removed_title_ends_nowhere() -> None:
-    run = build_run([((1, 2), 0), ((7,), 1), ((1,), 2)])
-    titles = TitleTrie(run, lambda n: None if n == 1 else f"document {n}")
-    assert ends(titles, 7) == []
-    assert ends(titles, 1) == ["document 2"]
-    one = walk(titles, 1)
-    assert one is not None
-    assert titles.is_end(one)

@@ -26,10 +26,11 @@ from retrieval.models import shipped
 from retrieval.models.arrays import Array
 from retrieval.models.cross_encoders import OF_FIRST, CrossEncoder, VerdictFit
 from retrieval.models.encoders import QueryEncoder
-from retrieval.models.folders import ModelFolders
+from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.networks import Tokenizer
 from retrieval.models.own_verifier import read_classifier, write_calibration
 from retrieval.models.packaged import MiniLM
+from retrieval.models.papers.report_models import LOCK
 from retrieval.models.papers.selector import UtilityModel, joint_row, longest_that_fits, pieces
 from retrieval.models.prover import ProofModel, proof_row
 from retrieval.models.shipped import (
@@ -58,6 +59,7 @@ from retrieval.recipes.recipes import RECIPES
 from retrieval.system.files import digest_of
 from retrieval.types import LABELS
 from tests.retrieval.models.tiny_models import write_tiny_classifier
+from tests.retrieval.models.tiny_report import name_models
 
 CLAIM = "Skerrow Light was designed by Ann Lee in 1884."
 DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
@@ -323,6 +325,20 @@ def test_results_of_other_models_have_another_digest(
     before = models_digest(own)
     write_calibration(read_classifier(nli), {"temperature": 1.5})
     assert len({two, before, models_digest(own)}) == 3
+
+    own_models = [NamedModel(name, str(nli)) for name in ("ESOTERIC_ENCODER", "ESOTERIC_RERANKER")]
+    encoder, reranker = (
+        models_digest(one)
+        for one in (
+            ModelFolders(tmp_path, encoder=own_models[0]),
+            ModelFolders(tmp_path, reranker=own_models[1]),
+        )
+    )
+    assert len({two, encoder, reranker}) == 3
+    report = name_models(tmp_path / "report")
+    of_report = models_digest(ModelFolders(tmp_path, report=report))
+    (report / LOCK).write_bytes((report / LOCK).read_bytes() + b"\n")
+    assert len({two, of_report, models_digest(ModelFolders(tmp_path, report=report))}) == 3
 
 
 def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:

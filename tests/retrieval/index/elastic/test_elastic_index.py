@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
-from retrieval.index.elastic import change_lock, elastic_store, elastic_version, entries
+from retrieval.index.elastic import change_lock, elastic_store, entries, versions
 from retrieval.index.elastic.change_lock import ChangeLock
 from retrieval.index.elastic.elastic_index import ElasticIndex
-from retrieval.index.elastic.elastic_version import ElasticVersion
 from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.elastic.versions import WrittenVersion
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.models.encoders import EncodableDocument
 from tests.retrieval.index.elastic.node import shared_url, store_url
@@ -53,7 +53,7 @@ def end(change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ElasticVersion, "publish", publish)
+        patch.setattr(WrittenVersion, "publish", publish)
         with pytest.raises(KeyboardInterrupt):
             change()
 
@@ -79,7 +79,7 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
 def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elastic_version, "_KEPT_FOR", timedelta(0))
+    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
     end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
     index.build(ListCorpus(MORE, content="2"), WordEncoder())
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
@@ -128,7 +128,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
 
-    def overtaken(self: ElasticVersion) -> None:
+    def overtaken(self: WrittenVersion) -> None:
         """Another process publishes a page before this one does."""
         monkeypatch.undo()
         for lock in list(client.indices.get(index="*-lock")):
@@ -136,7 +136,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
         index.add(ListCorpus(MORE, content="3"), WordEncoder())
         self._swap_in()
 
-    monkeypatch.setattr(ElasticVersion, "_swap_in", overtaken)
+    monkeypatch.setattr(WrittenVersion, "_swap_in", overtaken)
     page = Page("Late", "Late", None, "It comes too late.")
     with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
         index.add(ListCorpus((page,), content="2"), WordEncoder())
@@ -199,14 +199,14 @@ def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
         lambda: index.add(ListCorpus(MORE, content="2"), WordEncoder()),
         lambda: index.encode(WordEncoder()),
     ]
-    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+    monkeypatch.setattr(entries, "FORMAT", 99)
     assert index.needs_build("list")
     assert not index.needs_build("another source")
     monkeypatch.undo()
     for change in changed:
         change()
         with monkeypatch.context() as patch:
-            patch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+            patch.setattr(entries, "FORMAT", 99)
             assert not index.needs_build("list")
 
 
@@ -301,7 +301,7 @@ def test_nothing_is_taken_over_from_vectors_that_were_turned_differently_or_anot
     with pytest.raises(IndexUnavailable, match="computes the rotation of vectors differently"):
         index.open(None)
     assert len(encoded(index, PAGES)) == len(PAGES)
-    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+    monkeypatch.setattr(entries, "FORMAT", 99)
     assert len(encoded(index, PAGES)) == len(PAGES)
 
 
@@ -321,7 +321,7 @@ def test_other_processes_take_documents_over_too_and_an_update_that_ended_is_con
         ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
             raise AssertionError(f"{len(documents)} documents were to be encoded.")
 
-    monkeypatch.setattr(elastic_version, "_SAVED_EVERY", timedelta(0))
+    monkeypatch.setattr(versions, "_SAVED_EVERY", timedelta(0))
     pages = many().pages
     index = index_of(name, tmp_path)
     before = index.build(ListCorpus(pages), WordEncoder())
