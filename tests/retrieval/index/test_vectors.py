@@ -47,8 +47,6 @@ def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
     return found
 
 
-
-
 def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float32]) -> None:
     for number in range(0, COUNT, 400):
         (found,) = vectors.nearest(near(whole, number), 3, NONE)
@@ -107,5 +105,3 @@ def test_estimates_lie_near_the_inner_products_and_to_neither_side_of_them() -> 
     assert np.abs(errors).max() < 0.2
     assert np.sqrt((errors**2).mean()) < 0.05
     assert abs(errors.mean()) < 0.01
-
-

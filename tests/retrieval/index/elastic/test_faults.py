@@ -166,14 +166,13 @@ def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
     call(f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{index.version()}", "DELETE")
-    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile"):
+    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile") as caught:
         store.documents(["Savage"])
+    assert caught.value.hint == "Check the claim again."
     with pytest.raises(IndexUnavailable, match="There is no index yet"):
         index.version()
     index.build(ListCorpus(PAGES), WordEncoder())
     assert answers(index.open("words"))
-
-
 
 
 def test_no_call_and_no_build_fails_while_one_of_three_servers_is_killed(
