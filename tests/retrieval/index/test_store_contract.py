@@ -114,18 +114,6 @@ def test_a_title_is_found_by_a_name(
     assert [match.title for match in store.title_matches(names)] == titles
 
 
-def test_a_title_matches_exactly_first_and_then_without_its_words_in_parentheses(
-    store: DocumentStore,
-) -> None:
-    assert [(m.title, m.disambiguation) for m in store.title_matches(["savage"])] == [
-        ("Savage", None),
-        ("Savage (band)", "band"),
-        ("Savage (2012 film)", "2012 film"),
-    ]
-    (band,) = store.title_matches(["savage (BAND)"])
-    assert (band.title, band.disambiguation) == ("Savage (band)", None)
-
-
 @cases("stores", "phrases", "ids")
 def test_a_phrase_is_found_in_the_texts_that_hold_it(
     store: DocumentStore, phrases: list[str], ids: list[str]
@@ -180,17 +168,6 @@ def test_no_documents_and_no_queries_compare_as_none(store: DocumentStore) -> No
 def nearest(store: DocumentStore, text: str, limit: int) -> list[SentenceMatch]:
     (matches,) = store.nearest_sentences(WordEncoder().encode([text]), limit)
     return matches
-
-
-def test_no_more_sentences_are_found_than_asked_for_or_than_there_are(
-    store: DocumentStore,
-) -> None:
-    assert nearest(store, "Ships go.", 0) == []
-    assert len(nearest(store, "Ships go.", 5)) == 5
-    everything = nearest(store, "Ships go.", 100)
-    assert len({match.key for match in everything}) == len(everything) == 17
-    assert all(abs(match.similarity) < 1.001 for match in everything)
-    assert everything == sorted(everything, key=lambda match: -match.similarity)
 
 
 @pytest.mark.parametrize("name", [*NAMES, marked("haystack")])

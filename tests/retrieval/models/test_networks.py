@@ -28,9 +28,7 @@ from retrieval.models.networks import (
     Network,
     States,
     Tokenizer,
-    batch,
     converted_layers,
-    in_batches,
     open_network,
     word_embeddings,
 )
@@ -160,21 +158,6 @@ def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
     first = opened(body(biased), tmp_path, first_only=True).states(ROWS)
     assert first.vectors.shape == (len(ROWS), 1, together.vectors.shape[2])
     assert np.allclose(first.first, together.first, atol=1e-5)
-
-
-def test_rows_of_like_length_are_computed_together_eight_at_most() -> None:
-    seen: list[list[int]] = []
-
-    def sums(rows: list[list[int]]) -> Array:
-        seen.append([len(row) for row in rows])
-        return np.array([[sum(row)] for row in rows], np.float32)
-
-    found = in_batches([[1] * (number % 20) for number in range(20, 0, -1)], 1, sums)
-    assert [len(lengths) for lengths in seen] == [8, 8, 4]
-    assert [length for lengths in seen for length in lengths] == list(range(20))
-    assert found[:3, 0].tolist() == [0, 19, 18]
-    ids, mask = batch([[5, 6, 7], [8]], padding=1)
-    assert (ids.tolist(), mask.tolist()) == ([[5, 6, 7], [8, 1, 1]], [[1, 1, 1], [1, 0, 0]])
 
 
 def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:

@@ -331,13 +331,6 @@ def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
     write_json_lines(data / "wiki-pages/wiki-001.jsonl", *pages)
     command = ("train", "distilbert", "--data", data, "--run", tmp_path / "run")
 
-    write_json_lines(data / "train.jsonl", *claims[:9])
-    refused = run(tmp_path / "home", models, *command)
-    assert refused.returncode == 1
-    said = "has 9 claims with their evidence on its pages; ten or more are needed."
-    assert said in refused.stderr
-    assert not (models / RELEVANCE.name).exists()
-
     write_json_lines(data / "train.jsonl", *claims)
     made = run(tmp_path / "home", models, *command)
     assert made.returncode == 0, made.stderr

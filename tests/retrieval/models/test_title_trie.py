@@ -56,22 +56,15 @@ def test_children_are_the_tokens_that_may_follow_each_once(
     assert titles.children(TitleNode(range(1, 3), 2)).tolist() == []
 
 
-def test_a_step_leaves_the_titles_that_continue_with_its_token() -> None:
+def test_a_step_leaves_the_titles_that_continue_and_a_title_ends_after_its_last_token() -> None:
     titles = trie()
     assert walk(titles, 1) == TitleNode(range(4), 1)
     assert walk(titles, 1, 2) == TitleNode(range(1, 3), 2)
-    assert walk(titles, 1, 300) == TitleNode(range(3, 4), 2)
-    assert walk(titles, 7, 1, 1) == TitleNode(range(4, 5), 3)
     for nowhere in ((0,), (2,), (30_522,), (1, 1), (1, 2, 1), (7, 2), (-1,)):
         assert walk(titles, *nowhere) is None
-
-
-def test_a_title_ends_after_its_last_token_even_if_others_continue() -> None:
-    titles = trie()
     assert ends(titles) == ends(titles, 7, 1) == []
     assert ends(titles, 1) == ["document 3"]
     assert ends(titles, 1, 2) == ["document 1", "document 5"]
-    assert ends(titles, 7, 1, 1) == ["document 0"]
     for none in (trie([]), trie([()])):
         assert none.children(none.root()).tolist() == none.ends(none.root()) == []
         assert none.step(none.root(), 1) is None

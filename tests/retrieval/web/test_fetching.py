@@ -12,8 +12,14 @@ import pytest
 
 from retrieval.errors import InvalidText
 from retrieval.web import fetching
-from retrieval.web.addresses import Address, is_near, is_public, share_a_network
-from retrieval.web.fetching import Fetcher, Reach
+from retrieval.web.fetching import (
+    Address,
+    Fetcher,
+    Reach,
+    is_near,
+    is_public,
+    share_a_network,
+)
 from tests.support.cases import cases
 from tests.support.web_server import (
     PAGE,
