@@ -1,6 +1,6 @@
 """Builds an index in Elasticsearch and changes it: resumable after a kill, swapped in by an alias.
 
-``versions.py`` describes the parts of such an index.
+``versions.py`` says what such an index consists of, ``entries.py`` how a document is stored.
 """
 
 from __future__ import annotations
