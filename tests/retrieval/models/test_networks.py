@@ -9,15 +9,18 @@ import os
 import sys
 import time
 import zipfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
-from transformers import AutoTokenizer
+import torch
+from torch import nn
+from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.errors import ModelUnavailable
@@ -33,7 +36,6 @@ from retrieval.models.networks import (
     word_embeddings,
 )
 from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
-from tests.retrieval.models.tiny_body import HEADS, PLACES, TinyBase, tiny_rows
 from tests.support.command import printed
 
 WINDOW = 24
@@ -47,7 +49,58 @@ TEXTS = [
     "Ann Lee designed the lighthouse in Scotland. " * 6,
     "国" * 60,
 ]
-ROWS = tiny_rows(7, 1, PLACES, 12)
+WORDS, PLACES, LAYERS, HEADS = 40, 24, 2, 4
+SIZES = DistilBertConfig(
+    vocab_size=WORDS,
+    max_position_embeddings=PLACES,
+    dim=32,
+    hidden_dim=64,
+    n_layers=LAYERS,
+    n_heads=HEADS,
+)
+
+
+@dataclass(eq=False)
+class TinyBase(PackagedBody):
+    """Random weights, always the same; ``read`` counts how often they were asked for."""
+
+    name: str = "tiny"
+    sha256: str = "5" * 64
+    read: int = 0
+    changed: dict[str, Array] = field(default_factory=dict)
+    padding = 0
+    prefix = ""
+    layer_prefix = MiniLM.layer_prefix
+    layer_parts = MiniLM.layer_parts
+    layers = LAYERS
+    heads = HEADS
+    epsilon = 1e-12
+
+    def tokenizer_file(self) -> Path:
+        raise AssertionError("it reads no text")
+
+    def weights(self) -> dict[str, Array]:
+        self.read += 1
+        torch.manual_seed(5)
+        module = DistilBertModel(SIZES)
+        with torch.no_grad():
+            for name, weight in module.named_parameters():
+                if "norm" in name.lower():
+                    weight += 0.1 * torch.randn_like(weight)
+                else:
+                    # As large as in a trained body, so that attention is no mean over all tokens.
+                    weight.copy_(torch.randn_like(weight) * (0.3 if weight.ndim > 1 else 0.1))
+        arrays = {name: weight.numpy() for name, weight in module.state_dict().items()}
+        return arrays | self.changed
+
+    def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
+        module = DistilBertModel(SIZES)
+        module.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+        return module
+
+
+_random = np.random.default_rng(1)
+ROWS = [_random.integers(1, WORDS, length).tolist() for length in (7, 1, PLACES, 12)]
 
 
 @pytest.fixture(params=["MiniLM", "MPNet"])
