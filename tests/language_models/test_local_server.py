@@ -38,7 +38,7 @@ def test_a_claim_that_no_longer_waits_stops_its_answer() -> None:
     given = [replace(evidence(f"T{n}", "word " * 200), selected=True) for n in range(3)]
     result = Explainer(choice, None).explain("It is said.", given, VERDICT, lambda s: None)
     assert result.verdict == VERDICT
-    assert any(idle(pause=3) for _ in range(5))
+    assert any(idle(pause=3) for _ in range(20))  # a busy machine ends a batch late
 
 
 def idle(pause: float) -> bool:
