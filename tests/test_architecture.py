@@ -79,7 +79,6 @@ WITH_TORCH = {
     "retrieval/models/packaged.py",
     "retrieval/models/papers/bart.py",
     "retrieval/models/papers/report_networks.py",
-    "retrieval/models/pretrained.py",
     "retrieval/models/runtime.py",
     "retrieval/models/static_encoder.py",
 }

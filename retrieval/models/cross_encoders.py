@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.arrays import Array, linear, softmax
-from retrieval.models.networks import Row, States, in_batches
+from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
@@ -128,33 +128,6 @@ class EvidenceModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """``logits`` returns those of each row, ``(rows, labels)``, from states and the head's weights.
-
-    ``first_only``: whether it reads only the state of the first token.
-    """
-
-    first_only: bool
-    logits: Callable[[States, Mapping[str, Array]], Array]
-
-
-def _of_first(states: States, weights: Mapping[str, Array]) -> Array:
-    hidden = np.maximum(linear(states.first, weights, "pre_classifier"), 0)
-    return linear(hidden, weights, "classifier")
-
-
-def _of_first_and_mean(states: States, weights: Mapping[str, Array]) -> Array:
-    pooled = np.concatenate([states.first, states.mean], axis=-1)
-    return linear(np.tanh(linear(pooled, weights, "pre_classifier")), weights, "classifier")
-
-
-OF_FIRST = Head(first_only=True, logits=_of_first)
-"""The head of the small models, that of DistilBERT's classifiers."""
-OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
-"""The verifier's."""
-
-
 def with_grouped_figures(text: str) -> str:
     """Return a text with its figures as texts write them: "14000" is "14,000".
 
@@ -168,12 +141,13 @@ class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
     def __init__(
-        self, folder: Path, base: PackagedBody, head: Head, in_search: bool = False
+        self, folder: Path, base: PackagedBody, in_search: bool = False, reads_all: bool = False
     ) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
 
-        ``head`` turns states into labels. ``in_search``: use the calibration ``in_search`` of the
-        configuration if it has one.
+        ``in_search``: use the calibration ``in_search`` of the configuration if it has one.
+        ``reads_all``: the head reads the mean of the states too, as the verifier's; those of the
+        small models read that of the first token, as DistilBERT's classifiers.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged, or names other labels.
@@ -184,8 +158,7 @@ class CrossEncoder(TrainedModel):
                 f"The labels of the model in {folder} are not {', '.join(LABELS)}, in this order.",
                 "Restore its config.json, or train it again.",
             )
-        self.first_only = head.first_only
-        self._head = head
+        self.first_only = not reads_all
         self._scaling = Scaling.of(self._config, in_search)
 
     @property
@@ -202,8 +175,13 @@ class CrossEncoder(TrainedModel):
         read = [(with_grouped_figures(a), with_grouped_figures(b)) for a, b in pairs]
 
         def opinions(rows: list[Row]) -> Array:
-            states = self._network.states(rows)
-            return self._scaling.probabilities(self._head.logits(states, self._heads))
+            states, weights = self._network.states(rows), self._heads
+            if self.first_only:
+                hidden = np.maximum(linear(states.first, weights, "pre_classifier"), 0)
+            else:
+                pooled = np.concatenate([states.first, states.mean], axis=-1)
+                hidden = np.tanh(linear(pooled, weights, "pre_classifier"))
+            return self._scaling.probabilities(linear(hidden, weights, "classifier"))
 
         return in_batches(self._tokenizer.pairs(read), len(LABELS), opinions)
 

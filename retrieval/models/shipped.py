@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from retrieval.models.cross_encoders import OF_FIRST, OF_FIRST_AND_MEAN, CrossEncoder, EvidenceModel
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
 from retrieval.models.packaged import MiniLM, MPNet
@@ -30,7 +30,7 @@ def minilm_classifier(folder: Path) -> CrossEncoder:
     Raises:
         ModelUnavailable: it is missing.
     """
-    return CrossEncoder(folder, MiniLM(), OF_FIRST)
+    return CrossEncoder(folder, MiniLM())
 
 
 def relevance_model() -> CrossEncoder:
@@ -52,7 +52,7 @@ def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossE
     Raises:
         ModelUnavailable: it is missing.
     """
-    return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
+    return CrossEncoder(folder, MPNet(unpacked), in_search, reads_all=True)
 
 
 def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
