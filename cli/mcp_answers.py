@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from retrieval.index.interface import IndexInfo
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo, Document, Label, SentenceMatch
-from retrieval.verdict_level import Level
-from retrieval.words import VITAL, balance_words, counted
+from retrieval.words import VITAL, Level, balance_words, counted
 from worker.corpora.corpus_store import StoredCorpus
 
 MOST_EVIDENCE = 10

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval import types
+from retrieval import esoteric_version, types
 from retrieval.types import (
     CorpusInfo,
     CorpusPart,
@@ -35,18 +35,18 @@ from retrieval.types import (
     Usage,
     Whole,
 )
-from retrieval.verdict_level import Level, level_of
-from retrieval.version import esoteric_version
 from retrieval.words import (
     ABSENT,
     BY_OCR,
     NOT_SETTLED,
     NOTHING_SETTLES,
     VITAL,
+    Level,
     Quoting,
     balance_of,
     certainty_words,
     is_about_reading,
+    level_of,
     percent_of,
     verdict_words,
 )

@@ -44,7 +44,6 @@ APP_IMPORTS = {
     "worker.user_store",
     "worker.worker_store",
     "retrieval.checkable.given_text",
-    "retrieval.checkable.reader",
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",
@@ -57,16 +56,13 @@ APP_IMPORTS = {
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.models.folders",
-    "retrieval.normal_form",
     "retrieval.pipeline.runnable",
-    "retrieval.safe_cell",
     "retrieval.system.files",
     "retrieval.text.notices",
-    "retrieval.text.plain_questions",
+    "retrieval.text.word_forms",
     "retrieval.types",
-    "retrieval.verdict_level",
-    "retrieval.web.page_reader",
     "retrieval.words",
+    "retrieval.web.page_reader",
 }
 
 # Where the service may import PyTorch: models of the user, the models of papers, the making of the

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Token
 from retrieval.checkable.given_text import Kind
 from retrieval.errors import ModelUnavailable
 from retrieval.system.fixes import restore_model
-from retrieval.text.grammar import ANY_SUBJECTS, FINITE
+from retrieval.text.english import ANY_SUBJECTS, FINITE
 from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
 from retrieval.text.word_forms import lexicon, word_set
 

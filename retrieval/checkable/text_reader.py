@@ -14,8 +14,7 @@ from retrieval.checkable.kind_rules import KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import Reference, references_in
 from retrieval.errors import InvalidText
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import subject_in
+from retrieval.text.english import EnglishParser, subject_in
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
 

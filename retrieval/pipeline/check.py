@@ -35,14 +35,11 @@ from retrieval.index.interface import DocumentStore
 from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
-from retrieval.pipeline.not_settled import why_not_settled
-from retrieval.recipes.recipes import Recipe, stage_of
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT, Form, record_of
+from retrieval.recipes.recipes import FIRST, HOP, NEXT, Form, Recipe, record_of, stage_of
 from retrieval.stages.decide.verdict import disagreement
-from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop
+from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop, why_not_settled
 from retrieval.stages.find.next import ExpanderMakers, NextHop
-from retrieval.stages.stage import Makers, Resources, Stage
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
     NOT_ENOUGH_INFO,
@@ -86,7 +83,7 @@ def stages_of(recipe: Recipe, resources: Resources) -> dict[str, Stage]:
         raise UnknownRecipe(
             "unknown_stage",
             f"The recipe {recipe.name!r} names unknown stages: {', '.join(unknown)}.",
-            "Add each to retrieval/recipes/stage_records.py, or name one that is listed there.",
+            "Add each to retrieval/recipes/stages.toml, or name one that is listed there.",
         )
     settings = recipe.settings
     expanders = [EXPANDERS[name](resources, settings) for name in recipe.next]

@@ -12,15 +12,13 @@ from lemminflect import getAllLemmas
 from spacy.tokens import Doc, Span, Token
 
 from retrieval.checkable.references import owners_in
-from retrieval.claim import ReadClaim, checked_as, read_claim
+from retrieval.claim import ReadClaim, as_sentence, checked_as, read_claim
 from retrieval.index.formats.titles import title_key
 from retrieval.index.interface import DocumentStore
 from retrieval.models.title_trie import TitleTokenizer
 from retrieval.text.clause import as_statement
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import SUBJECTS, VERBS
+from retrieval.text.english import SUBJECTS, VERBS, EnglishParser
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
-from retrieval.text.plain_form import as_sentence
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
 from retrieval.text.word_forms import edit_distance
 from retrieval.types import PhraseSearch

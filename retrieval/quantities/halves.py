@@ -2,7 +2,7 @@
 
 "Ada wrote Orn before she moved to Selm" has the halves "Ada wrote Orn …" and "Ada moved to Selm …",
 both with a gap for a date. A verifier says which date of a sentence fills each gap
-(``retrieval.stages.decide.comparison``), and arithmetic compares the two. So the words of the claim
+(``retrieval.stages.decide.quantities``), and arithmetic compares the two. So the words of the claim
 need not be those of the sentences.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from retrieval.quantities.amounts import TEMPERATURE, Interval
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, in_unit
-from retrieval.text.grammar import SUBJECTS
+from retrieval.text.english import SUBJECTS
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:

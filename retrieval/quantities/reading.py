@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval.quantities.amounts import (
     TEMPERATURE,
+    Date,
     Interval,
     Unit,
+    about_then,
     above,
     below,
     currency_before,
+    dates,
     numerals,
     point,
     unit_after,
 )
-from retrieval.quantities.dates import Date, about_then, dates
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

@@ -18,7 +18,7 @@ from retrieval.quantities.amounts import PERCENT, Interval, point
 from retrieval.quantities.halves import Filling, at_date, fillings
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
-from retrieval.text.grammar import VERBS, verb_of
+from retrieval.text.english import VERBS, verb_of
 from retrieval.text.word_forms import lexicon, stem
 from retrieval.types import REFUTES, SUPPORTS, Label
 

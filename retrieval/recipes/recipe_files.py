@@ -18,9 +18,16 @@ from pydantic import ConfigDict, TypeAdapter
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from retrieval.errors import BadRecipe, BadSource
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named, stage_of
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT
+from retrieval.recipes.recipes import (
+    FIRST,
+    HOP,
+    NEXT,
+    RECIPES,
+    Recipe,
+    RetrievalConfig,
+    recipe_named,
+    stage_of,
+)
 from retrieval.system.files import write_whole
 
 SUFFIXES = (".yaml", ".yml")

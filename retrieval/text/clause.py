@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from lemminflect import getInflection
 from spacy.tokens import Doc, Token
 
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import ANY_SUBJECTS, SUBJECTS, VERBS, subject_in
+from retrieval.text.english import ANY_SUBJECTS, SUBJECTS, VERBS, EnglishParser, subject_in
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
 
 _DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}

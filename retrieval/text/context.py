@@ -1,14 +1,40 @@
-"""What a sentence stands with: the neighbours that it must be read with, and its copies."""
+"""What models read of a document: a sentence with its title, its neighbours, or other sentences."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import Document, Sentence, SentenceKey
+
+SEPARATOR = " [SEP] "
+_MARK, _AS_TEXT = "[SEP]", "(SEP)"  # of one length, so that offsets into a text stay
+
+
+def evidence_text(title: str, sentence: str) -> str:
+    """Return a sentence with its document's title, which says who "he" or "it" is.
+
+    A separator that occurs in the document itself is replaced.
+    """
+    return f"{title} : {sentence}".replace(_MARK, _AS_TEXT)
+
+
+def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:
+    """Return several (title, sentence) pairs as one text, best first."""
+    return SEPARATOR.join(evidence_text(title, sentence) for title, sentence in sentences)
+
+
+def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> str:
+    """Return a candidate and the path that led to it as one text, each a (title, sentence).
+
+    The candidate comes first, then the path in reverse order, so that a text that does not fit a
+    model's window loses its least important part.
+    """
+    return evidence_set_text([candidate, *reversed(path)])
+
 
 LONGEST = 300  # characters of a neighbour that are read
 _MOST_AFTER = 2  # sentences: a question or a claim, who made it, and the rating

@@ -17,8 +17,7 @@ from typing import TypeAlias
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import COMPARATIVES, FINITE, SUBJECTS, VERBS
+from retrieval.text.english import COMPARATIVES, FINITE, SUBJECTS, VERBS, EnglishParser
 
 MOST_STATEMENTS = 6
 

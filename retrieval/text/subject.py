@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.grammar import (
+from retrieval.text.english import (
     CLAUSE_SUBJECTS,
     COMPARATIVES,
     SUPERLATIVES,

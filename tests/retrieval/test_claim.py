@@ -11,8 +11,8 @@ from retrieval.checkable.given_text import read_text
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.corpora.cleaning import clean
 from retrieval.errors import InvalidClaim, InvalidText
-from retrieval.normal_form import MOST_MARKS, nfc, nfkd
 from retrieval.text.notices import is_name_alone, sentences_in
+from retrieval.text.word_forms import MOST_MARKS, nfc, nfkd
 from tests.support.cases import cases
 
 MILL = "The mill of Birchwick burned down in 1931."

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from retrieval import esoteric_version
 from retrieval.result import ClaimResult, claim_result
 from retrieval.types import (
     CheckedStatement,
@@ -31,7 +32,6 @@ from retrieval.types import (
     Usage,
     Verdict,
 )
-from retrieval.version import esoteric_version
 from tests.app.claim_documents import claim_document, document_kept_from_before
 
 KEY = SentenceKey("Pier", 0)

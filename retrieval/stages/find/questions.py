@@ -10,11 +10,10 @@ from spacy.tokens import Span as Tokens
 
 from retrieval.models.papers.report_models import QUESTIONS, present_models
 from retrieval.models.papers.report_networks import TextGenerator
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Resources, Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.text.clause import Clause, main_clause, text_of
-from retrieval.text.grammar import VERBS
+from retrieval.text.english import VERBS
 from retrieval.text.notices import QUESTION_WORDS
 from retrieval.types import Question, Span
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.papers.report_networks import LONGEST
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.find.next import interleaved
-from retrieval.stages.stage import Makers, Resources, Stage, Step
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.types import Candidate
 from retrieval.words import counted
 

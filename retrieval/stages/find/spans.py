@@ -11,9 +11,8 @@ from spacy.tokens import Span as Tokens
 
 from retrieval.models.papers.report_models import NAMES, present_models
 from retrieval.models.papers.report_networks import TokenLabels
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Resources, Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.types import Span, SpanKind
 
 MOST = 64

@@ -13,9 +13,8 @@ from dataclasses import replace
 
 from spacy.tokens import Doc
 
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Resources, Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.types import Candidate, FoundBy, PhraseMatch, PhraseSearch, Span, TitleMatch
 from retrieval.words import counted
 

@@ -26,7 +26,7 @@ from retrieval.index.embedded.layout import needs_build
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders import EncodableDocument
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.read.sentences import SentencePreranker
 from retrieval.types import RankedDocument, SentenceKey
 from settings import CHECKOUT

@@ -24,7 +24,7 @@ from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder, Reranker
 from retrieval.models.shipped import models_digest
 from retrieval.pipeline.assembly import Retriever
-from retrieval.stages.read.relevance import ScoredRelevance
+from retrieval.stages.read.sentences import ScoredRelevance
 from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.evidence import ranked
 from tests.support.islands import write_source

@@ -28,7 +28,7 @@ from retrieval.models.own_verifier import (
     read_classifier,
     write_calibration,
 )
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS
 from tests.retrieval.models.tiny_models import ARCHITECTURES, NLI, PLACES, write_tiny_classifier
 from tests.support.cases import cases

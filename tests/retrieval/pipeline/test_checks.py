@@ -21,10 +21,9 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import VERIFIER, verifier
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.pipeline.assembly import Retriever
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import RECIPES
+from retrieval.recipes.recipes import RECIPES, RetrievalConfig
 from retrieval.result import ClaimResult, claim_result
-from retrieval.text.model_texts import path_text
+from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report, SentenceKey
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases

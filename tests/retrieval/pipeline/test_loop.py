@@ -13,10 +13,8 @@ from retrieval.errors import Cancelled
 from retrieval.index.interface import DocumentStore
 from retrieval.pipeline.check import Pipeline, findings
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import Ending, Recipe
-from retrieval.stages.stage import Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import Ending, Recipe, RetrievalConfig
+from retrieval.stages.stage import ClaimState, Stage, Step
 from retrieval.text.english import EnglishParser
 from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (

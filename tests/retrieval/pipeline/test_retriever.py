@@ -15,7 +15,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.recipes.recipes import RECIPES
-from retrieval.text.model_texts import path_text
+from retrieval.text.context import path_text
 from retrieval.types import REFUTES, SUPPORTS, Report
 from tests.retrieval.index.pages import ListCorpus
 from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier

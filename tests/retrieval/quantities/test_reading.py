@@ -13,11 +13,11 @@ from retrieval.quantities.amounts import (
     _unit,
     above,
     currency_before,
+    dates,
     numerals,
     point,
     unit_after,
 )
-from retrieval.quantities.dates import dates
 from retrieval.quantities.reading import Quantity, quantities
 from retrieval.quantities.reading import dimensions as dimensions_of
 from retrieval.text.english import EnglishParser

@@ -23,8 +23,7 @@ from retrieval.recipes.recipe_files import (
     recipe_given,
     recipes_with,
 )
-from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT
+from retrieval.recipes.recipes import FIRST, HOP, NEXT, RECIPES, Recipe
 from settings import CHECKOUT
 from tests.retrieval.models.tiny_report import name_models
 from tests.support.cases import cases

@@ -17,7 +17,7 @@ from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
 from retrieval.quantities.relation import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
     EQUIVALENCE,

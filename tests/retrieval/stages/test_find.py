@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from retrieval.corpora.corpus import Page
 from retrieval.models.encoders import Query
 from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
-from retrieval.recipes.config import REPORT
+from retrieval.recipes.recipes import REPORT
 from retrieval.stages.find.next import Expander, MentionExpander, NextHop, interleaved
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
     Candidate,

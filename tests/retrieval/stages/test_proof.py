@@ -16,11 +16,10 @@ from research.training.networks.delta import save_delta
 from research.training.networks.proof import packaged_proof_network
 from retrieval.errors import ModelUnavailable
 from retrieval.models.prover import ProofModel, ProofReading
-from retrieval.proof import cut, label_of
-from retrieval.stages.decide.proof import aligned_spans, operator_of
-from retrieval.state import ClaimState
+from retrieval.stages.decide.proof import aligned_spans, cut, label_of, operator_of
+from retrieval.stages.stage import ClaimState
+from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import (
     NOT_ENOUGH_INFO,
     OPERATORS,

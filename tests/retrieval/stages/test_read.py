@@ -14,8 +14,8 @@ from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.shipped import relevance_model
-from retrieval.stages.read.fusion import hybrid_scores
-from retrieval.state import ClaimState
+from retrieval.stages.read.paths import hybrid_scores
+from retrieval.stages.stage import ClaimState
 from retrieval.types import (
     Candidate,
     Evidence,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from retrieval.claim import as_sentence, in_full
 from retrieval.corpora.corpus import Page
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, Spelling
 from retrieval.text.clause import as_statement
 from retrieval.text.english import EnglishParser
-from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL
-from retrieval.text.plain_form import as_sentence, in_full
-from retrieval.text.plain_questions import plain_statement
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL, plain_statement
 from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance, is_near
