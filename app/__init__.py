@@ -51,7 +51,7 @@ from app.people.sharing import who_sees_a_new_corpus
 from app.people.visitor import may_change
 from app.services import Services, install_services
 from app.texts import pages as text_pages
-from retrieval.checkable.given_text import ReaderOnDemand
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipe_files import recipes_with
 from settings import CHECKOUT, Settings
 from worker.broker import Queue

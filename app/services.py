@@ -11,7 +11,7 @@ from flask import Flask, current_app
 
 from app.http.server_paths import ServerPaths
 from app.http.streams import Streams
-from retrieval.checkable.given_text import ReaderOnDemand
+from retrieval.checkable.reader import ReaderOnDemand
 from retrieval.recipes.recipes import Recipe
 from settings import Settings
 from worker.broker import Queue

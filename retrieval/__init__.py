@@ -13,8 +13,6 @@ what they need when they are called.
 from __future__ import annotations
 
 import os
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from retrieval.pipeline.assembly import Retriever
     from retrieval.result import ClaimResult
 
-__all__ = ["check", "esoteric_version", "open_index"]
+__all__ = ["check", "open_index"]
 
 
 def open_index(
@@ -74,15 +72,6 @@ def check(
     read_claim(claim, anyway)
     chosen = recipe_given(recipe) if recipe else index.usual()
     return claim_result(index.follow(chosen, claim, lambda progress: None))
-
-
-@cache
-def esoteric_version() -> str:
-    """Return the version of the installed package, "" where the code runs from a folder alone."""
-    try:
-        return version("esoteric")
-    except PackageNotFoundError:
-        return ""
 
 
 def _location(given: str) -> IndexLocation:

@@ -240,7 +240,12 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         original = _tidy(original)
         repaired = _repaired(original)
     _refuse_long(original, LONGEST)
-    plain = "".join(map(_of_any_keyboard, repaired))
+    plain = "".join(
+        unicodedata.normalize("NFKC", c)
+        if unicodedata.decomposition(c).startswith(_OF_A_KEYBOARD)
+        else c
+        for c in repaired
+    )
     whole = _tidy(plain)
     claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
     read = ReadClaim(with_digits(in_full(claim.text)), original, ())
@@ -269,11 +274,6 @@ def _with_bytes(text: str) -> str:
 
 def _repaired(text: str) -> str:
     return ftfy.fix_encoding(text, restore_byte_a0=False)
-
-
-def _of_any_keyboard(character: str) -> str:
-    variant = unicodedata.decomposition(character).startswith(_OF_A_KEYBOARD)
-    return unicodedata.normalize("NFKC", character) if variant else character
 
 
 def _refuse_long(claim: str, most: int) -> None:

@@ -11,13 +11,14 @@ so bounds are only in the schema.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval import esoteric_version, types
+from retrieval import types
 from retrieval.types import (
     CorpusInfo,
     CorpusPart,
@@ -551,6 +552,15 @@ class ClaimResult(_Part):
     def document(self) -> dict[str, Any]:
         """Return the claim document as JSON values; keys that an older one lacks stay left out."""
         return self.model_dump(mode="json", exclude_unset=True)
+
+
+@cache
+def esoteric_version() -> str:
+    """Return the version of the installed package, "" where the code runs from a folder alone."""
+    try:
+        return version("esoteric")
+    except PackageNotFoundError:
+        return ""
 
 
 def claim_result(report: types.Report) -> ClaimResult:

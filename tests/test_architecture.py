@@ -44,6 +44,7 @@ APP_IMPORTS = {
     "worker.user_store",
     "worker.worker_store",
     "retrieval.checkable.given_text",
+    "retrieval.checkable.reader",
     "retrieval.claim",
     "retrieval.claim_lists.files",
     "retrieval.claim_lists.verdicts",

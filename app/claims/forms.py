@@ -9,7 +9,7 @@ from flask import request
 from app.claims.recipes import asked_model, recipe_choice
 from app.documents.corpus import corpora_to_choose
 from app.http.errors import RequestRefused
-from retrieval.checkable.given_text import TextsBusy
+from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
     BadSource,
     EsotericError,

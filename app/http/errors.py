@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from app.api.models import Error, answer
 from app.contexts import ErrorPage, render
 from app.services import services_of
-from retrieval.checkable.given_text import TextsBusy
+from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
     BadSource,
     EsotericError,

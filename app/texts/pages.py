@@ -31,11 +31,11 @@ from retrieval.checkable.given_text import (
     Kind,
     Replaced,
     TextClaim,
-    TextsBusy,
     TextSentence,
     is_list,
     read_text,
 )
+from retrieval.checkable.reader import TextsBusy
 from retrieval.claim import LONGEST, read_claim
 from retrieval.errors import InvalidClaim, InvalidText
 from worker.lists import MOST_CLAIMS, NewEntry, SourcePage

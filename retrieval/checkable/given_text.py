@@ -1,4 +1,4 @@
-"""A text as it was given: whether it can be read, its lines, its sentences, and its reader."""
+"""A text as it was given: whether it can be read, its lines and its sentences."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from threading import Lock, Semaphore
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import ftfy
 
-from retrieval.errors import EsotericError, InvalidText
-from retrieval.system.packages import leave_out_torch
+from retrieval.errors import InvalidText
 from retrieval.text.notices import is_english
 from retrieval.text.word_forms import nfc
-
-if TYPE_CHECKING:
-    from retrieval.checkable.text_reader import TextReader
-
 
 Kind: TypeAlias = Literal[
     "fact", "opinion", "question", "forecast", "instruction", "quotation", "vague", "fragment"
@@ -105,8 +98,11 @@ def _refuse(text: str) -> None:
         raise InvalidText("text_empty", "There is no text to read.", "Paste a text in English.")
     if len(text) > LONGEST_TEXT:
         raise _too_long(len(text))
-    unreadable = sum(c == "\N{REPLACEMENT CHARACTER}" or _is_control(c) for c in text)
-    if unreadable:
+    if any(
+        c == "\N{REPLACEMENT CHARACTER}"
+        or (c != "\n" and unicodedata.category(c) in {"Cc", "Cs", "Co"})
+        for c in text
+    ):
         raise InvalidText(
             "text_unreadable",
             "This is not plain text: it contains characters that cannot be read.",
@@ -130,10 +126,6 @@ def _too_long(length: int) -> InvalidText:
         f"The text is {length:,} characters long; at most {LONGEST_TEXT:,} are read.",
         "Paste a part of it.",
     )
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cs", "Co"} and character != "\n"
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:
@@ -171,52 +163,3 @@ def is_list(text: str) -> bool:
     blocks = [text[start:end] for start, end in blocks_of(text)]
     alone = not any(_ANOTHER.search(block) for block in blocks)
     return lines > 2 and len(blocks) == lines and alone
-
-
-_MOST_AT_ONCE = 3  # texts that are read or wait
-
-
-class TextsBusy(EsotericError):
-    """Other texts are being read, and more cannot wait."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "texts_busy", "Other texts are being read now.", "Send it again in some seconds."
-        )
-
-
-class ReaderOnDemand:
-    """Reads one text at a time; safe to share between threads."""
-
-    def __init__(self, networks: Path, threads: int) -> None:
-        """Load nothing yet; ``networks``: the folder of converted networks."""
-        self._networks = networks
-        self._threads = threads
-        self._reader: TextReader | None = None
-        self._one_at_a_time = Lock()
-        # Each that waits holds a thread of the server, which others need.
-        self._places = Semaphore(_MOST_AT_ONCE)
-
-    def statements_of(self, text: str) -> tuple[TextSentence, ...]:
-        """See ``TextReader.statements_of``.
-
-        Raises:
-            TextsBusy: other texts wait already.
-        """
-        if not self._places.acquire(blocking=False):
-            raise TextsBusy
-        try:
-            with self._one_at_a_time:  # so that several texts do not take memory together
-                if self._reader is None:
-                    self._reader = self._opened()
-                return self._reader.statements_of(text)
-        finally:
-            self._places.release()
-
-    def _opened(self) -> TextReader:
-        with leave_out_torch():
-            from retrieval.checkable.text_reader import TextReader
-            from retrieval.models import runtime
-        runtime.keep_in(self._networks)
-        runtime.use_threads(self._threads)
-        return TextReader()

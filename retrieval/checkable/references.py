@@ -132,7 +132,9 @@ def mentions_of(sentence: Doc) -> list[Mention]:
         root = chunk.root
         if root.i in taken or root.pos_ not in {"PROPN", "NOUN"}:
             continue
-        if root.ent_type_ in _FIGURES or any(_is_appositive_name(t) for t in root.children):
+        if root.ent_type_ in _FIGURES or any(
+            t.dep_ == "appos" and t.pos_ == "PROPN" for t in root.children
+        ):
             continue
         if root.pos_ == "NOUN" and root.dep_ == "attr":
             continue  # what the subject is: "Nokia was the largest maker of phones."
@@ -205,10 +207,6 @@ def _is_land(root: Token, words: list[str]) -> bool:
         return True
     of = root.head  # "the island of Norrey"
     return root.dep_ == "pobj" and of.lower_ == "of" and of.head.lemma_.casefold() in LANDS
-
-
-def _is_appositive_name(token: Token) -> bool:
-    return token.dep_ == "appos" and token.pos_ == "PROPN"
 
 
 def weight_of(token: Token) -> float:
@@ -446,8 +444,13 @@ def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
         ),
         key=lambda pair: -pair[0],
     )
-    if not scored or (len(scored) > 1 and _as_likely(*scored[0], *scored[1])):
+    if not scored:
         return _of(token, None)
+    if len(scored) > 1:
+        (score, first), (next_score, other) = scored[:2]
+        people = first.sort == other.sort == "person" and first.proper and other.proper
+        if score - next_score < (_CLOSE_PEOPLE if people else _CLOSE):
+            return _of(token, None)
     meant = scored[0][1]
     alone = len(scored) == 1 and not (token.lower_ in _IT and meant.sort in {"", "name"})
     last = meant.places[-1][:2]
@@ -456,11 +459,6 @@ def _resolved(token: Token, number: int, known: list[Referent]) -> Reference:
     if meant.sex and meant.sort == "name":
         meant.sort = "person"
     return _of(token, meant, last, alone)
-
-
-def _as_likely(score: float, referent: Referent, next_score: float, other: Referent) -> bool:
-    people = referent.sort == other.sort == "person" and referent.proper and other.proper
-    return score - next_score < (_CLOSE_PEOPLE if people else _CLOSE)
 
 
 def _score(referent: Referent, token: Token, number: int) -> float | None:

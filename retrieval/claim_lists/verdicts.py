@@ -188,10 +188,11 @@ def sentences_in_lines(result: ClaimResult) -> str:
 
 def sources_in_lines(result: ClaimResult) -> str:
     """Return where each selected sentence stands, one a line, in their order."""
-    places = (
-        one.url or _in_brackets(result.credits.get(one.document, "")) for one in result.selected
+    credited = ((one, result.credits.get(one.document)) for one in result.selected)
+    named = (
+        f"{one.reference} {one.url or (f'({credit})' if credit else '')}"
+        for one, credit in credited
     )
-    named = (f"{one.reference} {place}" for one, place in zip(result.selected, places, strict=True))
     return "\n".join(map(_on_one_line, named))
 
 
@@ -209,10 +210,6 @@ def part_by_part(result: ClaimResult) -> str:
     if not result.proof:
         return ""
     return "agrees" if result.proof_agrees else "disagrees"
-
-
-def _in_brackets(text: str) -> str:
-    return f"({text})" if text else ""
 
 
 def _cell(value: object) -> object:

@@ -290,9 +290,11 @@ class Recipe:
 
     def without(self, *stages: str) -> Recipe:
         """Return the recipe without these stages."""
-        lists = {"first": self.first, "hop": self.hop, "next": self.next}
-        left = {key: tuple(n for n in names if n not in stages) for key, names in lists.items()}
-        return replace(self, **left)
+
+        def left(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(name for name in names if name not in stages)
+
+        return replace(self, first=left(self.first), hop=left(self.hop), next=left(self.next))
 
 
 def stage_of(name: str) -> str:

@@ -41,16 +41,16 @@ def uncovered(state: ClaimState) -> tuple[tuple[int, int], ...]:
     if not state.selected:
         return ()
     spoken = _spoken(state.selected)
-    said = [token for token in state.parsed if _says_something(token)]
+    said = [
+        token
+        for token in state.parsed
+        if token.pos_ in ("PROPN", "NUM") or (token.pos_ in ("NOUN", "ADJ") and not token.is_stop)
+    ]
     return tuple(
         (start, end)
         for start, end in missing(state)
         if any(start <= token.idx < end and stem(token.text) not in spoken for token in said)
     )
-
-
-def _says_something(token: Token) -> bool:
-    return token.pos_ in ("PROPN", "NUM") or (token.pos_ in ("NOUN", "ADJ") and not token.is_stop)
 
 
 def missing_spans(spans: Sequence[Span], evidence: Sequence[Evidence]) -> list[Span]:
@@ -161,7 +161,11 @@ def why_not_settled(store: DocumentStore, state: ClaimState) -> NotSettled:
     )
     # What has a document of its own is not missing.
     known = [*absent, *([words] if about else [])]
-    missing = (part for part in uncovered(state) if not any(_meet(part, one) for one in known))
+    missing = (
+        (start, end)
+        for start, end in uncovered(state)
+        if not any(start < last and first < end for first, last in known)
+    )
     return NotSettled(absent, tuple(missing), about)
 
 
@@ -217,7 +221,3 @@ def _forms(name: Sequence[Token]) -> tuple[str, ...]:
     before, last = " ".join(token.text for token in name[:-1]), name[-1]
     lasts = (last.text, last.lemma_, last.text.removesuffix("s"), f"{last.text}s")
     return tuple(dict.fromkeys(f"{before} {one}".strip() for one in lasts))
-
-
-def _meet(part: Offsets, other: Offsets) -> bool:
-    return part[0] < other[1] and other[0] < part[1]

@@ -59,72 +59,49 @@ class ClaimState:
     """The claim and what the stages have found for it so far.
 
     A stage returns a new state (``dataclasses.replace``). Lists of evidence come best first.
-
-    Attributes:
-        claim: the text that is checked.
-        parsed: the same text with its words, their kinds and their relations.
-        hop: the number of this hop, from 1.
-        spans: pieces of the claim that may name a document or answer a question.
-        exact: documents whose title is in the claim.
-        disambiguated: documents whose title, without words in parentheses, is in the claim.
-        by_text: documents that contain a span of the claim.
-        by_words: documents that contain words of the claim.
-        questions: whose answers would help to decide the claim.
-        candidates: documents to open next.
-        opened: documents that this hop has opened.
-        documents: documents that all hops have opened.
-        by_sets: ids of documents in the order of the sets that title generation scored, those of
-            the last hop first; empty if the recipe scores no sets.
-        named: documents that the best sentence names, opened for the stage ``bridge`` alone; later
-            hops may open them again.
-        chosen: sentences of ``opened`` that are read, with their documents.
-        read: every sentence that the relevance model has read alone, of all hops.
-        relevant: those of this hop that are relevant to the claim.
-        ranked: those of all hops that the semantic ranking has kept.
-        paths: last sentences of paths, read together with the sentences before them, of all hops.
-        passages: every sentence that was ranked, alone or on paths, of all hops, before the
-            verifier chose among them.
-        evidence: the sentences that may decide the claim.
-        readings: the verifier's probabilities for each sentence and path.
-        rulings: what arithmetic says about sentences and paths of ``evidence``, if anything.
-        selection: the sentences that the selection chose, before the proof left some out.
-        last_selection: the selection of the previous hop; None in the first hop.
-        proof: of the claim, from the selected evidence; None if the recipe makes none.
-        verdict: on the selected evidence; None until the first hop has decided.
-        read_words: how many words of the selected evidence the verifier has read at once; None
-            where it has read all of them.
-        hops: the finished hops.
     """
 
-    claim: str
-    parsed: Doc = field(repr=False, compare=False)
-    hop: int = 1
+    claim: str  # the text that is checked
+    parsed: Doc = field(repr=False, compare=False)  # its words, their kinds and their relations
+    hop: int = 1  # the number of this hop
+    # Pieces of the claim that may name a document or answer a question.
     spans: tuple[Span, ...] = ()
-    exact: tuple[Candidate, ...] = ()
+    exact: tuple[Candidate, ...] = ()  # documents whose title is in the claim
+    # Documents whose title, without words in parentheses, is in the claim.
     disambiguated: tuple[Candidate, ...] = ()
-    by_text: tuple[Candidate, ...] = ()
-    by_words: tuple[Candidate, ...] = ()
-    questions: tuple[Question, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    opened: tuple[RankedDocument, ...] = ()
-    documents: tuple[RankedDocument, ...] = ()
+    by_text: tuple[Candidate, ...] = ()  # documents that contain a span of the claim
+    by_words: tuple[Candidate, ...] = ()  # documents that contain words of the claim
+    questions: tuple[Question, ...] = ()  # whose answers would help to decide the claim
+    candidates: tuple[Candidate, ...] = ()  # documents to open next
+    opened: tuple[RankedDocument, ...] = ()  # documents that this hop has opened
+    documents: tuple[RankedDocument, ...] = ()  # documents that all hops have opened
+    # Documents that the best sentence names, opened for the stage ``bridge`` alone; later hops may
+    # open them again.
     named: tuple[RankedDocument, ...] = ()
+    # Ids of documents in the order of the sets that title generation scored, those of the last hop
+    # first; empty if the recipe scores no sets.
     by_sets: tuple[str, ...] = ()
-    chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()
-    read: tuple[Evidence, ...] = ()
-    relevant: tuple[Evidence, ...] = ()
-    ranked: tuple[Evidence, ...] = ()
+    chosen: tuple[tuple[RankedDocument, Sentence], ...] = ()  # sentences of ``opened`` to read
+    read: tuple[Evidence, ...] = ()  # all that the relevance model has read alone, of all hops
+    relevant: tuple[Evidence, ...] = ()  # those of this hop that are relevant to the claim
+    ranked: tuple[Evidence, ...] = ()  # those of all hops that the semantic ranking has kept
+    # Last sentences of paths, read together with the sentences before them, of all hops.
     paths: tuple[Evidence, ...] = ()
+    # Every sentence that was ranked, alone or on paths, of all hops, before the verifier chose.
     passages: tuple[SentenceKey, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = ()  # the sentences that may decide the claim
+    # The verifier's probabilities for each sentence and path.
     readings: Mapping[Reading, Opinion] = field(default_factory=dict)
+    # What arithmetic says about sentences and paths of ``evidence``, if anything.
     rulings: Mapping[Reading, Ruling] = field(default_factory=dict)
+    # The sentences that the selection chose, before the proof left some out.
     selection: frozenset[SentenceKey] = frozenset()
-    last_selection: frozenset[SentenceKey] | None = None
-    proof: Proof | None = None
-    verdict: Verdict | None = None
+    last_selection: frozenset[SentenceKey] | None = None  # of the hop before; None in the first
+    proof: Proof | None = None  # from the selected evidence; None if the recipe makes none
+    verdict: Verdict | None = None  # on the selected evidence; None until the first hop has decided
+    # How many words of the selected evidence the verifier has read at once; None for all.
     read_words: int | None = None
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[Hop, ...] = ()  # the finished hops
 
     def __deepcopy__(self, memo: object) -> ClaimState:
         """Return the same state, which never changes. Haystack copies all inputs."""

@@ -116,17 +116,13 @@ def context_of(document: Document, sentence: Sentence) -> Context:
         last + 1 < len(sentences)
         and last - at < _MOST_AFTER
         and (last == at or _opens(sentences[last]))
-        and _needs_next(document, sentences[last], sentences[last + 1])
+        # It says something else without the one after it.
+        and (_opens(sentences[last]) or _is_judged(document, sentences[last], sentences[last + 1]))
     ):
         last += 1
     if last > at:
         after = _beginning_of(text[sentences[at + 1].start : sentences[last].end])
     return Context(before, after)
-
-
-def _needs_next(document: Document, sentence: Sentence, following: Sentence) -> bool:
-    """Return whether the sentence says something else without the one after it."""
-    return _opens(sentence) or _is_judged(document, sentence, following)
 
 
 def _needs_previous(document: Document, previous: Sentence, sentence: Sentence) -> bool:

@@ -67,7 +67,7 @@ def notices_of(claim: str) -> list[str]:
     several = len(sentences_in(claim)) > 1
     return [
         *([] if is_english(claim) else [NOT_ENGLISH]),
-        *([_notice_of_question(claim)] if _is_question(claim) else []),
+        *([OPEN_QUESTION if asks_for_a_thing(claim) else QUESTION] if _is_question(claim) else []),
         *([SEVERAL] if several else []),
     ]
 
@@ -105,10 +105,6 @@ def asks_for_a_thing(claim: str) -> bool:
     words = [word.casefold() for word in _WORD.findall(claim)[:2]]
     # Also after a preposition: "In which year was it built?"
     return _is_question(claim) and not QUESTION_WORDS.isdisjoint(words)
-
-
-def _notice_of_question(claim: str) -> str:
-    return OPEN_QUESTION if asks_for_a_thing(claim) else QUESTION
 
 
 def _is_question(claim: str) -> bool:

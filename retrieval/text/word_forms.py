@@ -42,14 +42,11 @@ def _few(run: str) -> list[str]:
     kept: list[str] = []
     marks = 0
     for character in run:
-        marks = marks + 1 if _is_mark(character) else 0
+        is_mark = unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+        marks = marks + 1 if is_mark else 0
         if marks <= MOST_MARKS:
             kept.append(character)
     return kept
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
 
 
 _WORD = re.compile(r"\w+")

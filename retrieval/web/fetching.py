@@ -23,8 +23,8 @@ from typing import Any, TypeAlias
 import httpcore2
 import httpx2
 
-from retrieval import esoteric_version
 from retrieval.errors import InvalidText
+from retrieval.result import esoteric_version
 from retrieval.web.addresses import Address, is_near, is_public
 from retrieval.words import counted
 

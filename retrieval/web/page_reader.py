@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from threading import Lock, Semaphore
 from urllib.parse import urlsplit
 
-from retrieval.checkable.given_text import LONGEST_TEXT, TextsBusy
+from retrieval.checkable.given_text import LONGEST_TEXT
+from retrieval.checkable.reader import TextsBusy
 from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from retrieval import esoteric_version
-from retrieval.result import ClaimResult, claim_result
+from retrieval.result import ClaimResult, claim_result, esoteric_version
 from retrieval.types import (
     CheckedStatement,
     CorpusInfo,

@@ -256,15 +256,7 @@ def queries_of(claim: str, paths: Sequence[Path]) -> list[Query]:
     return [(claim, [(item.heading, item.sentence.text) for item in path]) for path in paths]
 
 
-SENTENCES = 5  # that are read with the claim in training
-
-
-class Names(Protocol):
-    """Finds the titles that sentences link to or name."""
-
-    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
-        """Return ids and titles of the documents."""
-        ...
+SENTENCES = 5  # that title generation reads with the claim in training
 
 
 class TitleGenerator(Expander):
@@ -275,7 +267,7 @@ class TitleGenerator(Expander):
     """
 
     def __init__(
-        self, model: TitleModel, titles: TitleTrie, names: Names, settings: RetrievalConfig
+        self, model: TitleModel, titles: TitleTrie, names: MentionExpander, c: RetrievalConfig
     ) -> None:
         """``titles``: all titles, in the model's tokens.
 
@@ -285,7 +277,7 @@ class TitleGenerator(Expander):
         self._model = model
         self._titles = titles
         self._names = names
-        self._settings = settings
+        self._settings = c
 
     def expand(self, state: ClaimState) -> list[Candidate]:
         """Return documents, most probable first; the score is the probability.

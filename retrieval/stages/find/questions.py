@@ -44,7 +44,8 @@ class RuleQuestionGenerator(Stage):
     def _asked(self, doc: Doc, spans: Sequence[Span]) -> list[Question]:
         clause = main_clause(doc)
         if _is_question(doc):
-            return [Question(_as_asked(doc), None, "polar")]
+            text = doc.text.rstrip("?.! ")
+            return [Question(text[:1].upper() + text[1:] + "?", None, "polar")]
         asked: dict[str, Question] = {}
         if clause is not None:
             for span in spans:
@@ -59,11 +60,6 @@ def _is_question(doc: Doc) -> bool:
     return doc.text.rstrip("\"')").endswith("?") or (
         first.lower_ in QUESTION_WORDS and first.tag_ in {"WP", "WRB", "WDT", "WP$"}
     )
-
-
-def _as_asked(doc: Doc) -> str:
-    text = doc.text.rstrip("?.! ")
-    return text[:1].upper() + text[1:] + "?"
 
 
 def _polar(clause: Clause | None, doc: Doc) -> str:
@@ -111,7 +107,11 @@ def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> I
             and hangs_on_verb
         ):
             yield clause.asked("where", {*whole, preposition})
-        elif not _follows(clause, preposition, whole):
+        # Where another object follows, that could be read as the preposition's.
+        elif not any(
+            t.dep_ not in {"prep", "punct", "advmod"}
+            for t in [t for t in clause.rest if t.i > preposition.i and t not in whole][:1]
+        ):
             placed = preposition.lower_ in _PLACE_PREPOSITIONS
             yield clause.asked("what" if placed else _who_or_what(tokens), whole)
     elif head.dep_ == "npadvmod" and head.ent_type_ in _TIMES and head.head == clause.root:
@@ -120,12 +120,6 @@ def _about_predicate(clause: Clause, doc: Doc, tokens: Tokens, head: Token) -> I
         yield clause.asked(_who_or_what(tokens), whole)
     elif head.dep_ == "acomp" and head.head == clause.root:
         yield clause.asked("how", whole)
-
-
-def _follows(clause: Clause, preposition: Token, whole: set[Token]) -> bool:
-    """Return whether another object follows the preposition and could be read as its object."""
-    after = [t for t in clause.rest if t.i > preposition.i and t not in whole]
-    return any(t.dep_ not in {"prep", "punct", "advmod"} for t in after[:1])
 
 
 def _who_or_what(tokens: Tokens) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,8 +20,16 @@ from retrieval.words import counted
 _SCALE = 100.0
 
 
-class DocumentRanker(Stage):
-    """Chooses the documents whose sentences are read."""
+class DenseDocumentRanker(Stage):
+    """Chooses the documents whose sentences are read, by the question that each answers best.
+
+    The vectors of the documents, with their titles, are stored in the index; only the questions
+    are encoded here. If more exact title matches are found than ``document_limit``, those that
+    answer a question best are kept, so that a claim full of common nouns does not lose the page
+    that it is about; with ``keep_exact_titles`` all of them are. Then disambiguated ones come
+    before documents that answer a question only a little better. If the index has no vectors, the
+    candidates stay in the order in which they were found.
+    """
 
     def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
         self._store = resources.store
@@ -43,7 +50,6 @@ class DocumentRanker(Stage):
         message = f"{counted(len(ranked), 'document')} that may contain an answer"
         return Step(replace(state, candidates=tuple(ranked)), message)
 
-    @abstractmethod
     def _ranked(
         self, asked: Sequence[str], found: Sequence[Candidate], exact: set[str], kept: set[str]
     ) -> list[Candidate]:
@@ -51,22 +57,6 @@ class DocumentRanker(Stage):
 
         ``exact``: ids of those with an exact title; ``kept``: of those that are read in any case.
         """
-
-
-class DenseDocumentRanker(DocumentRanker):
-    """Scores each candidate by the question it answers best.
-
-    The vectors of the documents, with their titles, are stored in the index; only the questions
-    are encoded here. If more exact title matches are found than ``document_limit``, those that
-    answer a question best are kept, so that a claim full of common nouns does not lose the page
-    that it is about; with ``keep_exact_titles`` all of them are. Then disambiguated ones come
-    before documents that answer a question only a little better. If the index has no vectors, the
-    candidates stay in the order in which they were found.
-    """
-
-    def _ranked(
-        self, asked: Sequence[str], found: Sequence[Candidate], exact: set[str], kept: set[str]
-    ) -> list[Candidate]:
         settings = self._settings
 
         def order(pair: tuple[Candidate, float]) -> tuple[bool, float, str]:
@@ -74,9 +64,17 @@ class DenseDocumentRanker(DocumentRanker):
             bonus = settings.title_bonus if "disambiguation" in candidate.found_by else 0.0
             return candidate.document_id not in exact, -(answer + bonus), candidate.document_id
 
+        similar = self._store.similarities(
+            [c.document_id for c in found], self._encoder.encode(asked)
+        )
+        if similar is None:
+            step = (1 - settings.document_cutoff) / len(found)
+            answers = [1 - place * step for place in range(len(found))]
+        else:
+            answers = [float(score) for score in similar.max(axis=1)]
         answering = [
             (candidate, answer)
-            for candidate, answer in zip(found, self._answers(asked, found), strict=True)
+            for candidate, answer in zip(found, answers, strict=True)
             if candidate.document_id in exact | kept or answer >= settings.document_cutoff
         ]
         whatever_rank = kept | exact if settings.keep_exact_titles else kept
@@ -86,17 +84,8 @@ class DenseDocumentRanker(DocumentRanker):
             if rank < settings.document_limit or candidate.document_id in whatever_rank
         ]
 
-    def _answers(self, asked: Sequence[str], found: Sequence[Candidate]) -> list[float]:
-        """Return how well each candidate answers its best question."""
-        ids = [candidate.document_id for candidate in found]
-        similar = self._store.similarities(ids, self._encoder.encode(asked))
-        if similar is None:
-            step = (1 - self._settings.document_cutoff) / len(found)
-            return [1 - place * step for place in range(len(found))]
-        return [float(score) for score in similar.max(axis=1)]
 
-
-class EachQuestionRanker(DocumentRanker):
+class EachQuestionRanker(DenseDocumentRanker):
     """Chooses the documents nearest to each question (report, 3.3.8 and 3.3.9), by their cosines.
 
     The score of a document is that of the question that it answers best. All exact title matches

@@ -76,7 +76,8 @@ def _proposals(doc: Doc) -> Iterator[tuple[SpanKind, int, int]]:
             yield "noun chunk", token.idx, token.idx + len(token)
         if token.like_num:
             yield "number", token.idx, token.idx + len(token)
-    if _capitals_tell(doc):
+    # Capital letters mark names, but not in a claim typed in one case only.
+    if not doc.text.islower() and not doc.text.isupper():
         for run in _capitalised_runs(doc):
             yield from _sub_runs(run)
     else:
@@ -98,11 +99,6 @@ def _trimmed(tokens: Tokens, kind: SpanKind) -> Iterator[tuple[SpanKind, int, in
 
 def _of(words: list[Token], kind: SpanKind) -> tuple[SpanKind, int, int]:
     return kind, words[0].idx, words[-1].idx + len(words[-1])
-
-
-def _capitals_tell(doc: Doc) -> bool:
-    """Whether capital letters mark names: not in a claim typed in one case only."""
-    return not doc.text.islower() and not doc.text.isupper()
 
 
 def _capitalised_runs(doc: Doc) -> Iterator[list[Token]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.encoders import PathEncoder, TextEncoder
 from retrieval.models.own_models import Reranker
 from retrieval.models.papers.report_models import RELEVANCE, present_models
 from retrieval.models.papers.report_networks import PairClassifier
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.find.next import leading_paths, queries_of
-from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step, opinions
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.text.context import CopiedSentences, context_of, evidence_text
 from retrieval.types import UNREAD, Candidate, Evidence, Opinion, RankedDocument, Sentence
 from retrieval.words import counted
@@ -140,89 +138,54 @@ class DenseSentenceReader(SentencePreranker):
         return [placed[key] for key in nearest[:limit]]
 
 
-class RelevanceClassifier(Stage):
-    """Reads the claim together with each sentence."""
-
-    def __init__(self, cutoff: float) -> None:
-        """Keep sentences whose relevance, 1 - P(NOT ENOUGH INFO), is at least ``cutoff``."""
-        self._cutoff = cutoff
-
-    def run(self, state: ClaimState) -> Step:
-        """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop.
-
-        Of copies only the most relevant one is kept.
-        """
-        unread = [self._unread(ranked, sentence) for ranked, sentence in state.chosen]
-        said = self._opinions(state.claim, [self._text(item) for item in unread])
-        read = [replace(item, opinion=one) for item, one in zip(unread, said, strict=True)]
-        read.sort(key=lambda item: (-item.score, item.key))
-        read = _without_copies(state, read)
-        relevant = _once([item for item in read if item.score >= self._cutoff])
-        message = f"{counted(len(relevant), 'sentence')} that may be relevant to the claim"
-        return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
-
-    @abstractmethod
-    def _opinions(self, claim: str, texts: Sequence[str]) -> list[Opinion]:
-        """Return what the model says of the claim and each text."""
-
-    def _unread(self, ranked: RankedDocument, sentence: Sentence) -> Evidence:
-        return unread_evidence(ranked, sentence)
-
-    def _text(self, item: Evidence) -> str:
-        """Return what the model reads: the title and the sentence in its context."""
-        return evidence_text(*item.as_read)
-
-
-class CrossEncoderRelevanceClassifier(RelevanceClassifier):
-    """Gives relevance and stance in one pass."""
-
-    def __init__(self, model: EvidenceModel, cutoff: float) -> None:
-        super().__init__(cutoff)
-        self._model = model
-
-    def _opinions(self, claim: str, texts: Sequence[str]) -> list[Opinion]:
-        return opinions(self._model, claim, texts)
-
-
-class _Scores(Protocol):
-    """A model that gives (claim, text) pairs one probability, of being relevant."""
+class _Model(Protocol):
+    """Gives a (claim, text) pair the probabilities of ``LABELS``, or one, of being relevant."""
 
     def warm_up(self) -> None: ...
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]: ...
 
 
-class ScoredRelevance(RelevanceClassifier):
-    """Gives the probability that a sentence is relevant, and no stance.
+class RelevanceClassifier(Stage):
+    """Reads the claim together with each sentence.
 
-    Until the verifier reads the sentence, SUPPORTS and REFUTES have half of that each.
+    A model that says no more than how relevant a sentence is has no stance: until the verifier
+    reads the sentence, SUPPORTS and REFUTES have half of that each.
     """
 
-    def __init__(self, model: _Scores, cutoff: float) -> None:
-        super().__init__(cutoff)
+    def __init__(self, model: _Model, cutoff: float, *, in_context: bool = True) -> None:
+        """Keep sentences whose relevance, 1 - P(NOT ENOUGH INFO), is at least ``cutoff``.
+
+        Otherwise than ``in_context``, a sentence is read without its title and without any other
+        sentence of its document, also by later stages.
+        """
         self._model = model
+        self._cutoff = cutoff
+        self._in_context = in_context
 
-    def _opinions(self, claim: str, texts: Sequence[str]) -> list[Opinion]:
-        scores = self._model.probabilities([(claim, text) for text in texts]).tolist()
-        return [(score / 2, score / 2, 1 - score) for score in scores]
+    def run(self, state: ClaimState) -> Step:
+        """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop.
+
+        Of copies only the most relevant one is kept.
+        """
+        unread = [unread_evidence(ranked, sentence) for ranked, sentence in state.chosen]
+        if not self._in_context:
+            unread = [replace(item, context_before=None, context_after=None) for item in unread]
+        texts = [evidence_text(*i.as_read) if self._in_context else i.in_context for i in unread]
+        said = self._model.probabilities([(state.claim, text) for text in texts]).tolist()
+        read = [replace(i, opinion=_opinion(one)) for i, one in zip(unread, said, strict=True)]
+        read.sort(key=lambda item: (-item.score, item.key))
+        read = _without_copies(state, read)
+        relevant = _once([item for item in read if item.score >= self._cutoff])
+        message = f"{counted(len(relevant), 'sentence')} that may be relevant to the claim"
+        return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
 
 
-class DistilBertRelevanceClassifier(ScoredRelevance):
-    """The report's classifier (3.3.10).
-
-    As in the report, the sentence is read without its title and without any other sentence of its
-    document, also by later stages.
-    """
-
-    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
-        models = present_models(resources.models.folders.report)
-        super().__init__(PairClassifier(models, RELEVANCE), settings.relevance_cutoff)
-
-    def _unread(self, ranked: RankedDocument, sentence: Sentence) -> Evidence:
-        return replace(unread_evidence(ranked, sentence), context_before=None, context_after=None)
-
-    def _text(self, item: Evidence) -> str:
-        return item.sentence.text
+def _opinion(said: list[float] | float) -> Opinion:
+    if isinstance(said, float):
+        return said / 2, said / 2, 1 - said
+    supports, refutes, neither = said
+    return supports, refutes, neither
 
 
 def unread_evidence(ranked: RankedDocument, sentence: Sentence) -> Evidence:
@@ -269,17 +232,28 @@ def _without_copies(state: ClaimState, read: Sequence[Evidence]) -> list[Evidenc
     return [item for text, item in first.items() if text not in seen]
 
 
-def _made(resources: Resources, settings: RetrievalConfig) -> Stage:
+def _relevance(resources: Resources, settings: RetrievalConfig) -> Stage:
     """Return the stage with the shipped model, or with the one that the user has named."""
     reranker = resources.models.folders.reranker
-    if reranker is not None:
-        return ScoredRelevance(Reranker(reranker), settings.relevance_cutoff)
-    model = resources.models.relevance_model
-    return CrossEncoderRelevanceClassifier(model, settings.relevance_cutoff)
+    model: _Model = resources.models.relevance_model if reranker is None else Reranker(reranker)
+    return RelevanceClassifier(model, settings.relevance_cutoff)
 
 
-class _SentenceRanker(Stage):
-    """Compares sentences with the claim, and keeps those that are similar enough."""
+def _distilbert(resources: Resources, settings: RetrievalConfig) -> Stage:
+    """Return the stage with the report's classifier (3.3.10)."""
+    model = PairClassifier(present_models(resources.models.folders.report), RELEVANCE)
+    return RelevanceClassifier(model, settings.relevance_cutoff, in_context=False)
+
+
+class SemanticSentenceRanker(Stage):
+    """Drops sentences that are about something else and puts the best first.
+
+    The report sorts by similarity alone because its classifier's scores were all near 1. Here the
+    scores are calibrated and order the sentences better than similarity does. Similarity is only a
+    cutoff and breaks ties. Only the ``semantic_limit`` most relevant sentences of each hop are
+    ranked: later ones are never selected and never lead to others. Those of earlier hops are not
+    encoded again; they come before new ones of the same relevance.
+    """
 
     def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
         self._encoder = resources.models.encoder
@@ -291,9 +265,14 @@ class _SentenceRanker(Stage):
         found = replace(state, ranked=tuple(ranked)).with_ranking(ranked)
         return Step(found, f"{counted(len(found.evidence), 'sentence')} to choose from")
 
-    @abstractmethod
     def _ranked(self, state: ClaimState) -> list[Evidence]:
         """Return the evidence of this hop and of those before, best first."""
+        if not state.relevant:
+            return list(state.ranked)
+        similar = self._similar(state.claim, state.relevant[: self._settings.semantic_limit])
+        similar.sort(key=lambda pair: (-round(pair[0].score, 3), -pair[1], pair[0].key))
+        both = [*state.ranked, *(item for item, _ in similar)]
+        return sorted(both, key=lambda item: -round(item.score, 3))
 
     def _similar(self, claim: str, evidence: Sequence[Evidence]) -> list[tuple[Evidence, float]]:
         """Return the sentences that are similar to the claim, with their cosines."""
@@ -302,26 +281,7 @@ class _SentenceRanker(Stage):
         return [pair for pair in compared if pair[1] >= self._settings.semantic_cutoff]
 
 
-class SemanticSentenceRanker(_SentenceRanker):
-    """Drops sentences that are about something else and puts the best first.
-
-    The report sorts by similarity alone because its classifier's scores were all near 1. Here the
-    scores are calibrated and order the sentences better than similarity does. Similarity is only a
-    cutoff and breaks ties. Only the ``semantic_limit`` most relevant sentences of each hop are
-    ranked: later ones are never selected and never lead to others. Those of earlier hops are not
-    encoded again; they come before new ones of the same relevance.
-    """
-
-    def _ranked(self, state: ClaimState) -> list[Evidence]:
-        if not state.relevant:
-            return list(state.ranked)
-        similar = self._similar(state.claim, state.relevant[: self._settings.semantic_limit])
-        similar.sort(key=lambda pair: (-round(pair[0].score, 3), -pair[1], pair[0].key))
-        both = [*state.ranked, *(item for item, _ in similar)]
-        return sorted(both, key=lambda item: -round(item.score, 3))
-
-
-class SimilaritySentenceRanker(_SentenceRanker):
+class SimilaritySentenceRanker(SemanticSentenceRanker):
     """Keeps the sentences that are similar to the claim and puts the most similar first.
 
     The report does not order them by its classifier, whose scores are nearly all alike.
@@ -338,8 +298,8 @@ MAKERS: Makers = {
     "sentences:dense": lambda r, c: DenseSentenceReader(
         r.store, r.models.encoder, r.models.queries, c
     ),
-    "relevance": _made,
-    "relevance:distilbert": DistilBertRelevanceClassifier,
+    "relevance": _relevance,
+    "relevance:distilbert": _distilbert,
     "semantic": SemanticSentenceRanker,
     "semantic:mpnet": SimilaritySentenceRanker,
 }

@@ -17,7 +17,8 @@ from app.filters import Badge
 from app.lists.rows import coloured
 from app.services import install_services, services_of
 from retrieval.checkable import kind_rules
-from retrieval.checkable.given_text import ReaderOnDemand, TextsBusy, TextSentence
+from retrieval.checkable.given_text import TextSentence
+from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
 from retrieval.types import REFUTES, SUPPORTS
 from settings import Settings
 from tests.app.claim_documents import claim_document
