@@ -41,19 +41,11 @@ _TAGS_AT_THE_END = re.compile(rf"(?<!\S)(?P<before>\S++)\s+{_TAG}(?:\s+{_TAG})*$
 _MARK = re.compile(r"(?<![\w#&])#(?=[^\W\d_]\w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Unwrapped:
-    """The claim itself; ``asked``: it was the object of a question for its truth."""
-
-    text: str
-    asked: bool
-
-
-def unwrapped(text: str) -> Unwrapped:
+def unwrapped(text: str) -> tuple[str, bool]:
     """Return the claim without what is around it, "" if there is nothing else.
 
-    Hashtags at the end are dropped unless the sentence needs them ("… lies in #Wales"); within it
-    they lose their mark.
+    And whether it was the object of a question for its truth. Hashtags at the end are dropped
+    unless the sentence needs them ("… lies in #Wales"); within it they lose their mark.
     """
     claim = text
     while label := _LABEL.match(claim):
@@ -64,12 +56,12 @@ def unwrapped(text: str) -> Unwrapped:
     asked = _ASKED.match(claim)
     if asked:
         claim = asked["statement"] + "."
-    return Unwrapped(claim if claim == text else _capitalised(claim), asked is not None)
+    return claim if claim == text else _capitalised(claim), asked is not None
 
 
 def is_link(text: str) -> bool:
     """Return whether there is nothing but links, labels and hashtags."""
-    return re.search(_LINK, text, re.IGNORECASE) is not None and not unwrapped(text).text
+    return re.search(_LINK, text, re.IGNORECASE) is not None and not unwrapped(text)[0]
 
 
 def is_rating(text: str) -> bool:
@@ -247,13 +239,13 @@ def read_claim(text: object, anyway: bool = False) -> ReadClaim:
         for c in repaired
     )
     whole = _tidy(plain)
-    claim = Unwrapped(whole, asked=False) if is_link(whole) else unwrapped(whole)
-    read = ReadClaim(with_digits(in_full(claim.text)), original, ())
+    claim, asked = (whole, False) if is_link(whole) else unwrapped(whole)
+    read = ReadClaim(with_digits(in_full(claim)), original, ())
     _refuse(read)
     if not anyway:
         _refuse_what_has_no_verdict(read.text)
-    asked = [checked_as(read.text)] if claim.asked else []
-    return replace(read, notices=(*asked, *notices_of(read.text)))
+    notices = [checked_as(read.text)] if asked else []
+    return replace(read, notices=(*notices, *notices_of(read.text)))
 
 
 def checked_as(statement: str) -> str:

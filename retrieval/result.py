@@ -581,18 +581,19 @@ def claim_result(report: types.Report) -> ClaimResult:
         hops=report.hops,
         seconds=report.seconds,
         usage=report.usage,
-        statements=tuple(_statement(one) for one in report.statements),
+        statements=tuple(
+            Statement(
+                text=one.text,
+                span=(one.start, one.end),
+                verdict=Verdict.model_validate(one.verdict),
+                evidence=one.evidence,
+            )
+            for one in report.statements
+        ),
         not_settled=report.not_settled,
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
         did_you_mean=report.suggestion,
-    )
-
-
-def _statement(one: types.CheckedStatement) -> Statement:
-    verdict = Verdict.model_validate(one.verdict)
-    return Statement(
-        text=one.text, span=(one.start, one.end), verdict=verdict, evidence=one.evidence
     )
 
 

@@ -110,7 +110,7 @@ class Spelling:
         near = {
             one: count
             for one, count in self._store.near_words(word, 2 if len(word) >= _LONG else 1).items()
-            if len(word) >= _MEDIUM or not _differ_in_a_letter(written, one)
+            if len(word) >= _MEDIUM or len(written) != len(one) or sorted(written) == sorted(one)
         }
         ends = ("s", "es")  # a singular and its plural are forms of one word
         forms = {form for end in ends for form in (written + end, written.removesuffix(end))}
@@ -178,10 +178,6 @@ def _words_of_names(claim: Doc) -> Iterator[tuple[str, int, list[str]]]:
 
 def _is_in_a_name(token: Token) -> bool:
     return token.pos_ == "PROPN" or token.ent_type_ not in _NO_NAMES
-
-
-def _differ_in_a_letter(word: str, other: str) -> bool:
-    return len(word) == len(other) and sorted(word) != sorted(other)
 
 
 def _in_the_case_of(word: str, meant: str) -> str:

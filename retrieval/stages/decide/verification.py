@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
@@ -66,8 +66,12 @@ class EvidenceVerifier(Stage):
         the first sentence of a path is ranked next to the last one.
         """
         known = {item.key: item for item in (*paths, *evidence)}
-        earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
-        found = [*evidence[: self._limit], *_already_read(earlier, before)]
+        earlier = (  # without paths that would have to be read first
+            item if (item.path, item.key) in before else replace(item, path=())
+            for item in evidence[self._limit :]
+            if ((), item.key) in before
+        )
+        found = [*evidence[: self._limit], *earlier]
         asked = list(_with_leads([*found, *paths], known))
         readings = self._readings(claim, asked, known, before)
         about = self._about(subject, readings, known)
@@ -111,14 +115,6 @@ class EvidenceVerifier(Stage):
             supports, refutes = share * opinion[0], share * opinion[1]
             about[reading] = (supports, refutes, 1 - supports - refutes)
         return about
-
-
-def _already_read(
-    earlier: Iterable[Evidence], before: Mapping[Reading, Opinion]
-) -> Iterator[Evidence]:
-    """Yield these sentences without paths that would have to be read first."""
-    for item in earlier:
-        yield item if (item.path, item.key) in before else replace(item, path=())
 
 
 def _with_leads(
