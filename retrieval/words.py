@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from retrieval.recipes import recipes
+from retrieval.recipes.recipes import STAGES as RECORDS
 from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.types import (
     ALTERNATION,
@@ -22,7 +22,11 @@ from retrieval.types import (
 )
 
 Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]
-"""How sure a verdict is, surest first."""
+"""How sure a verdict is, surest first.
+
+Below ``decided_cutoff`` of the recipe a verdict only leans to its label
+(``stages/decide/verdict.py``); what is decided is "probably" below ``FIRM_CONFIDENCE``.
+"""
 
 # Below this confidence a verdict is worded as "probably", and its rationale says only what the
 # evidence seems to do.
@@ -84,7 +88,7 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
-STAGES = {record.name: record.words for record in recipes.STAGES.values()}
+STAGES = {record.name: record.words for record in RECORDS.values()}
 _FOUND_BY = {
     "title": "title",
     "disambiguation": "title with parentheses",

@@ -1,4 +1,9 @@
-"""What the words of a claim alone tell, without a parser: notices, and what a question asks."""
+"""What the words of a claim alone tell, without a parser: notices, and what a question asks.
+
+A claim in another language or with a question word is refused by ``claim``, unless it is checked
+anyway: then a wrong guess only adds a sentence to the page. The web process makes the guesses too,
+so this module loads no model.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +190,11 @@ _DOUBLED = word_set("ban stop")
 
 
 def plain_statement(question: str) -> str | None:
-    """Return the statement that a question asks about, ``None`` if that is not clear."""
+    """Return the statement that a question for yes or no asks about, for pages that offer it.
+
+    ``None`` if it is not clear: only questions of plain form are turned, where the words say where
+    the subject ends. ``retrieval.text.clause.as_statement`` turns more, when a claim is checked.
+    """
     asked = " ".join(question.split())
     if not _PLAIN.fullmatch(asked) or not asked.endswith("?"):
         return None

@@ -9,7 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-MOST_MARKS = 30  # in a row
+# A normal form of Unicode sorts the marks that follow a letter, and a run of many marks takes the
+# square of its length. Nobody writes so many: the "Stream-Safe Text Format" of Unicode (UAX #15,
+# section 13) has at most 30 in a row, and what is beyond is left out here.
+MOST_MARKS = 30
 # Whatever may be a mark: two letters become marks in NFKD, all others are no letters or digits.
 _MAY_BE_MARKS = re.compile(rf"[\W\uff9e\uff9f]{{{MOST_MARKS + 1},}}")
 
