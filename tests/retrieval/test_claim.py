@@ -10,15 +10,13 @@ import pytest
 from retrieval.checkable.given_text import read_text
 from retrieval.claim import LONGEST, read_claim
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import Page
 from retrieval.errors import InvalidClaim, InvalidText
-from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, Spelling
+from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import SEVERAL, sentences_in
 from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import MOST_MARKS, is_near, nfc, nfkd
-from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import cases
 
 MILL = "The mill of Birchwick burned down in 1931."
@@ -104,53 +102,6 @@ def test_a_notice_names_the_statement_that_is_checked_or_that_there_is_none(
     read = parsed(parser, "Isn't Paris in France?").read
     assert read.text == "Isn't Paris in France?"
     assert "checked as it is" in read.notices[0]
-
-
-# --- spelling
-
-TEXTS = {
-    "Mill": "The watermill of Birchwick burned down in 1931.",
-    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
-    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
-    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
-    "Brodick Bay": "It lies in the north, where people call it Brodric.",
-    "Mona Lisa": "Mona Lisa is a painting.",
-    **{f"President {n}": "A president is elected and honest." for n in range(20)},
-}
-
-
-@pytest.fixture(scope="module")
-def claims(parser: EnglishParser) -> ClaimParser:
-    pages = [Page(title, title, None, text) for title, text in TEXTS.items()]
-    return ClaimParser(parser, Spelling(InMemoryStore(pages, None)))
-
-
-@cases("spelling", "claim", "read")
-def test_a_misspelt_name_is_read_as_the_nearest_name(
-    claims: ClaimParser, claim: str, read: str
-) -> None:
-    found = claims.parse(claim).read
-    assert (found.text, found.original) == (read, claim)
-    assert any("was read as “" in one for one in found.notices)
-
-
-@cases("spelling", "claim")
-def test_other_words_stay_as_they_are(claims: ClaimParser, claim: str) -> None:
-    found = claims.parse(claim).read
-    assert (found.text, found.notices) == (claim, ())
-
-
-@cases("spelling", "claim", "suggestion")
-def test_a_word_that_may_be_misspelt_is_suggested_and_stays(
-    claims: ClaimParser, claim: str, suggestion: str
-) -> None:
-    found = claims.parse(claim)
-    assert (found.suggestion, found.read.text) == (suggestion, claim)
-
-
-def test_the_notice_names_both_spellings(claims: ClaimParser) -> None:
-    read = claims.parse("Birchwik is old.").read
-    assert read.notices == ("“Birchwik” is not in the corpus; it was read as “Birchwick”.",)
 
 
 def test_a_word_is_near_others_with_its_first_letter() -> None:

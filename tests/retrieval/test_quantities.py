@@ -29,7 +29,6 @@ from retrieval.quantities.relation import Ruling
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
-from tests.support.cases import cases
 
 
 def test_a_number_with_more_digits_than_can_be_converted_is_no_number() -> None:
@@ -108,22 +107,6 @@ def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling 
     return found[0] if found else None
 
 
-@cases("comparisons", "claim", "first", "second", "label")
-def test_arithmetic_decides_by_the_quantities_of_both_halves(
-    parser: EnglishParser, claim: str, first: str, second: str, label: Label
-) -> None:
-    decided = ruled(parser, claim, first, second)
-    assert decided is not None
-    assert decided.label == label
-
-
-@cases("comparisons_undecided", "claim", "first", "second")
-def test_nothing_is_decided_by_what_is_too_close_or_not_given(
-    parser: EnglishParser, claim: str, first: str, second: str
-) -> None:
-    assert ruled(parser, claim, first, second) is None
-
-
 def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
     selm, orn = (Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn"))
     claim = Comparison((selm,), (orn,), more=True)
@@ -140,15 +123,6 @@ def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: Engl
     assert found is not None
     said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
     assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)
-
-
-@cases("comparisons", "claim", "first", "second", "because")
-def test_the_reason_says_what_was_compared(
-    parser: EnglishParser, claim: str, first: str, second: str, because: str
-) -> None:
-    decided = ruled(parser, claim, first, second)
-    assert decided is not None
-    assert decided.because == because
 
 
 def test_a_span_of_time_gives_its_first_and_its_last_date(parser: EnglishParser) -> None:
@@ -168,13 +142,6 @@ def read(
         return [], None
     decided = ruling(parsed, claimed, passage, list(zip(found, probabilities, strict=True)))
     return [restated(parsed, claimed, one) for one in found], decided and decided.label
-
-
-@cases("restated", "claim", "sentence", "claims", "label")
-def test_what_the_verifier_reads_as_the_claimed_measurement_is_compared_with_it(
-    parser: EnglishParser, claim: str, sentence: str, claims: list[str], label: Label | None
-) -> None:
-    assert read(parser, claim, sentence, 0.9) == (claims, label)
 
 
 def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> None:

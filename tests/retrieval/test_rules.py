@@ -12,11 +12,13 @@ import pytest
 from retrieval.checkable.given_text import is_list, read_text
 from retrieval.claim import as_sentence, in_full, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims, separator_of
+from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
-from retrieval.pipeline.claim_parser import ClaimParser
+from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities.amounts import Interval, dates, numerals, unit_after
 from retrieval.quantities.halves import Half, comparison, filled, fillings
 from retrieval.quantities.reading import Quantity, dimensions, quantities
+from retrieval.quantities.relation import Ruling
 from retrieval.quantities.restated import measurement
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
@@ -28,6 +30,8 @@ from retrieval.text.statement_cutter import statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance
 from retrieval.types import Document, Sentence
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.retrieval.test_quantities import read, ruled
 from tests.support.cases import rows
 from tests.support.evidence import document
 
@@ -64,6 +68,34 @@ def as_it_is(_: EnglishParser, claim: str) -> bool:
 
 def has_notice(_: EnglishParser, claim: str, notice: str) -> bool:
     return any(notice in one for one in read_claim(claim, anyway=True).notices)
+
+
+TEXTS = {
+    "Mill": "The watermill of Birchwick burned down in 1931.",
+    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
+    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
+    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
+    "Brodick Bay": "It lies in the north, where people call it Brodric.",
+    "Mona Lisa": "Mona Lisa is a painting.",
+    **{f"President {n}": "A president is elected and honest." for n in range(20)},
+}
+SPELLING = Spelling(InMemoryStore([Page(t, t, None, text) for t, text in TEXTS.items()], None))
+
+
+def respelt(parser: EnglishParser, claim: str, read: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim).read
+    assert any("is not in the corpus; it was read as “" in one for one in found.notices)
+    return (found.text, found.original) == (read, claim)
+
+
+def spelt_well(parser: EnglishParser, claim: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim).read
+    return (found.text, found.notices) == (claim, ())
+
+
+def suggested(parser: EnglishParser, claim: str, suggestion: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim)
+    return (found.suggestion, found.read.text) == (suggestion, claim)
 
 
 def cut(parser: EnglishParser, claim: str) -> list[str]:
@@ -117,6 +149,12 @@ def only(parser: EnglishParser, text: str) -> Quantity:
     return found
 
 
+def decided(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling:
+    found = ruled(parser, claim, first, second)
+    assert found is not None
+    return found
+
+
 def limited(parser: EnglishParser, words: str, core: list[Any]) -> bool:
     found = only(parser, f"It has {words} seats.")
     return (found.dimension, found.core) == ("count of seat", Interval(*core))
@@ -142,9 +180,10 @@ def contexts(_: EnglishParser, title: str, text: str, sentences: list[str]) -> o
     return [list(context_of(read, sentence)) for sentence in made]
 
 
-def are_copies(_: EnglishParser, one: str, other: str) -> bool:
-    printed = document("Paper", one), document("Paper", other)
-    return CopiedSentences(printed).documents_with(printed[0].sentences[0].key) > 1
+def copies(_: EnglishParser, documents: list[list[str]]) -> int:
+    """How many documents have the last sentence of the first one."""
+    made = [document(*one) for one in documents]
+    return CopiedSentences(made).documents_with(made[0].sentences[-1].key)
 
 
 def listed(name: str, content: str) -> ListFile:
@@ -198,6 +237,9 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("subjects", "claim title", "own", lambda p, c, t: subject_of(p.parse(c)).is_titled(t)),
     ("spelling", "one other", "edits", lambda _, one, other: edit_distance(one, other)),
     ("spelling", "one other", "edits", lambda _, one, other: edit_distance(other, one)),
+    ("spelling", "claim read", "", respelt),
+    ("spelling", "claim", "", spelt_well),
+    ("spelling", "claim suggestion", "", suggested),
     # Proofs: each step leads to the state of the published automaton.
     ("phrases", "operators", "label", lambda _, operators: label_of(operators)),
     ("phrases", "phrases", "", are_cut),
@@ -217,9 +259,13 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
     ("no_measurements", "claim", "", lambda p, claim: measurement(p.parse(claim)) is None),
     ("comparisons", "sentence dimension", "filled_half", half),
+    ("comparisons", "claim first second", "label", lambda *given: decided(*given).label),
+    ("comparisons", "claim first second", "because", lambda *given: decided(*given).because),
+    ("comparisons_undecided", "claim first second", "", lambda *given: ruled(*given) is None),
+    ("restated", "claim sentence", "claims label", lambda *given: list(read(*given, 0.9))),
     # Sentences and their neighbours.
     ("contexts", "title text sentences", "contexts", contexts),
-    ("copies", "one other", "", lambda *given: not are_copies(*given)),
+    ("copies", "documents", "copies", copies),
     # Texts and lists.
     ("given_text", "text", "refused", lambda _, text: refusal(read_text, text)),
     ("given_text", "text", "listed", lambda _, text: is_list(text)),

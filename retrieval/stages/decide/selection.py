@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.formats.titles import split_disambiguation
-from retrieval.models.papers.selector import UtilityModel, log_odds
+from retrieval.models.papers.selector import log_odds
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.ending import share_a_word
 from retrieval.stages.find.next import MentionExpander
@@ -79,6 +79,23 @@ class ProvedSelector(Stage):
         return Step(found, f"{counted(len(found.selected), 'sentence')} kept for the proof")
 
 
+class UtilityReader(Protocol):
+    """A model that gives the probability that a sentence is useful evidence."""
+
+    def warm_up(self) -> None:
+        """Load its weights."""
+        ...
+
+    def usefulness(
+        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
+    ) -> NDArray[np.floating[Any]]:
+        """Return the probability of each (title, sentence) that it is useful evidence.
+
+        ``relevance``: the probability of each that it is relevant to the claim.
+        """
+        ...
+
+
 class UtilitySelector(Stage):
     """Selects sentences by their use for the verifier, not by their relevance (FER, section 3).
 
@@ -89,7 +106,7 @@ class UtilitySelector(Stage):
     selected if it is far better than the others, several if they are alike.
     """
 
-    def __init__(self, model: UtilityModel, candidates: int, share: float, limit: int) -> None:
+    def __init__(self, model: UtilityReader, candidates: int, share: float, limit: int) -> None:
         """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most.
 
         Selected are those whose odds of being useful are at least ``share`` of the best one's.

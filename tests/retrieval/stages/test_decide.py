@@ -347,15 +347,6 @@ def chosen_of(*found: Evidence, **settings: Any) -> list[str]:
     return titles(made.selected)
 
 
-@cases("selection", "limit", "scores", "selected")
-def test_what_comes_near_the_best_sentence_is_selected(
-    limit: int, scores: list[float], selected: list[bool]
-) -> None:
-    found = [evidence(f"{n}", "a pier", score) for n, score in enumerate(scores)]
-    kept = chosen_of(*found, selection_limit=limit)
-    assert [item.title in kept for item in found] == selected
-
-
 @cases("selection", "settings", "evidence", "selected")
 def test_sentences_are_selected_with_their_paths_and_the_best_of_the_other_side(
     settings: dict[str, Any], evidence: list[dict[str, Any]], selected: list[str]
