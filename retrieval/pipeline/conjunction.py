@@ -70,7 +70,7 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
     verdict = _verdict(recited, decided_cutoff)
     opened = _first((one.document.id, one) for report in reports for one in report.documents)
     # Documents of the evidence come first, in its order.
-    order = _first((name, None) for name in (*(item.key.document_id for item in evidence), *opened))
+    order = dict.fromkeys((*(item.key.document_id for item in evidence), *opened))
     found = [report.retrieved for report in reports]
     return replace(
         reports[0],
