@@ -279,10 +279,7 @@ def _json_list(file: ListFile) -> Iterator[Record]:
 
 def _json(text: str) -> Any:
     # Neither NaN nor a number that is too large, which JSON that is written could not have.
-    def number(text: str) -> float | str:
-        return value if math.isfinite(value := float(text)) else text
-
-    return json.loads(text, parse_constant=str, parse_float=number)
+    return json.loads(text, parse_constant=str, parse_float=_number)
 
 
 def _number(text: str) -> float | str:
