@@ -19,8 +19,7 @@ from retrieval.types import (
     Label,
     SentenceMatch,
 )
-from retrieval.verdict_level import Level
-from retrieval.words import VITAL, balance_words, counted
+from retrieval.words import VITAL, Level, balance_words, counted
 from worker.corpora.corpus_store import StoredCorpus
 
 MOST_EVIDENCE = 10

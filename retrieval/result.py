@@ -11,7 +11,8 @@ so bounds are only in the schema.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
@@ -35,18 +36,18 @@ from retrieval.types import (
     Usage,
     Whole,
 )
-from retrieval.verdict_level import Level, level_of
-from retrieval.version import esoteric_version
 from retrieval.words import (
     ABSENT,
     BY_OCR,
     NOT_SETTLED,
     NOTHING_SETTLES,
     VITAL,
+    Level,
     Quoting,
     balance_of,
     certainty_words,
     is_about_reading,
+    level_of,
     percent_of,
     verdict_words,
 )
@@ -564,6 +565,15 @@ class ClaimResult(_Part):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
+@cache
+def esoteric_version() -> str:
+    """Return the version of the installed package, "" where the code runs from a folder alone."""
+    try:
+        return version("esoteric")
+    except PackageNotFoundError:
+        return ""
+
+
 def claim_result(report: types.Report) -> ClaimResult:
     """Return the claim document of a report."""
     proof = report.proof
@@ -582,18 +592,19 @@ def claim_result(report: types.Report) -> ClaimResult:
         hops=report.hops,
         seconds=report.seconds,
         usage=report.usage,
-        statements=tuple(_statement(one) for one in report.statements),
+        statements=tuple(
+            Statement(
+                text=one.text,
+                span=(one.start, one.end),
+                verdict=Verdict.model_validate(one.verdict),
+                evidence=one.evidence,
+            )
+            for one in report.statements
+        ),
         not_settled=report.not_settled,
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
         did_you_mean=report.suggestion,
-    )
-
-
-def _statement(one: types.CheckedStatement) -> Statement:
-    verdict = Verdict.model_validate(one.verdict)
-    return Statement(
-        text=one.text, span=(one.start, one.end), verdict=verdict, evidence=one.evidence
     )
 
 

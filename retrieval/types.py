@@ -404,7 +404,7 @@ class Mutation:
 class Proof:
     """What the evidence says about each span of the claim, in the claim's order.
 
-    ``label``: the result of the mutations (``retrieval.proof``).
+    ``label``: the result of the mutations (``retrieval.stages.decide.proof``).
     """
 
     mutations: tuple[Mutation, ...]

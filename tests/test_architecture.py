@@ -58,16 +58,13 @@ APP_IMPORTS = {
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.models.folders",
-    "retrieval.normal_form",
     "retrieval.pipeline.runnable",
-    "retrieval.safe_cell",
     "retrieval.system.files",
     "retrieval.text.notices",
-    "retrieval.text.plain_questions",
+    "retrieval.text.word_forms",
     "retrieval.types",
-    "retrieval.verdict_level",
-    "retrieval.web.page_reader",
     "retrieval.words",
+    "retrieval.web.page_reader",
 }
 
 # Where the service may import PyTorch: models of the user, the models of papers, the making of the

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
 from retrieval.types import CorpusInfo, CorpusKind, Label, Whole
-from retrieval.verdict_level import Level, level_of
+from retrieval.words import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
 from worker.jobs import Links, Moment, Shared, State
 

@@ -22,12 +22,12 @@ from app.result.markdown import markdown
 from retrieval.claim_lists.verdicts import (
     checked_as,
     part_by_part,
+    safe_cell,
     sentences_in_lines,
     sources_in_lines,
     stance_in_words,
 )
 from retrieval.result import ClaimResult, Evidence
-from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import VERDICTS
 from worker.feedback_store import Feedback

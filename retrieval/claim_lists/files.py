@@ -160,7 +160,8 @@ def _may_have_claims(column: str | None) -> Callable[[str], bool]:
 def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]:
     values = [one.values for one in records if not isinstance(one.values, Problem)]
     if not values:
-        return [Row(one.where, "", {}, _problem(one)) for one in records]
+        # All of them, if there are any, are problems.
+        return [_row(one, "") for one in records]
     names = list(dict.fromkeys(name for one in values for name in one))
     column = _claim_column(file, names, asked)
     if len(names) > MOST_OTHERS + 1:
@@ -182,10 +183,6 @@ def _row(record: Record, column: str) -> Row:
         return Row(record.where, claim or "", others, None, column, before)
     problem = Problem("claim_not_text", f"The value of {column!r} is not text.", "Correct it.")
     return Row(record.where, "", others, problem, column, before)
-
-
-def _problem(record: Record) -> Problem | None:
-    return record.values if isinstance(record.values, Problem) else None
 
 
 def _claim_column(file: ListFile, names: list[str], asked: str | None) -> str:

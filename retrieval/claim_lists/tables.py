@@ -75,16 +75,15 @@ def separator_of_text(text: str, has_claims: Callable[[str], bool]) -> str | Non
     for separator in SEPARATORS:
         rows = [_cells(line, separator) for line in lines]
         names = rows[0] if rows else []
-        named = len(names) > 1 and all(map(_may_name, names))
+        named = len(names) > 1 and not any(
+            len(name.split()) > _LONGEST_NAME or name.rstrip().endswith((".", "!", "?"))
+            for name in names
+        )
         claims = [at for at, name in enumerate(names) if has_claims(name)]
         filled = (row for row in rows[1:] if len(row) == len(names))
         if named and any(len(row[at].split()) > 1 for row in filled for at in claims):
             return separator
     return None
-
-
-def _may_name(cell: str) -> bool:
-    return len(cell.split()) <= _LONGEST_NAME and not cell.rstrip().endswith((".", "!", "?"))
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -28,7 +28,7 @@ from retrieval.models.weights import damaged, missing
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import convert_weights_command, esoteric_command
 from retrieval.system.packages import require_models
-from retrieval.text.model_texts import SEPARATOR, evidence_text
+from retrieval.text.context import SEPARATOR, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from retrieval.models.packaged import MiniLM, MPNet
 from retrieval.models.papers.bart import weight_files
 from retrieval.models.papers.report_models import LOCK
 from retrieval.recipes.recipes import Recipe
-from retrieval.recipes.stage_records import models_of
 from retrieval.system.files import digest_of
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -75,7 +74,7 @@ def reading_models(recipe: Recipe) -> list[Path]:
 
     The models of the report are not shipped, so they are not included.
     """
-    computes = models_of(recipe)
+    computes = recipe.models
     return [folder for folder in _READING if folder.name in computes]
 
 

@@ -30,7 +30,7 @@ import httpcore2
 import httpx2
 
 from retrieval.errors import InvalidText
-from retrieval.version import esoteric_version
+from retrieval.result import esoteric_version
 from retrieval.words import counted
 
 Address: TypeAlias = IPv4Address | IPv6Address

@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.index.open import description_of
-from retrieval.normal_form import nfkd
 from retrieval.sources.address import SourceAddress, given_source
 from retrieval.system.files import digest_of, make_private_folder
+from retrieval.text.word_forms import nfkd
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.corpus_folders import (
     CORPUS,

@@ -23,7 +23,7 @@ from retrieval.models.encoders import EncodableDocument
 from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder, Reranker
 from retrieval.pipeline.assembly import Retriever
-from retrieval.stages.read.relevance import ScoredRelevance
+from retrieval.stages.read.sentences import RelevanceClassifier
 from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.evidence import ranked
 from tests.support.islands import write_source
@@ -155,7 +155,9 @@ def test_it_ranks_sentences_and_says_nothing_of_a_stance(reranking: Path) -> Non
     reranker = Reranker(named(reranking))
     light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
     sentences = [(light, sentence) for sentence in light.document.sentences]
-    found = ScoredRelevance(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
+    found = (
+        RelevanceClassifier(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
+    )
     texts = [f"Skerrow Light : {sentence.text}" for sentence in light.document.sentences]
     scores = reranker.probabilities([(CLAIM, text) for text in texts]).tolist()
     assert sorted(scores, reverse=True) == pytest.approx([item.score for item in found.read])

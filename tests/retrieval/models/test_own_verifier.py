@@ -20,7 +20,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 from retrieval.errors import ModelUnavailable
 from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS
 from tests.retrieval.models.tiny_models import ARCHITECTURES, NLI, PLACES, write_tiny_classifier
 from tests.support.cases import cases

@@ -15,7 +15,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.recipes.recipes import RECIPES
-from retrieval.text.model_texts import path_text
+from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
 from retrieval.words import DECIDED_BY_OWN
 from tests.retrieval.index.pages import ListCorpus

@@ -1,22 +1,81 @@
-"""What arithmetic says about claims that compare or state quantities, worked out by hand."""
+"""Numbers, units and dates as texts have them, and what arithmetic says about claims of them."""
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
+from retrieval.quantities.amounts import (
+    _UNITS,
+    Interval,
+    _unit,
+    above,
+    currency_before,
+    dates,
+    numerals,
+    point,
+)
 from retrieval.quantities.halves import (
     Comparison,
     Filled,
     Half,
     compared,
     comparison,
-    filled,
     fillings,
 )
-from retrieval.quantities.reading import COUNT
+from retrieval.quantities.reading import COUNT, Quantity, quantities
 from retrieval.quantities.relation import Ruling
 from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS, Label
-from tests.support.cases import cases
+
+
+def test_a_number_with_more_digits_than_can_be_converted_is_no_number() -> None:
+    assert [one.value for one in numerals(f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m")] == [7]
+
+
+def test_a_value_is_the_same_after_conversion_both_ways() -> None:
+    for unit in map(_unit, _UNITS):
+        assert unit.from_base(unit.in_base(12.5)) == pytest.approx(12.5)
+
+
+def test_a_currency_sign_stands_before_the_number() -> None:
+    found = currency_before("It cost C$14 million.", 10)
+    assert found is not None
+    assert (found[0].name, found[1]) == ("Canadian dollar", 8)
+    assert currency_before("It cost 14 million.", 8) is None
+
+
+def test_years_before_christ_are_counted_backwards() -> None:
+    first, last = dates("1750 to 1050 BC")
+    assert first.span.high < last.span.low < 0
+    (century,) = dates("the 2nd century BC")
+    assert (century.span.low, century.span.high) == pytest.approx(
+        (-200 * 365.2425, -100 * 365.2425)
+    )
+
+
+def only(parser: EnglishParser, text: str) -> Quantity:
+    (quantity,) = quantities(parser.parse(text))
+    return quantity
+
+
+@pytest.mark.parametrize(("words", "least"), [("about 40", 30), ("some 39", 37.05)])
+def test_about_a_round_number_may_mean_more(
+    parser: EnglishParser, words: str, least: float
+) -> None:
+    assert only(parser, f"It has {words} legs.").reach.low == pytest.approx(least)
+
+
+def test_intervals_know_what_they_contain() -> None:
+    assert point(5).within(above(4))
+    assert not point(4).within(above(4))
+    assert point(4).within(above(4, open_end=False))
+    assert point(4).apart(above(4))
+    assert Interval(1, 2).apart(Interval(2, 3, low_open=True))
+    assert not Interval(1, 2).apart(Interval(2, 3))
+    assert above(3).high == math.inf
 
 
 def cut(parser: EnglishParser, claim: str) -> Comparison:
@@ -25,25 +84,10 @@ def cut(parser: EnglishParser, claim: str) -> Comparison:
     return found
 
 
-@cases("comparisons", "claim", "first_half", "second_half", "more")
-def test_a_claim_that_compares_has_a_half_for_each_thing(
-    parser: EnglishParser, claim: str, first_half: list[str], second_half: list[str], more: bool
-) -> None:
-    found = cut(parser, claim)
-    assert [half.text for half in found.first] == first_half
-    assert [half.text for half in found.second] == second_half
-    assert found.more == more
-
-
 def test_how_much_earlier_is_part_of_the_comparison(parser: EnglishParser) -> None:
     found = cut(parser, "The mill opened more than three years after the bridge fell.")
     assert found.by is not None
     assert (found.by.said, found.by.kind) == ("three years", "bound")
-
-
-@cases("no_comparisons", "claim")
-def test_other_claims_are_not_read_as_comparisons(parser: EnglishParser, claim: str) -> None:
-    assert comparison(parser.parse(claim)) is None
 
 
 def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
@@ -63,22 +107,6 @@ def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling 
     return found[0] if found else None
 
 
-@cases("comparisons", "claim", "first", "second", "label")
-def test_arithmetic_decides_by_the_quantities_of_both_halves(
-    parser: EnglishParser, claim: str, first: str, second: str, label: Label
-) -> None:
-    decided = ruled(parser, claim, first, second)
-    assert decided is not None
-    assert decided.label == label
-
-
-@cases("comparisons_undecided", "claim", "first", "second")
-def test_nothing_is_decided_by_what_is_too_close_or_not_given(
-    parser: EnglishParser, claim: str, first: str, second: str
-) -> None:
-    assert ruled(parser, claim, first, second) is None
-
-
 def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
     selm, orn = (Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn"))
     claim = Comparison((selm,), (orn,), more=True)
@@ -95,23 +123,6 @@ def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: Engl
     assert found is not None
     said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
     assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)
-
-
-@cases("comparisons", "claim", "first", "second", "because")
-def test_the_reason_says_what_was_compared(
-    parser: EnglishParser, claim: str, first: str, second: str, because: str
-) -> None:
-    decided = ruled(parser, claim, first, second)
-    assert decided is not None
-    assert decided.because == because
-
-
-@cases("comparisons", "sentence", "dimension", "filled_half")
-def test_a_half_is_filled_as_people_write_it(
-    parser: EnglishParser, sentence: str, dimension: str, filled_half: str
-) -> None:
-    (filling,) = fillings(parser.parse(sentence))
-    assert filled(Half("The mill opened {}", dimension), filling) == filled_half
 
 
 def test_a_span_of_time_gives_its_first_and_its_last_date(parser: EnglishParser) -> None:
@@ -133,21 +144,9 @@ def read(
     return [restated(parsed, claimed, one) for one in found], decided and decided.label
 
 
-@cases("restated", "claim", "sentence", "claims", "label")
-def test_what_the_verifier_reads_as_the_claimed_measurement_is_compared_with_it(
-    parser: EnglishParser, claim: str, sentence: str, claims: list[str], label: Label | None
-) -> None:
-    assert read(parser, claim, sentence, 0.9) == (claims, label)
-
-
 def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> None:
     claim = "Ober is 3,000 metres high."
     sentence = "It is 4,212 m high and stands 3,000 m above its valley."
     assert read(parser, claim, sentence, 0.9, 0.7)[1] == REFUTES
     assert read(parser, claim, sentence, 0.9, 0.8)[1] is None
     assert read(parser, claim, sentence, 0.4, 0.2)[1] is None
-
-
-@cases("no_measurements", "claim")
-def test_only_a_claim_of_one_measurement_is_restated(parser: EnglishParser, claim: str) -> None:
-    assert measurement(parser.parse(claim)) is None

@@ -1,10 +1,11 @@
-"""Lists of claims as people have them: tables of every kind, JSON, text."""
+"""Lists of claims as people have them, and the verdicts of a list as a table."""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import datetime
-import re
+import io
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import pytest
 import xlsxwriter
 
 from retrieval.claim_lists import tables
-from retrieval.claim_lists.files import list_file, read_claims, separator_of
-from retrieval.errors import BadSource
-from tests.support.cases import cases
+from retrieval.claim_lists.files import list_file, read_claims
+from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
+from retrieval.errors import BadSource, Problem
+from retrieval.result import ClaimResult
+from tests.app.claim_documents import claim_document, document_without_evidence
 
 
 def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
@@ -26,30 +29,6 @@ def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
 
 def claims(path: Path, column: str | None = None) -> list[str]:
     return [row.claim for row in read_claims(list_file(path), column)]
-
-
-@cases("claim_lists", "name", "content", "column", "claims")
-def test_the_claims_of_a_list_are_found(
-    tmp_path: Path, name: str, content: str, column: str | None, claims: list[str]
-) -> None:
-    rows = read_claims(list_file(written(tmp_path, name, content)), column)
-    assert [row.claim for row in rows] == claims
-
-
-@cases("claim_lists", "name", "content", "rows")
-def test_the_claims_come_with_the_values_of_the_other_columns(
-    tmp_path: Path, name: str, content: str, rows: list[list[Any]]
-) -> None:
-    found = read_claims(list_file(written(tmp_path, name, content)))
-    assert [[row.claim, row.others] for row in found] == rows
-
-
-@cases("claim_lists", "name", "content", "column", "error")
-def test_a_list_that_cannot_be_read_gets_one_error(
-    tmp_path: Path, name: str, content: str, column: str | None, error: str
-) -> None:
-    with pytest.raises(BadSource, match=re.escape(error)):
-        read_claims(list_file(written(tmp_path, name, content)), column, most=3)
 
 
 def test_a_list_has_at_most_so_many_cells_as_its_claims_allow(tmp_path: Path) -> None:
@@ -69,13 +48,6 @@ def test_a_workbook_unpacks_to_at_most_so_many_bytes_as_its_claims_allow(tmp_pat
     assert len(read_claims(list_file(path), most=900)) == 900
     with pytest.raises(BadSource, match=r"unpacks to 0 MB; at most 0 MB are read"):
         read_claims(list_file(path), most=3)
-
-
-@cases("claim_lists", "name", "content", "separator")
-def test_a_table_of_verdicts_is_separated_as_the_list_was(
-    tmp_path: Path, name: str, content: str, separator: str
-) -> None:
-    assert separator_of(list_file(written(tmp_path, name, content))) == separator
 
 
 @pytest.mark.parametrize(
@@ -114,15 +86,6 @@ def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path:
         sheet.write(0, 0, "claim")
         sheet.write_rich_string(1, 0, "It holds 10", raised, "6", " litres.")
     assert claims(path) == ["It holds 10⁶ litres."]
-
-
-@cases("claim_lists", "name", "content", "read")
-def test_a_bad_row_is_named_and_the_rest_is_read(
-    tmp_path: Path, name: str, content: str, read: list[list[str]]
-) -> None:
-    rows = read_claims(list_file(written(tmp_path, name, content)))
-    found = [[r.where, r.problem.code if r.problem else r.claim] for r in rows]
-    assert found == read
 
 
 def workbook(tmp_path: Path, rows: list[list[Any]]) -> Path:
@@ -193,3 +156,84 @@ def test_a_workbook_with_too_many_cells_is_refused(
     path = workbook(tmp_path, [["claim", "n"], ["Tea is a drink.", 1]])
     with pytest.raises(BadSource, match="more than 3 cells"):
         read_claims(list_file(path))
+
+
+CLAIM = "The Lighthouse of Varn was built in 1874."
+OTHERS: dict[str, Any] = {
+    "No": 7,
+    "verdict": "open",
+    "note": '=HYPERLINK("https://x.example")',
+    "id": 1_234_567_890_123_456_789,
+    "tags": ["a", "b"],
+    "control": "a\x00b\ud800",
+}
+
+
+def _supported() -> dict[str, Any]:
+    """Return a result with evidence of a file, and of the web."""
+    result = claim_document(CLAIM)
+    result["verdict"]["confidence"] = 0.9321
+    for item in (*result["evidence"], *result["documents"]):
+        if item["title"] == "Lighthouse of Varn":
+            item["url"] = None
+            item["source"] = "varn.pdf, page 3, modified on 2024-03-05"
+    return result
+
+
+def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of three claims, of which the last one failed."""
+    cold = document_without_evidence("-5 degrees is cold.")
+    rows = [
+        CheckedRow(CLAIM, OTHERS, ClaimResult.model_validate(_supported())),
+        CheckedRow("-5 degrees is cold.", {"desk": "food"}, ClaimResult.model_validate(cold)),
+        CheckedRow("", problem=Problem("claim_empty", "Line 4: There is no claim.", "Write one.")),
+    ]
+    cells = verdict_table(rows, [*OTHERS, "desk"])
+    if name.endswith(".csv"):
+        text = "".join(csv_pieces(cells, ";"))
+        assert text.startswith("\ufeffclaim;No;")
+        return list(csv.DictReader(io.StringIO(text[1:], newline=""), delimiter=";"))
+    write_xlsx(tmp_path / name, cells)
+    header, *cells = openpyxl.load_workbook(tmp_path / name).active.iter_rows(values_only=True)
+    return [dict(zip(header, row, strict=True)) for row in cells]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
+def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, name: str) -> None:
+    first, second, third = table(tmp_path, name)
+    assert list(first) == [
+        *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
+        *("verdict", "level", "confidence", "leans", "rationale", "evidence", "sources", "error"),
+        *("in words", "evidence labels", "part by part"),
+        *("checked_as", "corpus", "text_date", "recipe", "judge", "esoteric_version"),
+        *("finished_at", "link", "text_sentence", "same_as_row"),
+    ]
+    assert (first["claim"], first["verdict (input)"]) == (CLAIM, "open")
+    assert (first["verdict"], first["level"]) == ("SUPPORTS", "settled")
+    assert float(first["confidence"]) == 0.93  # of 0.9321
+    assert (str(first["No"]), first["tags"]) == ("7", '["a", "b"]')
+    lines = [first[name].splitlines() for name in ("evidence", "evidence labels", "sources")]
+    assert len({len(one) for one in lines}) == 1  # a source for each sentence
+    assert "Lighthouse of Varn (varn.pdf, page 3, modified on 2024-03-05)" in lines[-1]
+    assert "Ida Holm https://en.wikipedia.org/wiki/Ida_Holm" in lines[-1]
+    assert (second["verdict"], second["desk"]) == ("NOT ENOUGH INFO", "food")
+    assert not second["confidence"]
+    assert third["error"] == "Line 4: There is no claim. Write one."
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
+def test_no_cell_is_a_formula_and_no_number_loses_digits(tmp_path: Path, name: str) -> None:
+    first, second, _ = table(tmp_path, name)
+    assert first["note"] == '\'=HYPERLINK("https://x.example")'
+    assert second["claim"] == "'-5 degrees is cold."
+    assert first["id"] == "1234567890123456789"
+    assert first["control"].replace("\x00", "") == "ab?"
+
+
+def test_no_two_columns_have_the_same_name_whatever_their_case() -> None:
+    rows = [CheckedRow("Tea is hot.", {"verdict": "a", "Verdict": "b", "Note": "c", "note": "d"})]
+    header, cells = verdict_table(rows, rows[0].others, "Level")
+    assert header[:5] == [
+        *("Level (claim)", "verdict (input)", "Verdict (input) (2)", "Note", "note (2)"),
+    ]
+    assert cells[:5] == ["Tea is hot.", "a", "b", "c", "d"]

@@ -1,12 +1,17 @@
+"""Where sentences end, and what a sentence stands with: its neighbours, and its copies."""
+
 from __future__ import annotations
 
-from itertools import islice, repeat
+from dataclasses import replace
+from itertools import islice, pairwise, repeat
 
 import pytest
 
 from retrieval.text import sentence_splitter
+from retrieval.text.context import LONGEST, CopiedSentences, context_of
 from retrieval.text.sentence_splitter import SentenceSplitter, bounds_of
 from tests.support.cases import cases
+from tests.support.evidence import document
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +105,39 @@ def test_no_gap_is_too_wide(without_spacy: SentenceSplitter) -> None:
     assert sentences_of(without_spacy, clear) == ["The sea is deep.", "It is cold."]
     dots = "The harbour " + "." * 2000 + " 5"
     assert sentences_of(without_spacy, dots) == [dots]
+
+
+def test_of_a_long_neighbour_only_the_nearer_words_are_read() -> None:
+    long = " ".join(f"word{number}" for number in range(100)) + "?"  # 690 characters
+    first, second = document("Varn", long, "No."), document("Varn", "Is it so?", long)
+    before = context_of(first, first.sentences[1]).before
+    after = context_of(second, second.sentences[0]).after
+    assert before is not None
+    assert after is not None
+    assert before.endswith("word98 word99?")
+    assert before.startswith("word")
+    assert after.startswith("word0 word1")
+    assert f" {after.split()[-1]} " in long
+    assert LONGEST - 10 < len(before) <= LONGEST
+    assert LONGEST - 10 < len(after) <= LONGEST
+
+
+def test_long_texts_take_no_long_time() -> None:
+    read = document("Varn", *("No, " * 5_000 + "." for _ in range(20)), "(" * 50_000)
+    for one, other in pairwise(read.sentences):
+        assert context_of(read, one)
+        assert context_of(read, other)
+
+
+def test_passages_of_one_document_are_one_document() -> None:
+    first = document("Report", "All rights are reserved.")
+    second = document("Report", "All rights are reserved.")
+    passages = [
+        replace(
+            one,
+            id=f"report.pdf#{n}",
+            sentences=(replace(one.sentences[0], document_id=f"report.pdf#{n}"),),
+        )
+        for n, one in enumerate((first, second), 1)
+    ]
+    assert CopiedSentences(passages).documents_with(passages[0].sentences[0].key) == 1
