@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from research.training.networks.delta import save_delta
-from research.training.networks.proof import packaged_proof_network
+from research.training.networks.encoders import save_delta
+from research.training.prover import packaged_proof_network
 from retrieval.errors import ModelUnavailable
 from retrieval.models.prover import ProofModel, ProofReading
 from retrieval.proof import cut, label_of
