@@ -26,6 +26,7 @@ from settings import Settings
 
 if TYPE_CHECKING:
     from research.evaluation.choice import Choice, Half
+    from research.evaluation.provenance import Evaluation
     from retrieval.index.interface import BuildProgress
     from retrieval.llm_judge.choice import LanguageModelChoice
 
@@ -145,10 +146,12 @@ def command(
     vectors = default_choice(settings.model_folders) if vectors is None else vectors
     if pairs is not None:
         _pairs(settings, pairs, out, settings.llm if with_llm else None)
-    elif claims is not None and wiki_pages is None:
-        _over_corpus(settings, claims, out, names, choice, with_llm)
-    elif claims is not None and wiki_pages is not None:
-        _over_pages(settings, wiki_pages, claims, out, names, choice, vectors)
+    elif claims is not None:
+        evaluation = _evaluation(settings, claims, out, names, choice)
+        if wiki_pages is None:
+            _over_corpus(settings, evaluation, with_llm)
+        else:
+            _over_pages(settings, evaluation, wiki_pages, vectors)
 
 
 def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice | None) -> None:
@@ -182,30 +185,27 @@ def _pairs(settings: Settings, pairs: Path, out: Path, llm: LanguageModelChoice 
         )
 
 
-def _over_corpus(
-    settings: Settings, claims: Path, out: Path, names: str, choice: Choice, with_llm: bool
-) -> None:
-    from research.evaluation.over_corpus import CorpusEvaluation, evaluate_over_corpus
+def _evaluation(
+    settings: Settings, claims: Path, out: Path, names: str, choice: Choice
+) -> Evaluation:
+    from research.evaluation.provenance import Evaluation
     from research.evaluation.systems import named_systems
 
     systems, own = named_systems(names)
-    evaluation = CorpusEvaluation(
-        claims=claims,
-        out=out,
-        systems=systems,
-        own=own,
-        choice=choice,
-        index=settings.store,
-        snapshots=settings.snapshots,
-        threads=settings.threads,
-        folders=settings.model_folders,
-        llm=settings.llm if with_llm else None,
-        command=_command(),
-    )
-    if with_llm and settings.llm:
-        say_where_claims_go(settings.llm.name)
+    folders, threads = settings.model_folders, settings.threads
+    return Evaluation(claims, out, systems, choice, threads, folders, _command(), own)
+
+
+def _over_corpus(settings: Settings, evaluation: Evaluation, with_llm: bool) -> None:
+    from research.evaluation.over_corpus import evaluate_over_corpus
+    from research.evaluation.systems import Bench
+
+    llm, out = settings.llm if with_llm else None, evaluation.out
+    bench = Bench(settings.store, settings.snapshots, evaluation.folders, llm, evaluation.own)
+    if llm:
+        say_where_claims_go(llm.name)
     with _progress_bars() as (_, on_claims):
-        results = evaluate_over_corpus(evaluation, on_claims)
+        results = evaluate_over_corpus(evaluation, bench, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         shown = {
@@ -213,11 +213,9 @@ def _over_corpus(
             "evidence recall@5": recipe["evidence_recall@5"],
             "opposite stances": recipe["opposite_stances"],
         }
-        figures = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
-        click.echo(f"{name}: {figures or 'no claim was answered'}")
+        click.echo(f"{name}: {_in_percent(shown) or 'no claim was answered'}")
         if "language_model" in recipe:
             click.echo(_language_model(recipe["language_model"]))
-    _show_several_documents(results["recipes"])
     _show_tables(results["recipes"])
     if any(recipe["failed"] for recipe in results["recipes"].values()):
         _fail(out, "see predictions.jsonl for their errors")
@@ -229,29 +227,20 @@ def _language_model(results: dict[str, Any]) -> str:
         "the verifier's": results["verifier_accuracy"],
         "agreement": results["agreement"],
     }
-    figures = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
     cost = "" if results["cost"] is None else f", cost {results['cost']:.4f}"
     return (
-        f"  {results['model']}: {figures or 'no usable answer'};"
+        f"  {results['model']}: {_in_percent(shown) or 'no usable answer'};"
         f" {results['without_answer']} without an answer; {results['calls']} calls,"
         f" {results['prompt_tokens']} tokens read, {results['answer_tokens']} written{cost}"
     )
 
 
-def _over_pages(
-    settings: Settings,
-    wiki_pages: Path,
-    claims: Path,
-    out: Path,
-    names: str,
-    choice: Choice,
-    vectors: str,
-) -> None:
-    from research.evaluation.evaluate import Evaluation, evaluate
-    from research.evaluation.systems import named_systems, searches_dpr
+def _over_pages(settings: Settings, evaluation: Evaluation, wiki_pages: Path, vectors: str) -> None:
+    from research.evaluation.evaluate import evaluate
+    from research.evaluation.systems import searches_dpr
     from retrieval.models.papers.report_models import RECIPE
 
-    systems, own = named_systems(names)
+    systems, own, out = evaluation.systems, evaluation.own, evaluation.out
     of_dpr = ", ".join(name for name in systems if searches_dpr(name, own))
     others = ", ".join(name for name in systems if not searches_dpr(name, own))
     if vectors == DPR_ENCODER and others:
@@ -265,21 +254,9 @@ def _over_pages(
             f"Only --vectors {DPR_ENCODER} works for {of_dpr}. Measure that in a separate run,"
             f" with --vectors {DPR_ENCODER} and another folder --out."
         )
-    evaluation = Evaluation(
-        wiki_pages=wiki_pages,
-        claims=claims,
-        out=out,
-        systems=systems,
-        choice=choice,
-        vectors=vectors,
-        own=own,
-        indexes=settings.home / "evaluation",
-        threads=settings.threads,
-        folders=settings.model_folders,
-        command=_command(),
-    )
     with _progress_bars() as (on_pages, on_claims):
-        results = evaluate(evaluation, on_pages, on_claims)
+        indexes = settings.home / "evaluation"
+        results = evaluate(evaluation, wiki_pages, vectors, indexes, on_pages, on_claims)
     click.echo(printable(f"{out}/report.md, {out}/results.json, {out}/table.tex"), err=True)
     for name, recipe in results["recipes"].items():
         click.echo(_line(name, recipe))
@@ -288,19 +265,18 @@ def _over_pages(
         _fail(out, f"see {out}/report.md")
 
 
-def _show_several_documents(recipes: dict[str, Any]) -> None:
-    from research.evaluation.measures.several_documents import as_text, groups_of
-
-    for group in groups_of(recipes):
-        click.echo(f"\n{as_text(recipes, group)}")
-
-
 def _show_tables(recipes: dict[str, Any]) -> None:
-    from research.evaluation.measures.esoteric_table import as_text
+    from research.evaluation.measures import corpus, esoteric_table
 
+    for group in corpus.groups_of(recipes):
+        click.echo(f"\n{corpus.as_text(recipes, group)}")
     for name, recipe in recipes.items():
         if recipe.get("esoteric_table"):
-            click.echo(f"\n{as_text(name, recipe['esoteric_table'])}")
+            click.echo(f"\n{esoteric_table.as_text(name, recipe['esoteric_table'])}")
+
+
+def _in_percent(shown: dict[str, float | None]) -> str:
+    return ", ".join(f"{name} {100 * v:.1f}" for name, v in shown.items() if v is not None)
 
 
 def _command() -> str:
@@ -322,8 +298,7 @@ def _line(name: str, recipe: dict[str, Any]) -> str:
         "evidence F1": figures["evidence_f1"],
         "evidence recall": figures["evidence_recall"],
     }
-    text = ", ".join(f"{k} {100 * v:.1f}" for k, v in shown.items() if v is not None)
-    return f"{name}: {text}; {recipe['seconds']['total']['median']:.2f} s per claim"
+    return f"{name}: {_in_percent(shown)}; {recipe['seconds']['total']['median']:.2f} s per claim"
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from retrieval.system.packages import require_models, require_research
 from settings import CHECKOUT, Settings
 
 if TYPE_CHECKING:
-    from research.training.utility_feedback import Losses
+    from research.training.selector import Losses
 
 _Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 _FOLDER = click.Path(file_okay=False, path_type=Path)

@@ -54,15 +54,6 @@ class Ranker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The report on a claim, and the ranking."""
-
-    report: Report
-    pages: list[str]
-    ranked: list[RankedSentence]
-
-
 class RankedBaseline:
     """Selects from the first five sentences of a ranker and passes them to the shipped verifier."""
 
@@ -95,7 +86,7 @@ class RankedBaseline:
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
         """
-        return self._judged(claim).report
+        return self._judged(claim)[0]
 
     def answer(self, claim: str) -> Answer:
         """Rank, select, judge; ``ranked`` is in the order of the ranker.
@@ -103,20 +94,10 @@ class RankedBaseline:
         Raises:
             InvalidClaim: the text is not a claim that can be checked.
         """
-        judged = self._judged(claim)
-        report = judged.report
-        return Answer(
-            label=report.verdict.label,
-            confidence=report.verdict.confidence,
-            evidence=tuple(item.key for item in report.evidence if item.selected),
-            ranked=tuple(((s.page, s.number), s.score) for s in judged.ranked),
-            pages=tuple(judged.pages),
-            hops=(),
-            retrieved=report.retrieved,
-            seconds=report.seconds,
-        )
+        report, pages, ranked = self._judged(claim)
+        return Answer.of(report, [((s.page, s.number), s.score) for s in ranked], pages)
 
-    def _judged(self, claim: str) -> _Judged:
+    def _judged(self, claim: str) -> tuple[Report, list[str], list[RankedSentence]]:
         read = read_claim(claim, anyway=True)
         info = self._store.info()
         started = time.perf_counter()
@@ -159,7 +140,7 @@ class RankedBaseline:
                 passages=tuple(SentenceKey(s.page, s.number) for s in ranked),
             ),
         )
-        return _Judged(report, pages, ranked)
+        return report, pages, ranked
 
 
 DOCUMENTS = 20  # as many as a recipe passes to its sentence stages
@@ -242,12 +223,12 @@ class Bm25Ranker:
     def warm_up(self) -> None:
         """Count the words of documents and sentences."""
         self._sentences = read_sentences(self._store)
-        self._by_document = _counted(self._sentences.document_texts())
-        self._by_sentence = _counted(self._sentences.titled(range(len(self._sentences.texts))))
+        self._by_document = counted_words(self._sentences.document_texts())
+        self._by_sentence = counted_words(self._sentences.titled(range(len(self._sentences.texts))))
 
     def rank(self, claim: str) -> tuple[list[str], list[RankedSentence]]:
         """See ``Ranker.rank``; documents without a word of the claim are left out."""
-        words = _words([claim])[0]
+        words = words_of([claim])[0]
         scores = self._by_document.get_scores(words)
         order = np.argsort(-scores, kind="stable")[:DOCUMENTS]
         best = [int(document) for document in order if scores[document] > 0]
@@ -256,15 +237,17 @@ class Bm25Ranker:
         return [self._sentences.ids[document] for document in best], ranked
 
 
-def _counted(texts: list[str]) -> Any:
+def counted_words(texts: list[str]) -> Any:
+    """Return BM25 over these texts, by ``get_scores`` for a list of words."""
     import bm25s
 
     counted = bm25s.BM25(k1=1.2, b=0.75)
-    counted.index(_words(texts), show_progress=False)
+    counted.index(words_of(texts), show_progress=False)
     return counted
 
 
-def _words(texts: list[str]) -> list[list[str]]:
+def words_of(texts: list[str]) -> list[list[str]]:
+    """Return the words of each text as BM25 counts them."""
     import bm25s
 
     words: list[list[str]] = bm25s.tokenize(texts, return_ids=False, show_progress=False)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from research.evaluation.choice import Choice
 from research.evaluation.claims import CorpusClaim, SentenceKey, page_key, read_corpus_claims
-from research.evaluation.measures.corpus import corpus_results
+from research.evaluation.measures.corpus import (
+    Found,
+    Judged,
+    corpus_results,
+    language_model_results,
+    several_documents,
+)
 from research.evaluation.measures.esoteric_table import Search, esoteric_table
-from research.evaluation.measures.language_model import Judged, language_model_results
-from research.evaluation.measures.several_documents import Found, several_documents
-from research.evaluation.provenance import claim_folder, provenance_of
-from research.evaluation.report import corpus_report
+from research.evaluation.provenance import Evaluation, claim_folder, provenance_of
+from research.evaluation.report import corpus_latex_of, corpus_report
 from research.evaluation.run import (
     retrieved_of,
     retrieved_record,
@@ -32,15 +34,12 @@ from research.evaluation.systems import (
     system_names,
     with_kept,
 )
-from research.evaluation.tables import corpus_latex_of
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import IndexUnavailable, InvalidClaim, ModelUnavailable
 from retrieval.index.interface import DocumentStore
-from retrieval.index.open import IndexLocation, open_index
+from retrieval.index.open import open_index
 from retrieval.llm_judge.choice import LanguageModelChoice
-from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name
-from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult, claim_result
 from retrieval.system.files import digest_of
 from retrieval.system.processes import in_order, processes_for
@@ -51,37 +50,18 @@ logger = logging.getLogger(__name__)
 CRASHED = "crashed"  # error code of claims that are tried again
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusEvaluation:
-    """The claims, index and systems of an evaluation, and the folder for the results.
-
-    ``choice``: which of the claims are asked. ``snapshots``: see ``open_index``. ``llm``: the
-    language model that is asked at the end. ``own``: recipes from files, by their names, which
-    ``systems`` names too.
-    """
-
-    claims: Path
-    out: Path
-    systems: Sequence[str]
-    choice: Choice
-    index: IndexLocation
-    snapshots: Path
-    threads: int
-    folders: ModelFolders
-    llm: LanguageModelChoice | None
-    command: str
-    own: Mapping[str, Recipe] = field(default_factory=dict)
-
-
 def evaluate_over_corpus(
-    evaluation: CorpusEvaluation, on_claims: Callable[[str, int, int], None]
+    evaluation: Evaluation,
+    bench: Bench,
+    on_claims: Callable[[str, int, int], None],
 ) -> dict[str, Any]:
     """Check every claim by every system, write all below ``out`` and return the results.
 
-    ``on_claims`` receives the system, the claims done and all. Written: claim documents with
-    ``gold`` and ``retrieved`` in ``SYSTEM/predictions.jsonl``, in the order of the claims,
-    ``results.json`` and ``report.md``. After an interruption, the same evaluation continues where
-    it stopped. Systems that answered all these claims before stay in the results.
+    ``bench``: the index, and the language model that is asked at the end. ``on_claims`` receives
+    the system, the claims done and all. Written: claim documents with ``gold`` and ``retrieved`` in
+    ``SYSTEM/predictions.jsonl``, in the order of the claims, ``results.json`` and ``report.md``.
+    After an interruption, the same evaluation continues where it stopped. Systems that answered all
+    these claims before stay in the results.
 
     Raises:
         BadSource: the claims cannot be read, or ``out`` contains other results.
@@ -90,7 +70,7 @@ def evaluate_over_corpus(
     """
     everything = read_corpus_claims(evaluation.claims)
     claims = evaluation.choice.of(everything, evaluation.claims)
-    index = open_index(evaluation.index, evaluation.snapshots)
+    index = open_index(bench.index, bench.snapshots)
     store = index.open(None)  # any vectors will do: each system checks its own
     info, places = store.info(), Places(store)
     built = f"{info.name} {info.documents} {info.built_at}"
@@ -101,7 +81,7 @@ def evaluate_over_corpus(
             digest_of(evaluation.claims),
             folders_used(evaluation.systems, evaluation.folders, evaluation.own),
             info.encoder or "none",
-            evaluation.llm,
+            bench.llm,
         ),
     )
     results: dict[str, Any] = {
@@ -118,10 +98,10 @@ def evaluate_over_corpus(
     for name in dict.fromkeys((*system_names(), *own)):
         answers = KeptDocuments(evaluation.out / name / "predictions.jsonl", everything)
         if name in evaluation.systems:
-            _check(evaluation, name, claims, answers, partial(on_claims, name))
+            _check(bench, name, claims, answers, evaluation.threads, partial(on_claims, name))
         elif not all(map(answers.has, claims)):
             continue
-        asked = None if name in BASELINES else evaluation.llm
+        asked = None if name in BASELINES else bench.llm
         results["recipes"][name] = _measured(claims, answers, places, asked)
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
@@ -223,10 +203,11 @@ class _Checking:
 
 
 def _check(
-    evaluation: CorpusEvaluation,
+    bench: Bench,
     name: str,
     claims: Sequence[CorpusClaim],
     answers: KeptDocuments,
+    threads: int,
     report: Callable[[int, int], None],
 ) -> None:
     """Check the claims without an answer; each answer is written at once."""
@@ -235,15 +216,8 @@ def _check(
     rest = [claim for claim in claims if not answers.has(claim)]
     done = len(claims) - len(rest)
     report(done, len(claims))
-    bench = Bench(
-        evaluation.index,
-        evaluation.snapshots,
-        evaluation.folders,
-        evaluation.llm,
-        evaluation.own,
-    )
     prepare = partial(_Checking, name, bench)
-    processes = processes_for(len(rest), evaluation.threads)
+    processes = processes_for(len(rest), threads)
     with answers.path.open("ab") as stream:
         checked = in_order(prepare, [claim.text for claim in rest], processes)
         for claim, document in zip(rest, checked, strict=True):

@@ -5,14 +5,36 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from research.evaluation.choice import Choice
 from retrieval.errors import BadSource
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import judge_name, models_digest
+from retrieval.recipes.recipes import Recipe
 from settings import CHECKOUT
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The claims and systems to measure, and the folder for the results.
+
+    ``choice``: which of the claims are asked. ``own``: recipes from files, by their names, which
+    ``systems`` names too. ``command`` is shown in the report.
+    """
+
+    claims: Path
+    out: Path
+    systems: Sequence[str]
+    choice: Choice
+    threads: int
+    folders: ModelFolders
+    command: str
+    own: Mapping[str, Recipe] = field(default_factory=dict)
+
 
 FILE = "provenance.json"
 PAIRS = "pairs"  # the folder of results on pairs, which have their own description
@@ -116,14 +138,10 @@ def _digest_of_code(root: Path) -> str:
     dumps = (ast.dump(ast.parse(module.read_text(encoding="utf-8"))) for module in modules)
     names = (module.relative_to(root).as_posix() for module in modules)
     code = [f"{name} {dump}" for name, dump in zip(names, dumps, strict=True)]
-    return _sha256("\n".join([*code, (root / _DATA).read_text(encoding="utf-8")]))
+    everything = "\n".join([*code, (root / _DATA).read_text(encoding="utf-8")])
+    return hashlib.sha256(everything.encode()).hexdigest()
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _refused(
-    folder: Path, why: str, hint: str = "Name another folder for the results, or remove this one."
-) -> BadSource:
+def _refused(folder: Path, why: str) -> BadSource:
+    hint = "Name another folder for the results, or remove this one."
     return BadSource("other_results", f"{folder} {why}.", hint)

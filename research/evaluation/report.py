@@ -1,14 +1,16 @@
-"""``report.md`` of an evaluation over wiki pages, or over the served corpus."""
+"""The reports of an evaluation over wiki pages, or over the served corpus.
+
+``report.md``, and ``table.tex``, a table with booktabs for a paper.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from research.evaluation.measures import esoteric_table, several_documents
+from research.evaluation.measures import corpus, esoteric_table
 from research.evaluation.measures.corpus import FIRST
 from research.evaluation.measures.scores import FIGURES, PAGE_RANKS, SENTENCE_RANKS
-from research.evaluation.results import SUBSETS
 from research.evaluation.tables import markdown
 from retrieval.types import LABELS
 
@@ -92,9 +94,9 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         ]
         if "language_model" in recipe:
             parts.append(language_model_text(recipe["language_model"]))
-    if groups_of_claims := several_documents.groups_of(recipes):
-        parts += ["## Claims that need several documents", several_documents.MEANING]
-        parts += [several_documents.as_markdown(recipes, group) for group in groups_of_claims]
+    if groups_of_claims := corpus.groups_of(recipes):
+        parts += ["## Claims that need several documents", corpus.SEVERAL_DOCUMENTS]
+        parts += [corpus.as_markdown(recipes, group) for group in groups_of_claims]
     return "\n\n".join([*parts, *_esoteric_tables(recipes)])
 
 
@@ -217,11 +219,11 @@ def _subsets(recipes: Mapping[str, Any]) -> list[str]:
         "multi_page": "claims that need more than one page",
     }
     parts = []
-    for subset in SUBSETS:
+    for subset, meaning in words.items():
         own = {name: recipe["subsets"][subset] for name, recipe in recipes.items()}
         count = next(iter(own.values()))["claims"]
         if count:
-            parts.append(f"### The {count} {words[subset]}\n\n{_figures_table(own, _OF_SUBSETS)}")
+            parts.append(f"### The {count} {meaning}\n\n{_figures_table(own, _OF_SUBSETS)}")
     return parts
 
 
@@ -358,4 +360,87 @@ def _p(value: float) -> str:
 
 def _cell(text: str) -> str:
     """Return the text on one line, without markup."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return _line(text).replace("|", "\\|").replace("<", "&lt;")
+
+
+_HEADS = ("Label acc.", "FEVER score", "Ev. prec.", "Ev. recall", "Ev. F1", "OFEVER")
+_CORPUS_FIGURES = ("label_accuracy", f"evidence_recall@{FIRST}", "opposite_stances")
+_CORPUS_HEADS = ("Label acc.", f"Ev. recall@{FIRST}", "Opp. stances")
+_CHANCE = 0.05
+
+
+def latex_of(results: Mapping[str, Any]) -> str:
+    """Return the table of an evaluation over wiki pages.
+
+    A star marks figures that differ from those of the first recipe by more than chance.
+    """
+    recipes = {name: one for name, one in results["recipes"].items() if one.get("figures")}
+    first = next(iter(recipes), "")
+    differ = {
+        (one["second"], figure)
+        for one in results["comparisons"]
+        if one["first"] == first
+        for figure, chance in one.get("p_values", {}).items()
+        if chance is not None and chance < _CHANCE
+    }
+    rows = [
+        [
+            name,
+            *(
+                _percent(one["figures"][figure], "--")
+                + ("$^{*}$" if (name, figure) in differ else "")
+                for figure in _COMPARED
+            ),
+            f"{one['seconds']['total']['median']:.2f}",
+        ]
+        for name, one in recipes.items()
+    ]
+    data = results["data"]
+    about = (
+        f"{data['claims']['count']:,} claims of {data['claims']['file']} over"
+        f" {data['wiki_pages']['documents']:,} pages; * differs from {first}, p < {_CHANCE}"
+    )
+    return _table(data["command"], about, _HEADS, rows)
+
+
+def corpus_latex_of(results: Mapping[str, Any]) -> str:
+    """Return the table of an evaluation over the served corpus."""
+    rows = [
+        [
+            name,
+            *(_percent(one[figure], "--") for figure in _CORPUS_FIGURES),
+            "--" if one["seconds"]["p50"] is None else f"{one['seconds']['p50']:.2f}",
+        ]
+        for name, one in results["recipes"].items()
+    ]
+    about = (
+        f"{results['claims']:,} claims of {results['file']} over"
+        f" {results['corpus']['documents']:,} documents"
+    )
+    return _table(results["command"], about, _CORPUS_HEADS, rows)
+
+
+def _table(command: str, about: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the table; shares are per cent, seconds are the median of a claim."""
+    lines = [("", *heads, "s per claim"), *rows]
+    head, *body = (
+        " & ".join([name.replace("_", r"\_"), *cells]) + r" \\" for name, *cells in lines
+    )
+    return "\n".join(
+        [
+            f"% {_line(command)}",
+            f"% {_line(about)}; needs booktabs",
+            rf"\begin{{tabular}}{{l{'r' * (len(heads) + 1)}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,11 +51,27 @@ class Answer:
     label: Label
     confidence: float
     evidence: tuple[Key, ...]
-    ranked: tuple[tuple[Key, float], ...]
-    pages: tuple[str, ...]
-    hops: tuple[AnswerHop, ...]
-    retrieved: Retrieved
-    seconds: dict[str, float]
+    ranked: tuple[tuple[Key, float], ...] = ()
+    pages: tuple[str, ...] = ()
+    hops: tuple[AnswerHop, ...] = ()
+    retrieved: Retrieved = field(default_factory=Retrieved)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, report: Report, ranked: Iterable[tuple[Key, float]], pages: Iterable[str]
+    ) -> Answer:
+        """Return the answer in a report; ``ranked`` and ``pages`` as above."""
+        return cls(
+            label=report.verdict.label,
+            confidence=report.verdict.confidence,
+            evidence=tuple(item.key for item in report.evidence if item.selected),
+            ranked=tuple(ranked),
+            pages=tuple(pages),
+            hops=tuple(AnswerHop(hop.sufficient, hop.label, hop.best) for hop in report.hops),
+            retrieved=report.retrieved,
+            seconds=report.seconds,
+        )
 
 
 class System(Protocol):

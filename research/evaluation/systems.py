@@ -21,7 +21,7 @@ from research.evaluation.baselines import (
     TfidfRanker,
 )
 from research.evaluation.provenance import PAIRS
-from research.evaluation.run import Answer, AnswerHop, System
+from research.evaluation.run import Answer, System
 from retrieval.errors import BadRecipe, UnknownRecipe
 from retrieval.index.interface import DocumentStore
 from retrieval.index.open import IndexLocation, open_index
@@ -34,7 +34,7 @@ from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import is_recipe_file, keep_recipe, read_recipe
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.system.packages import require_research
-from retrieval.types import Progress, Report
+from retrieval.types import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,19 @@ class RecipeSystem:
 
     def answer(self, claim: str) -> Answer:
         """Check the claim; raises what ``Retriever.follow`` raises."""
-        return _answer(self.report(claim))
+        report = self.report(claim)
+        ranked = [(item.key, item.score) for item in report.evidence]
+        return Answer.of(report, ranked, [one.document.id for one in report.documents])
 
     def report(self, claim: str) -> Report:
         """Check the claim; raises what ``Retriever.follow`` raises."""
-        return self._retriever.follow(self._recipe, claim, _ignore)
-
-
-def _bm25(store: DocumentStore) -> Ranker:
-    require_research("The baseline bm25")
-    return Bm25Ranker(store)
-
-
-def _tfidf(store: DocumentStore) -> Ranker:
-    require_research("The baseline tfidf")
-    return TfidfRanker(store)
+        return self._retriever.follow(self._recipe, claim, lambda progress: None)
 
 
 BASELINES: dict[str, Callable[[DocumentStore], Ranker]] = {
-    "bm25": _bm25,
+    "bm25": Bm25Ranker,
     "minilm": MiniLMRanker,
-    "tfidf": _tfidf,
+    "tfidf": TfidfRanker,
 }
 
 
@@ -182,6 +174,8 @@ def open_system(name: str, bench: Bench) -> System:
         IndexUnavailable: there is no index.
     """
     if name in BASELINES:
+        if name != "minilm":
+            require_research(f"The baseline {name}")
         vectors = MiniLMEncoder.name if name == "minilm" else None
         store = open_index(bench.index, bench.snapshots).open(vectors)
         return RankedBaseline(name, BASELINES[name](store), store, bench.folders)
@@ -189,23 +183,6 @@ def open_system(name: str, bench: Bench) -> System:
     explains = Explainer(bench.llm, kept=None) if bench.llm else None
     retriever = Retriever(bench.index, bench.snapshots, 1, bench.folders, explains)
     return RecipeSystem(retriever, recipe_of(name, bench.own))
-
-
-def _answer(report: Report) -> Answer:
-    return Answer(
-        label=report.verdict.label,
-        confidence=report.verdict.confidence,
-        evidence=tuple(item.key for item in report.evidence if item.selected),
-        ranked=tuple((item.key, item.score) for item in report.evidence),
-        pages=tuple(ranked.document.id for ranked in report.documents),
-        hops=tuple(AnswerHop(hop.sufficient, hop.label, hop.best) for hop in report.hops),
-        retrieved=report.retrieved,
-        seconds=report.seconds,
-    )
-
-
-def _ignore(progress: Progress) -> None:
-    pass
 
 
 _KEPT = "recipe.yaml"

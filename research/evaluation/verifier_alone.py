@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.evaluation.claims import Pair, bad_line, read_pairs
-from research.evaluation.measures.calibration import calibration_error
-from research.evaluation.measures.language_model import Judged, language_model_results
+from research.evaluation.measures.corpus import Judged, language_model_results
+from research.evaluation.measures.scores import calibration_error
 from research.evaluation.provenance import PAIRS
 from research.evaluation.report import language_model_text
 from research.evaluation.run import write_lines

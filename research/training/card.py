@@ -1,6 +1,7 @@
 """Writes a trained model: its difference from the base, its configuration and its card.
 
-``cards.yaml`` has what the cards say besides their figures.
+``card.md`` is the text of every card. ``cards.yaml`` has what each says besides its figures, and
+the version of each model.
 """
 
 from __future__ import annotations
@@ -16,30 +17,27 @@ import yaml
 from torch import nn
 
 from research.training.loop import Hyperparameters
-from research.training.networks.delta import save_delta
+from research.training.networks.encoders import save_delta
 
+_HERE = Path(__file__)
 _CARDS: Mapping[str, Mapping[str, Any]] = yaml.safe_load(
-    Path(__file__).with_name("cards.yaml").read_text(encoding="utf-8")
+    _HERE.with_name("cards.yaml").read_text(encoding="utf-8")
 )
+_TEXT = _HERE.with_name("card.md").read_text(encoding="utf-8")
 
 
 def write_model(
-    folder: Path,
-    trained: nn.Module,
-    base: nn.Module,
-    rank: int,
-    *,
-    name: str,
-    version: str,
-    max_tokens: int,
-    **more: object,
+    folder: Path, model: str, trained: nn.Module, base: nn.Module, max_tokens: int, **more: object
 ) -> None:
     """Write the difference of two modules (``save_delta``), and ``config.json`` beside it.
 
-    ``more``: further entries for this kind of model.
+    ``model``: its name in ``cards.yaml``, which has its name, version and rank. ``more``: further
+    entries for this kind of model.
     """
-    digest = save_delta(trained, base, folder / "delta.safetensors", rank)
-    config = {"name": name, "version": version, "max_tokens": max_tokens, "sha256": digest, **more}
+    card = _CARDS[model]
+    digest = save_delta(trained, base, folder / "delta.safetensors", card["rank"])
+    config = {"name": card["model"], "version": card["version"], "max_tokens": max_tokens}
+    config |= {"sha256": digest, **more}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
@@ -57,46 +55,18 @@ def write_card(
     settings, if it has any; ``figures`` maps the name of each measured model to its figures.
     """
     (weights,) = folder.glob("*.safetensors")
-    size = weights.stat().st_size
     card = _CARDS[model]
-    said = {key: text.format(**values) for key, text in card.items() if key != "commands"}
-    definitions = said["definitions"]
-    commands = "\n".join(f"    {command}" for command in card["commands"])
-    files = "\n".join(f"- `{file}`: `{digest}`" for file, digest in digests.items())
-    text = f"""# {said["name"]}
-
-{said["purpose"]}
-
-{said["architecture"]} The trained part, `{weights.name}`, takes {size / 1e6:.1f} MB.
-
-## Data
-
-{said["data"]}
-
-SHA-256 of the files:
-
-{files}
-
-## Recipe
-
-{_settings(recipes)}
-Reproduce with:
-
-{commands}
-
-## Figures
-
-Written by that command. {definitions} Measured on a small corpus of 11 thousand pages, where
-evidence is easier to find than among the 5.4 million of the full FEVER release.
-
-{_table(figures)}
-
-## Limits
-
-English only; trained on Wikipedia introductions and claims about them. It sees a sentence with
-its title and without the rest of its document, knows only the text that it reads, and can be
-misled by text that reads like evidence.
-"""
+    values["rank"] = card.get("rank")
+    said = {key: text.format(**values) for key, text in card.items() if isinstance(text, str)}
+    text = _TEXT.format(
+        **said,
+        weights=weights.name,
+        megabytes=weights.stat().st_size / 1e6,
+        files="\n".join(f"- `{file}`: `{digest}`" for file, digest in digests.items()),
+        settings=_settings(recipes),
+        commands="\n".join(f"    {command}" for command in card["commands"]),
+        figures=_table(figures),
+    )
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 

@@ -168,63 +168,24 @@ def _lines(name: str) -> list[str]:
 def _card(
     trained: int, measured: int, figures: dict[str, Found], resolved: dict[str, Resolved]
 ) -> str:
-    rows = [
+    rows = (
         f"| {name} | {one.precision:.1%} | {one.recall:.1%} | {one.f1:.1%} | {one.kinds:.1%} |"
         for name, one in figures.items()
-    ]
-    references = [
+    )
+    references = (
         f"| {name} | {one.right} | {one.wrong} | {one.left} | {one.unclear} |"
         for name, one in resolved.items()
-    ]
-    digests = [f"- `{path.name}`: `{digest_of(path)}`" for path in sorted(DATA.glob("*.jsonl"))]
-    lines = [
-        "# Which sentences of a text can be checked",
-        "",
-        "Says of a sentence whether it is a fact, an opinion, a question, a forecast, a call or a",
-        "greeting, a quotation without a fact, vague, or a fragment. A multinomial logistic",
-        "regression over the vector that the packaged all-MiniLM-L6-v2 gives the sentence; its",
-        "weights are numbers in `weights.json`. It corrects the rules of",
-        "`retrieval/checkable/kind_rules.py` where it is sure.",
-        "",
-        "## Data",
-        "",
-        f"{trained} sentences to train and {measured} to measure, in the registers of speeches,",
-        "news, interviews, tweets and encyclopedias, written for this project",
-        "([research/datasets/checkable](../../research/datasets/checkable/README.md)).",
-        "",
-        "SHA-256 of the files:",
-        "",
-        *digests,
-        "",
-        "Reproduce with:",
-        "",
-        "    esoteric train checkable",
-        "",
-        "## Figures",
-        "",
-        "Written by that command, on the held-out sentences, whose wordings do not occur in",
-        "training: precision, recall and F1 of the checkable sentences, and how many sentences",
-        "got their kind.",
-        "",
-        "| | precision | recall | F1 | kinds |",
-        "|---|---|---|---|---|",
-        *rows,
-        "",
-        "References (pronouns, “the company”) of the passages, resolved by rules alone:",
-        "",
-        "| passages | right | wrong | not resolved | rightly unclear |",
-        "|---|---|---|---|---|",
-        *references,
-        "",
-        "The traps have a tempting wrong answer: what a pronoun stands for is not named, or two",
-        "things are as near. Before the rules were tightened on the first file, it had 14 right",
-        "and 9 wrong ones, and the held-out file 7 and 7.",
-        "",
-        "## Limits",
-        "",
-        "English only. The sentences are short and were written by one hand, so figures on other",
-        "texts are lower. One sentence is read without the others. The passages have two or three",
-        "sentences; in longer texts more is left unclear.",
-        "",
-    ]
-    return "\n".join(lines)
+    )
+    digests = (f"- `{path.name}`: `{digest_of(path)}`" for path in sorted(DATA.glob("*.jsonl")))
+    return (
+        Path(__file__)
+        .with_name("checkable_card.md")
+        .read_text(encoding="utf-8")
+        .format(
+            trained=trained,
+            measured=measured,
+            digests="\n".join(digests),
+            rows="\n".join(rows),
+            references="\n".join(references),
+        )
+    )

@@ -9,8 +9,7 @@ from all of them, and each example has its own objective.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,27 +18,82 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.nn.functional import cross_entropy, softplus
+from torch.nn.functional import cross_entropy, normalize, softplus
+from transformers import DistilBertModel
 
+from research.evaluation.baselines import counted_words, words_of
 from research.evaluation.claims import AnnotatedClaim
 from research.training.card import write_card, write_model
 from research.training.data import PageClaim, TrainingData, load_data
 from research.training.dense_examples import DenseExample, ExampleSets
+from research.training.figures import kept_opinions
 from research.training.loop import Hyperparameters, Loss, train
-from research.training.networks.minilm import row_tokenizer
-from research.training.networks.query import (
-    QueryNetwork,
-    encoded,
-    packaged_query_network,
-    query_inputs,
-)
+from research.training.networks.encoders import by_length, packaged_body, padded, row_tokenizer
 from research.training.sentence_pool import SentencePool, kept_array
 from retrieval.models.cross_encoders import CrossEncoder
-from retrieval.models.encoders import EncodableDocument, MiniLMEncoder, Query, QueryEncoder
-from retrieval.models.networks import Tokenizer
+from retrieval.models.encoders import (
+    EncodableDocument,
+    MiniLMEncoder,
+    Query,
+    QueryEncoder,
+    query_rows,
+)
+from retrieval.models.networks import Row, Tokenizer
+from retrieval.models.packaged import MiniLM
 from retrieval.models.shipped import minilm_classifier
 from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
+
+_BATCH = 32  # queries that are read together while the network is evaluated
+
+
+class QueryNetwork(nn.Module):
+    """A DistilBERT whose token vectors are averaged."""
+
+    def __init__(self, distilbert: DistilBertModel) -> None:
+        """Encode with ``distilbert``."""
+        super().__init__()
+        self.distilbert = distilbert
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return unit vectors in float32, ``(queries, 384)``, for ids of ``(queries, tokens)``."""
+        tokens = self.distilbert(input_ids=input_ids, attention_mask=attention_mask)[0].float()
+        mask = attention_mask[..., None].float()
+        return normalize((tokens * mask).sum(1) / mask.sum(1), dim=-1)
+
+
+def packaged_query_network() -> QueryNetwork:
+    """Return the packaged weights, which encode a claim alone like the index's encoder.
+
+    Raises:
+        ModelUnavailable: they are missing or damaged.
+    """
+    return QueryNetwork(packaged_body())
+
+
+def query_inputs(
+    tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int
+) -> dict[str, torch.Tensor]:
+    """Return ``input_ids`` and ``attention_mask``, ``(queries, tokens)``, of claims with paths."""
+    return _inputs(query_rows(tokenizer, queries, max_tokens))
+
+
+def encoded(
+    network: QueryNetwork, tokenizer: Tokenizer, queries: Sequence[Query], max_tokens: int
+) -> NDArray[np.float32]:
+    """Return a network's vectors of queries, like ``QueryEncoder.encode``."""
+    result = np.zeros((len(queries), QueryEncoder.dimension), dtype=np.float32)
+    rows = query_rows(tokenizer, queries, max_tokens)
+    for part in by_length([len(row) for row in rows], _BATCH):
+        with torch.inference_mode():
+            result[part] = network(**_inputs([rows[row] for row in part])).numpy()
+    return result
+
+
+def _inputs(rows: Sequence[Row]) -> dict[str, torch.Tensor]:
+    ids, mask = padded([torch.tensor(row) for row in rows], MiniLM.padding)
+    return {"input_ids": ids, "attention_mask": mask}
+
 
 SENTENCES, PAGES = (1, 5, 20, 100), (5, 20)
 
@@ -121,23 +175,13 @@ def search_figures(score: Score, searches: Searches) -> dict[str, float]:
 
 def by_bm25(pool: SentencePool) -> Score:
     """Return BM25 over sentences with their titles, for the words of claim and path."""
-    import bm25s
-
-    counted = bm25s.BM25(k1=1.2, b=0.75)
-    counted.index(_words([sentence.written for sentence in pool.sentences]), show_progress=False)
+    counted = counted_words([sentence.written for sentence in pool.sentences])
 
     def score(queries: Sequence[Query]) -> NDArray[np.float32]:
-        words = _words([f"{claim} {evidence_set_text(path)}" for claim, path in queries])
+        words = words_of([f"{claim} {evidence_set_text(path)}" for claim, path in queries])
         return np.array([counted.get_scores(asked) for asked in words], dtype=np.float32)
 
     return score
-
-
-def _words(texts: list[str]) -> list[list[str]]:
-    import bm25s
-
-    words: list[list[str]] = bm25s.tokenize(texts, return_ids=False, show_progress=False)
-    return words
 
 
 def _rank(scores: NDArray[np.floating[Any]], row: int) -> int:
@@ -149,23 +193,13 @@ def _share(ranks: Sequence[int], first: int) -> float:
     return 100 * sum(rank < first for rank in ranks) / max(1, len(ranks))
 
 
-RECIPE = Hyperparameters(
-    epochs=3,
-    batch_size=64,
-    learning_rate=1e-4,
-    weight_decay=0.01,
-    warmup=0.06,
-    max_tokens=256,
-    seed=0,
-)
+RECIPE = Hyperparameters(epochs=3, batch_size=64, learning_rate=1e-4, max_tokens=256)
 TEMPERATURE = 0.05  # of similarities
 CLASSIFICATION = 1 / 30  # weight of that objective; the contrastive one has 1 (section 6.1)
 COMPOSED = 2_000  # claims made from pages
 FROM_PAGES = 4_000  # examples made from pages
 DOUBTFUL = 12  # sentences near a claim that the relevance model reads
 RELEVANT = 0.5  # a sentence with this probability of relevance or more is not a negative
-VERSION = "1"  # of the shipped model; the results of two versions are never mixed
-RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
 def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
@@ -195,17 +229,9 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     lexical = search_figures(by_bm25(data.dev_pool), searches)
     untrained = search_figures(score, searches)
     loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
-    train(network, examples, loss_of, RECIPE, run, lambda _: search_figures(score, searches))
+    train(network, examples, loss_of, RECIPE, run, lambda: search_figures(score, searches))
     trained = search_figures(score, searches)
-    write_model(
-        out,
-        network.query,
-        packaged_query_network(),
-        RANK,
-        name="MiniLM query encoder",
-        version=VERSION,
-        max_tokens=RECIPE.max_tokens,
-    )
+    write_model(out, "dense", network.query, packaged_query_network(), RECIPE.max_tokens)
     encoder = QueryEncoder(out)
     shipped = search_figures(lambda queries: encoder.encode(queries) @ dev_vectors.T, searches)
     write_card(
@@ -217,7 +243,6 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
         claims=data.described,
         composed=sets.composed,
         examples=len(examples),
-        rank=RANK,
         searched=len(searches.claims),
         steps=len(searches.steps),
     )
@@ -357,8 +382,7 @@ def likely_evidence(
         for text, found in zip(texts, near, strict=True)
         for i in found
     ]
-    kept = run / f"relevance-{_digest(map(repr, pairs))}-{relevance_model.digest[:16]}.npy"
-    opinions = kept_array(kept, lambda: relevance_model.probabilities(pairs))
+    opinions = kept_opinions(relevance_model, pairs, run)
     relevant = (1 - opinions[:, LABELS.index(NOT_ENOUGH_INFO)]).reshape(near.shape) >= least
     return {
         text: [int(i) for i in found[likely]]
@@ -374,7 +398,7 @@ def _page_vectors(pages: Sequence[tuple[str, Sequence[str]]], cache: Path) -> ND
         _, vectors = encoder.encode_documents([_joined(title, texts) for title, texts in pages])
         return np.concatenate([np.zeros((0, encoder.dimension), dtype=np.float32), *vectors])
 
-    return kept_array(cache / f"pages-{_digest(map(repr, pages))}.npy", make)
+    return kept_array(cache, "pages", pages, make)
 
 
 def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
@@ -382,10 +406,3 @@ def _joined(title: str, sentences: Sequence[str]) -> EncodableDocument:
     ends = np.cumsum([len(sentence) + 1 for sentence in sentences]) - 1
     bounds = [(int(end) - len(s), int(end)) for s, end in zip(sentences, ends, strict=True)]
     return EncodableDocument(title, " ".join(sentences), tuple(bounds))
-
-
-def _digest(texts: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:16]

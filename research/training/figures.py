@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,13 +14,13 @@ from torch import nn
 from transformers import PreTrainedTokenizerBase
 
 from research.evaluation.claims import AnnotatedClaim
-from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.measures.scores import calibration_error
 from research.training.contrast import Contrast, refuting, symmetric
 from research.training.data import TrainingData
 from research.training.loop import device_of
-from research.training.networks.minilm import STEP
-from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool
-from retrieval.models.cross_encoders import VerdictFit
+from research.training.networks.encoders import by_length, pair_inputs
+from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool, kept_array
+from retrieval.models.cross_encoders import CrossEncoder, VerdictFit
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.text.context import evidence_set_text
@@ -49,24 +50,20 @@ def probabilities(
     classes: int = len(LABELS),
 ) -> NDArray[np.float32]:
     """Return class probabilities, shape ``(len(pairs), classes)``, in the order of the pairs."""
-    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
     result = np.zeros((len(pairs), classes), dtype=np.float32)
-    for start in range(0, len(order), 64):
-        part = order[start : start + 64]
-        inputs = tokenizer(
-            [pairs[i][0] for i in part],
-            [pairs[i][1] for i in part],
-            truncation="only_second",
-            max_length=max_tokens,
-            padding=True,
-            pad_to_multiple_of=STEP,
-            return_tensors="pt",
-            return_token_type_ids=False,
-        ).to(device_of(model))
+    for part in by_length([len(claim) + len(evidence) for claim, evidence in pairs], 64):
+        inputs = pair_inputs(tokenizer, [pairs[i] for i in part], max_tokens).to(device_of(model))
         with torch.inference_mode(), torch.autocast(device_of(model).type, dtype=torch.bfloat16):
             logits = model(**inputs).logits
         result[part] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
     return result
+
+
+def kept_opinions(
+    model: CrossEncoder, pairs: Sequence[tuple[str, str]], run: Path
+) -> NDArray[np.float32]:
+    """Return a model's probabilities; they are kept in ``run`` for a run that begins again."""
+    return kept_array(run, "opinions", [model.digest, *pairs], lambda: model.probabilities(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,25 +193,6 @@ def contrast_figures(
     predicted = classify([(claim, evidence) for claim, evidence, _ in readings]).argmax(axis=1)
     truth = np.array([LABELS.index(label) for _, _, label in readings])
     return {"exchanges_right": float(100 * (predicted == truth).mean())}
-
-
-def figure_definitions(measured: int, of: int, fitted: tuple[int, tuple[int, ...]]) -> str:
-    """Return the description of these figures for a card.
-
-    They are ``measured`` on so many ``of`` all dev claims; the temperature was fitted to the part
-    ``fitted``.
-    """
-    every, places = fitted
-    return (
-        f"{measured} of {of} dev claims (one in {DEV[0]}), no page with their evidence was read in"
-        " training, with about ten candidate sentences each. gold_in_first_five: decided claims"
-        " with a gold sentence among the five most relevant, %. stance_right: decided claims whose"
-        " best gold sentence has the right stance, %. alone, together, pooled: claims given the"
-        " right one of three labels by the most relevant sentence, by the selected ones (at least"
-        f" {RetrievalConfig().selection_share} as relevant as the best) read together, and by both"
-        " (a logarithmic pool with equal weights), %. calibration_error: expected, ten"
-        f" bins, 0 to 1; the temperature was fitted to other dev claims ({len(places)} in {every})."
-    )
 
 
 def _evidence(sentence: PoolSentence, opinion: NDArray[np.float32]) -> Evidence:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
-from research.training.networks.minilm import STEP
+from research.training.networks.encoders import pair_inputs
 from retrieval.types import LABELS, Label
 
 Weights: TypeAlias = dict[str, Tensor]
@@ -71,9 +71,6 @@ def _trained(model: nn.Module) -> dict[str, Tensor]:
     return {n: weight.detach() for n, weight in model.named_parameters() if weight.requires_grad}
 
 
-Model = TypeVar("Model", bound=nn.Module)
-
-
 class Measured(Protocol):
     """The interface of an example for the loop; its ``repr`` identifies it."""
 
@@ -110,7 +107,7 @@ def labelled(claim: str, evidence: str, label: Label) -> Example:
     return Example(claim, evidence, tuple(float(label == known) for known in LABELS))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hyperparameters:
     """Hyperparameters. ``learning_rate`` is the peak, after ``warmup`` (a share of all steps).
 
@@ -122,13 +119,13 @@ class Hyperparameters:
     that has learned already and a last layer that has not.
     """
 
-    epochs: int
-    batch_size: int
+    epochs: int = 1
+    batch_size: int = 32
     learning_rate: float
-    weight_decay: float
-    warmup: float
+    weight_decay: float = 0.01
+    warmup: float = 0.06
     max_tokens: int
-    seed: int
+    seed: int = 0
     steps: int | None = None
     last_rate: float = 0.0
     smoothing: float = 0.0
@@ -137,12 +134,12 @@ class Hyperparameters:
 
 
 def train(
-    model: Model,
+    model: nn.Module,
     examples: Sequence[ExampleT],
     loss_of: Loss[ExampleT],
     recipe: Hyperparameters,
     run: Path,
-    evaluate: Callable[[Model], dict[str, float]],
+    evaluate: Callable[[], dict[str, float]],
     checkpoint_every: int = 250,
 ) -> list[dict[str, float]]:
     """Fine-tune the weights of ``model`` that are not frozen; return the dev figures per epoch.
@@ -183,7 +180,7 @@ def train(
         model.train(False)
         if state.average is not None and state.step == last:
             state.average.load_into(model)
-        figures = evaluate(model)
+        figures = evaluate()
         state.history.append(figures)
         _log(run, epoch=epoch + 1, **figures)
         state.save(checkpoint)
@@ -282,16 +279,8 @@ def classification_loss(
     """
 
     def loss_of(batch: Sequence[Example]) -> torch.Tensor:
-        inputs = tokenizer(
-            [example.claim for example in batch],
-            [example.evidence for example in batch],
-            truncation="only_second",
-            max_length=max_tokens,
-            padding=True,
-            pad_to_multiple_of=STEP,  # few shapes, since the products of each new one are compiled
-            return_tensors="pt",
-            return_token_type_ids=False,
-        ).to(device_of(model))
+        pairs = [(example.claim, example.evidence) for example in batch]
+        inputs = pair_inputs(tokenizer, pairs, max_tokens).to(device_of(model))
         with torch.autocast(device_of(model).type, dtype=torch.bfloat16):
             logits = model(**inputs).logits.float()
         target = torch.tensor([example.target for example in batch], device=logits.device)

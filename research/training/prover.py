@@ -2,11 +2,13 @@
 
 It starts from the weights of the relevance model, which reads claims with evidence. It learns
 operators, and the words of the evidence for each, from proofs made for claims whose evidence is
-known to suffice or not to (``research/training/proofs.py``).
+known to suffice or not to (``research/training/proofs.py``). ``retrieval.models.prover`` computes
+the same.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import Module
+from torch import nn
 from torch.nn.functional import cross_entropy
+from transformers import DistilBertModel
 
 from research.training.card import write_card, write_model
 from research.training.compositions import compositions
@@ -25,22 +28,143 @@ from research.training.evidence_sets import EvidenceSet, claim_sets
 from research.training.figures import DEV, OTHERS, TUNING
 from research.training.lexicon import DATABASE, Lexicon
 from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
-from research.training.networks.minilm import row_tokenizer, trained_classifier
-from research.training.networks.proof import (
-    ProofInputs,
-    ProofNetwork,
-    packaged_proof_network,
-    proof_inputs,
+from research.training.networks.encoders import (
+    by_length,
+    packaged_body,
+    row_tokenizer,
+    trained_classifier,
+    width_for,
 )
 from research.training.proofs import ProofExample, proof_examples
 from research.training.read_texts import MiniLMTokens, Offsets
 from retrieval.models.networks import Tokenizer
-from retrieval.models.prover import ProofModel
+from retrieval.models.packaged import MiniLM
+from retrieval.models.prover import ProofModel, proof_row
 from retrieval.stages.decide.proof import cut, label_of, operator_of
 from retrieval.system.files import digest_of
 from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
 from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS
+
+
+@dataclass(frozen=True, slots=True)
+class ProofInputs:
+    """Claims with their spans and evidence; padded to a common length.
+
+    ``input_ids`` and ``attention_mask``: ``(batch, tokens)``. ``spans``:
+    ``(batch, spans, tokens)``, each row the mean over that span's tokens.
+    ``span_mask``: ``(batch, spans)``; false, with a row of zeros, for padding and for a span
+    without tokens. ``evidence``: ``(batch, tokens)``, true for the evidence's tokens. ``offsets``:
+    ``(batch, tokens, 2)``, the position of each token in the claim or in the evidence text, in
+    characters.
+    """
+
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    spans: torch.Tensor
+    span_mask: torch.Tensor
+    evidence: torch.Tensor
+    offsets: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class ProofLogits:
+    """``operators``: ``(batch, spans, 4)`` in the order of ``OPERATORS``.
+
+    ``starts`` and ``ends``: ``(batch, spans, tokens)``, minus infinity outside the evidence; whole
+    rows are minus infinity if an example has no evidence.
+    """
+
+    operators: torch.Tensor
+    starts: torch.Tensor
+    ends: torch.Tensor
+
+
+class ProofNetwork(nn.Module):
+    """Points from each claim span into the evidence and names the operator."""
+
+    def __init__(self, distilbert: DistilBertModel) -> None:
+        """Add new heads to ``distilbert``."""
+        super().__init__()
+        self.distilbert = distilbert
+        width = distilbert.config.dim
+        self.start = nn.Linear(width, width)
+        self.end = nn.Linear(width, width)
+        self.compared = nn.Linear(4 * width, width)
+        self.operator = nn.Linear(width, len(OPERATORS))
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, inputs: ProofInputs) -> ProofLogits:
+        """Return the logits of every span, those of padding included."""
+        vectors = self.distilbert(
+            input_ids=inputs.input_ids, attention_mask=inputs.attention_mask
+        ).last_hidden_state.to(self.start.weight.dtype)
+        spans = torch.bmm(inputs.spans.to(vectors.dtype), vectors)
+        outside = ~inputs.evidence[:, None, :]
+        starts = _pointed(self.start(spans), vectors)
+        ends = _pointed(self.end(spans), vectors)
+        # The operator is predicted from the words that the pointers select.
+        scores = ((starts + ends) / 2).masked_fill(outside, torch.finfo(starts.dtype).min)
+        weights = torch.softmax(scores, dim=-1) * inputs.evidence[:, None, :]
+        words = torch.bmm(weights.to(vectors.dtype), vectors)
+        both = torch.cat([spans, words, spans * words, spans - words], dim=-1)
+        hidden = nn.functional.gelu(self.compared(self.dropout(both)))
+        return ProofLogits(
+            self.operator(self.dropout(hidden)).float(),
+            starts.masked_fill(outside, -math.inf),
+            ends.masked_fill(outside, -math.inf),
+        )
+
+
+def packaged_proof_network() -> ProofNetwork:
+    """Return the packaged weights with new heads, from a fixed seed.
+
+    Raises:
+        ModelUnavailable: the packaged weights are missing or damaged.
+    """
+    distilbert = packaged_body()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return ProofNetwork(distilbert)
+
+
+def proof_inputs(
+    tokenizer: Tokenizer,
+    claims: Sequence[str],
+    spans: Sequence[Sequence[tuple[int, int]]],
+    evidence: Sequence[str],
+    max_tokens: int,
+) -> ProofInputs:
+    """Return claims, their spans and evidence texts as a batch of ``proof_row``."""
+    rows = [
+        proof_row(tokenizer, *example, max_tokens)
+        for example in zip(claims, spans, evidence, strict=True)
+    ]
+    tokens = width_for(max((len(row.ids) for row in rows), default=0))
+    most = max((len(row.seen) for row in rows), default=0)
+    inputs = ProofInputs(
+        input_ids=torch.full((len(rows), tokens), MiniLM.padding),
+        attention_mask=torch.zeros((len(rows), tokens), dtype=torch.long),
+        spans=torch.zeros((len(rows), most, tokens)),
+        span_mask=torch.zeros((len(rows), most), dtype=torch.bool),
+        evidence=torch.zeros((len(rows), tokens), dtype=torch.bool),
+        offsets=torch.zeros((len(rows), tokens, 2), dtype=torch.long),
+    )
+    for number, row in enumerate(rows):
+        asked, read = row.spans.shape
+        inputs.input_ids[number, :read] = torch.tensor(row.ids)
+        inputs.attention_mask[number, :read] = 1
+        inputs.spans[number, :asked, :read] = torch.from_numpy(row.spans)
+        inputs.span_mask[number, :asked] = torch.from_numpy(row.seen)
+        inputs.evidence[number, :read] = torch.from_numpy(row.evidence)
+        inputs.offsets[number, :read] = torch.from_numpy(row.offsets)
+    return inputs
+
+
+def _pointed(spans: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """Return the pointer score of each span for each token, scaled as in attention."""
+    return torch.bmm(spans, vectors.transpose(1, 2)).float() / math.sqrt(vectors.shape[-1])
+
 
 Opinion: TypeAlias = NDArray[np.float32]
 """The probabilities of a claim's spans, shape ``(spans, 4)``, in the order of ``OPERATORS``."""
@@ -138,23 +262,13 @@ def _balanced(predicted: NDArray[np.bool_], truth: NDArray[np.bool_]) -> float:
     return 100 * sum(shares) / max(1, len(shares))
 
 
-RECIPE = Hyperparameters(
-    epochs=2,
-    batch_size=32,
-    learning_rate=1e-4,
-    weight_decay=0.01,
-    warmup=0.06,
-    max_tokens=224,
-    seed=0,
-)
+RECIPE = Hyperparameters(epochs=2, learning_rate=1e-4, max_tokens=224)
 COMPOSED = 2_400  # claims made from two pages
 PROOFS = 26_000
 # The weight of each of OPERATORS in the loss: two thirds of all are equivalences.
 WEIGHTS = (1.0, 2.0, 2.0, 1.2)
 POINTING = 0.5  # the weight of start and end
 UNFITTED = 0.5  # the cutoff for the figures in the log
-VERSION = "1"  # of the shipped model; the results of two versions are never mixed
-RANK = 64  # of the shipped difference to the packaged weights
 
 
 def train_prover(
@@ -180,7 +294,7 @@ def train_prover(
     def opinions(sets: DevSets) -> list[Opinion]:
         return network_opinions(network, tokenizer, sets, RECIPE.max_tokens)
 
-    def figures(_: Module) -> dict[str, float]:
+    def figures() -> dict[str, float]:
         return sufficiency_figures(opinions(tuning), tuning, UNFITTED)
 
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
@@ -189,16 +303,8 @@ def train_prover(
     temperature = round(fitted_temperature(predicted, others), 2)
     cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in predicted], others)
     trained = [scaled(opinion, temperature) for opinion in opinions(dev)]
-    write_model(
-        out,
-        network,
-        packaged_proof_network(),
-        RANK,
-        name="MiniLM prover",
-        version=VERSION,
-        max_tokens=RECIPE.max_tokens,
-        temperature=temperature,
-    )
+    start = packaged_proof_network()
+    write_model(out, "prover", network, start, RECIPE.max_tokens, temperature=temperature)
     model = ProofModel(out)
     shipped = [
         model.read(one.claim, spans, evidence_set_text(one.sentences)).operators
@@ -220,7 +326,6 @@ def train_prover(
         examples=len(examples),
         fitted=len(OTHERS[1]),
         of=OTHERS[0],
-        rank=RANK,
         sets=len(dev.sets),
         temperature=temperature,
     )
@@ -294,10 +399,9 @@ def network_opinions(
 ) -> list[Opinion]:
     """Return the network's probabilities for the spans of each set."""
     texts = [evidence_set_text(one.sentences) for one in dev.sets]
-    order = sorted(range(len(texts)), key=lambda i: len(dev.sets[i].claim) + len(texts[i]))
+    lengths = [len(one.claim) + len(text) for one, text in zip(dev.sets, texts, strict=True)]
     found: dict[int, Opinion] = {}
-    for start in range(0, len(order), 64):
-        part = order[start : start + 64]
+    for part in by_length(lengths, 64):
         inputs = proof_inputs(
             tokenizer,
             [dev.sets[i].claim for i in part],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
 from research.training.lexicon import EXCLUSIVE, PLACES, Word
-from research.training.networks.minilm import packaged_body, pair_tokenizer
+from research.training.networks.encoders import by_length, packaged_body, pair_tokenizer
 from retrieval.stages.decide.proof import cut
 from retrieval.text.context import evidence_text
 from retrieval.text.english import english_folder
@@ -59,10 +59,8 @@ class MiniLMTokens:
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return 384-dimensional vectors of the first 192 tokens."""
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found: dict[int, TokenVectors] = {}
-        for start in range(0, len(order), _BATCH):
-            part = order[start : start + _BATCH]
+        for part in by_length([len(text) for text in texts], _BATCH):
             inputs = self._tokenizer(
                 [texts[i] for i in part],
                 truncation=True,

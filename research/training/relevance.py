@@ -1,23 +1,31 @@
 """``esoteric train relevance``: the relevance model, which reads a claim with a sentence.
 
-First it learns relevance and stance from many labelled sentences. Then it learns from the teacher's
-probabilities for fewer and harder readings, also of sets of sentences (distillation, Hinton et al.
-2015).
+First it learns relevance and stance from many labelled sentences (``relevance_examples``). Then it
+learns from the teacher's probabilities for fewer and harder readings, also of sets of sentences
+(``reading_examples``; distillation, Hinton et al. 2015).
+
+The labelled sentences follow the report (section 3.3.10): for each relevant sentence two irrelevant
+ones of the same document and two of other documents, split by claim and page. Two things differ.
+The classifier has three classes instead of two, so that one pass gives relevance (1 - P(NOT ENOUGH
+INFO)) and stance. And one of the two sentences of other documents is a retrieved, convincing one,
+as are all sentences of undecided claims.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from torch.nn import Module
 
+from research.evaluation.claims import AnnotatedClaim
 from research.training.card import write_card, write_model
-from research.training.contrast import contrast_claims
-from research.training.data import load_data
+from research.training.contrast import YEAR, Contrast, contrast_claims, refuting, symmetric
+from research.training.data import PageClaim, TrainingData, load_data
 from research.training.figures import (
     DEV,
     OTHERS,
@@ -25,7 +33,7 @@ from research.training.figures import (
     Classify,
     DevClaims,
     contrast_figures,
-    figure_definitions,
+    kept_opinions,
     probabilities,
     read_claims,
     reading_figures,
@@ -36,35 +44,209 @@ from research.training.loop import (
     Hyperparameters,
     Weights,
     classification_loss,
-    examples_digest,
+    labelled,
     load_mean,
     train,
     trained_weights,
 )
-from research.training.networks.minilm import packaged_classifier, pair_tokenizer
-from research.training.reading_examples import reading_examples
-from research.training.relevance_examples import relevance_examples
-from research.training.sentence_pool import kept_array
+from research.training.networks.encoders import packaged_classifier, pair_tokenizer
+from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.shipped import minilm_classifier
-from retrieval.types import LABELS
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.text.context import evidence_set_text, evidence_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
-LABELLED = Hyperparameters(
-    epochs=1,
-    batch_size=32,
-    learning_rate=1e-4,
-    weight_decay=0.01,
-    warmup=0.06,
-    max_tokens=160,
-    seed=0,
-)
+SAME_DOCUMENT = 2
+OTHER_DOCUMENTS = 2
+RELEVANT_PER_CLAIM = 2
+UNDECIDED_PER_CLAIM = 6
+NEAREST = 30  # convincing negatives are drawn from so many of the nearest
+
+
+def relevance_examples(
+    claims: Sequence[AnnotatedClaim],
+    page_claims: Sequence[PageClaim],
+    pool: SentencePool,
+    seed: int,
+) -> list[Example]:
+    """Return the training pairs, in an order that depends only on the seed."""
+    chance = random.Random(seed)
+    nearest = pool.nearest([claim.text for claim in claims], NEAREST * 2)
+    examples: list[Example] = []
+    for claim, near in zip(claims, nearest, strict=True):
+        if claim.label == NOT_ENOUGH_INFO:
+            examples += _sentences_of_undecided(claim, near, pool, chance)
+        else:
+            examples += _sentences_of_decided(claim, near, pool, chance)
+    for page_claim in page_claims:
+        examples += _sentences_of_page(page_claim, chance)
+    return examples
+
+
+def _sentences_of_decided(
+    claim: AnnotatedClaim, near: NDArray[np.int64], pool: SentencePool, chance: random.Random
+) -> list[Example]:
+    gold = pool.gold(claim)
+    chosen = chance.sample(gold, min(RELEVANT_PER_CLAIM, len(gold)))
+    same = pool.beside(claim)
+    # Sentences near the claim on a gold page may be evidence that was not annotated.
+    elsewhere = pool.elsewhere(claim, near)
+    irrelevant = chance.sample(same, min(len(same), SAME_DOCUMENT * len(chosen)))
+    short = SAME_DOCUMENT * len(chosen) - len(irrelevant)
+    convincing = OTHER_DOCUMENTS // 2 * len(chosen) + short
+    irrelevant += chance.sample(elsewhere[:NEAREST], min(convincing, NEAREST, len(elsewhere)))
+    irrelevant += _anywhere(OTHER_DOCUMENTS // 2 * len(chosen), claim, pool, chance)
+    return [_alone(claim.text, i, claim.label, pool) for i in chosen] + [
+        _alone(claim.text, i, NOT_ENOUGH_INFO, pool) for i in irrelevant
+    ]
+
+
+def _sentences_of_undecided(
+    claim: AnnotatedClaim, near: NDArray[np.int64], pool: SentencePool, chance: random.Random
+) -> list[Example]:
+    """Yield the nearest sentences, which look like evidence and decide nothing."""
+    nearest = [int(i) for i in near[: UNDECIDED_PER_CLAIM // 2]]
+    convincing = [int(i) for i in near[UNDECIDED_PER_CLAIM // 2 : NEAREST]]
+    chosen = nearest + chance.sample(convincing, UNDECIDED_PER_CLAIM - len(nearest) - 1)
+    chosen += _anywhere(1, claim, pool, chance)
+    return [_alone(claim.text, i, NOT_ENOUGH_INFO, pool) for i in chosen]
+
+
+def _sentences_of_page(claim: PageClaim, chance: random.Random) -> list[Example]:
+    gold = chance.sample(claim.gold, min(RELEVANT_PER_CLAIM, len(claim.gold)))
+    irrelevant = chance.sample(claim.others, min(len(claim.others), SAME_DOCUMENT * len(gold)))
+    return [
+        labelled(claim.text, evidence_text(claim.title, text), claim.label) for text in gold
+    ] + [
+        labelled(claim.text, evidence_text(claim.title, text), NOT_ENOUGH_INFO)
+        for text in irrelevant
+    ]
+
+
+def _anywhere(
+    count: int, claim: AnnotatedClaim, pool: SentencePool, chance: random.Random
+) -> list[int]:
+    drawn: list[int] = []
+    while len(drawn) < count:
+        index = chance.randrange(len(pool.sentences))
+        if pool.sentences[index].page not in claim.pages:
+            drawn.append(index)
+    return drawn
+
+
+SINGLES = 2  # gold sentences that are read alone, and nearest ones of an undecided claim
+ELSEWHERE = 0.8  # share of decided claims with a convincing sentence of another page
+SAME_PAGE = 0.6  # and with another sentence of a gold page
+CONVINCING = 5  # those of other pages are drawn from so many of the nearest
+FLIPPED = 0.5  # share of contrast claims that are also read after the exchange in the evidence
+SETS = 0.5  # share of claims that are also read with several sentences
+SET_SIZES = (2, 3)
+MOST_NEEDED = 4  # sentences of an evidence set; longer ones are cut
+
+
+def reading_examples(data: TrainingData, seed: int, limit: int) -> list[Example]:
+    """Return examples, ``limit`` at most, drawn from those of all training claims.
+
+    They and their order depend only on the seed.
+    """
+    chance, pool = random.Random(seed), data.pool
+    candidates = CandidateFinder(pool).find([claim.text for claim in data.train])
+    examples: list[Example] = []
+    for claim, found in zip(data.train, candidates, strict=True):
+        if claim.label == NOT_ENOUGH_INFO:
+            examples += _undecided(claim, found, pool, chance)
+        else:
+            examples += _decided(claim, found, pool, chance)
+    for contrast in data.contrasts:
+        examples += _contrasted(contrast, pool, chance)
+    for page_claim in data.page_claims:
+        examples += _of_one_page(page_claim, chance)
+    drawn = chance.sample(range(len(examples)), min(limit, len(examples)))
+    return [examples[i] for i in sorted(drawn)]
+
+
+def _undecided(
+    claim: AnnotatedClaim, found: Sequence[int], pool: SentencePool, chance: random.Random
+) -> list[Example]:
+    rest = found[SINGLES:]
+    read_alone = [*found[:SINGLES], *chance.sample(rest, min(1, len(rest)))]
+    examples = [_alone(claim.text, i, NOT_ENOUGH_INFO, pool) for i in read_alone]
+    if chance.random() < SETS:
+        nearest = found[: chance.choice(SET_SIZES)]
+        examples.append(labelled(claim.text, pool.together(nearest), NOT_ENOUGH_INFO))
+    return examples
+
+
+def _decided(
+    claim: AnnotatedClaim, found: Sequence[int], pool: SentencePool, chance: random.Random
+) -> list[Example]:
+    gold = pool.gold(claim)
+    sets = [pool.rows(group) for group in claim.evidence]
+    sufficient = [group[0] for group in sets if len(group) == 1] or gold
+    examples = [
+        _alone(claim.text, i, claim.label, pool)
+        for i in chance.sample(sufficient, min(SINGLES, len(sufficient)))
+    ]
+    # Sentences near the claim on a gold page may be evidence that was not annotated.
+    elsewhere = pool.elsewhere(claim, found)
+    same = pool.beside(claim)
+    if elsewhere and chance.random() < ELSEWHERE:
+        convincing = chance.choice(elsewhere[:CONVINCING])
+        examples.append(_alone(claim.text, convincing, NOT_ENOUGH_INFO, pool))
+    dated = _of_other_years(claim.text, same, pool)
+    if dated or (same and chance.random() < SAME_PAGE):
+        examples.append(_alone(claim.text, chance.choice(dated or same), NOT_ENOUGH_INFO, pool))
+    if chance.random() < SETS or min(len(group) for group in sets) > 1:
+        needed = min(sets, key=len)[:MOST_NEEDED]
+        size = max(len(needed), chance.choice(SET_SIZES))
+        beside = [i for i in elsewhere if i not in needed][: size - len(needed)]
+        chosen = [*needed, *beside]
+        chance.shuffle(chosen)
+        examples.append(labelled(claim.text, pool.together(chosen), claim.label))
+    return examples
+
+
+def _of_other_years(claim: str, indices: Sequence[int], pool: SentencePool) -> list[int]:
+    """Return the sentences that contain only other years, if the claim contains a year."""
+    years_of_claim = set(YEAR.findall(claim))
+    if not years_of_claim:
+        return []
+    years = {i: set(YEAR.findall(pool.sentences[i].text)) for i in indices}
+    return [i for i, others in years.items() if others and not others & years_of_claim]
+
+
+def _contrasted(contrast: Contrast, pool: SentencePool, chance: random.Random) -> list[Example]:
+    """Yield the refuting sentence and, with the same exchange in it, examples of both labels.
+
+    So the wording of the claim alone does not give the label.
+    """
+    readings = symmetric(contrast, chance.choice(refuting(contrast, pool)))
+    examples = [labelled(*readings[1])]
+    if chance.random() < FLIPPED:
+        examples += [labelled(*reading) for reading in readings[2:]]
+    return examples
+
+
+def _of_one_page(claim: PageClaim, chance: random.Random) -> list[Example]:
+    gold = evidence_set_text([(claim.title, text) for text in claim.gold[:SINGLES]])
+    examples = [labelled(claim.text, gold, claim.label)]
+    if claim.others and chance.random() < SETS:
+        other = evidence_text(claim.title, chance.choice(claim.others))
+        examples.append(labelled(claim.text, other, NOT_ENOUGH_INFO))
+    return examples
+
+
+def _alone(claim: str, index: int, label: Label, pool: SentencePool) -> Example:
+    return labelled(claim, pool.sentences[index].written, label)
+
+
+LABELLED = Hyperparameters(learning_rate=1e-4, max_tokens=160)
 READINGS = 16_000  # readings of a round, which the teacher labels
 DISTILLED = replace(LABELLED, epochs=2, learning_rate=5e-5, max_tokens=192)
 # Each starts from the end of the labelled phase, with new readings; their ends are averaged.
 ROUNDS = 2
 OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
-VERSION = "2"  # of the shipped model; the results of two versions are never mixed
-RANK = 64  # of the shipped difference; the card says what cutting to it costs
 
 
 def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder) -> None:
@@ -78,12 +260,14 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
     tokenizer = pair_tokenizer()
     rounds = [replace(DISTILLED, seed=number) for number in range(ROUNDS)]
     drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
-    opinions = [_opinions(teacher, examples, run) for examples in drawn]
+    opinions = [
+        kept_opinions(teacher, [(one.claim, one.evidence) for one in examples], run)
+        for examples in drawn
+    ]
     tuning, others, dev = (DevClaims.of(data, part) for part in (TUNING, OTHERS, DEV))
     contrasts = contrast_claims(data.dev, data.dev_pool, LABELLED.seed)
 
     model = packaged_classifier(LABELS)
-    # With unchanged embeddings the difference is small enough to ship.
     model.distilbert.embeddings.requires_grad_(False)
     sentences = relevance_examples(
         [*data.train, *(contrast.claim for contrast in data.contrasts)],
@@ -92,18 +276,17 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         LABELLED.seed,
     )
 
-    def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        return probabilities(model, tokenizer, pairs, DISTILLED.max_tokens)
+    classify = partial(probabilities, model, tokenizer, max_tokens=DISTILLED.max_tokens)
 
-    def figures(_: Module) -> dict[str, float]:
+    def figures() -> dict[str, float]:
         return reading_figures(read_claims(classify, tuning), tuning.claims)
 
     loss_of = classification_loss(model, tokenizer, LABELLED.max_tokens)
     train(model, sentences, loss_of, LABELLED, run / "labelled", figures)
     loss_of = classification_loss(model, tokenizer, DISTILLED.max_tokens)
-    labelled, ends = trained_weights(model), list[Weights]()
+    start, ends = trained_weights(model), list[Weights]()
     for number, recipe in enumerate(rounds):
-        load_mean(model, [labelled])
+        load_mean(model, [start])
         taught = distilled(drawn[number], opinions[number])
         train(model, taught, loss_of, recipe, run / f"distilled-{number + 1}", figures)
         ends.append(trained_weights(model))
@@ -119,12 +302,10 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
     trained = card_figures(classify)
     write_model(
         out,
+        "relevance",
         model,
         packaged_classifier(LABELS),
-        RANK,
-        name="MiniLM relevance model",
-        version=VERSION,
-        max_tokens=DISTILLED.max_tokens,
+        DISTILLED.max_tokens,
         temperature=round(temperature, 2),
         labels=LABELS,
     )
@@ -138,11 +319,15 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         {"as trained": trained, "as shipped": shipped},
         claims=data.described,
         contrasts=len(contrasts),
-        figures_of=figure_definitions(len(dev.claims), len(data.dev), OTHERS),
-        rank=RANK,
+        dev=len(data.dev),
+        every=DEV[0],
+        fitted=len(OTHERS[1]),
+        measured=len(dev.claims),
+        of=OTHERS[0],
         readings=len(drawn[0]),
         rounds=ROUNDS,
         sentences=len(sentences),
+        share=RetrievalConfig().selection_share,
         temperature=temperature,
     )
 
@@ -159,10 +344,3 @@ def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Ex
         )
         for example, row in zip(examples, opinions, strict=True)
     ]
-
-
-def _opinions(teacher: CrossEncoder, examples: list[Example], run: Path) -> NDArray[np.float32]:
-    """Return the teacher's probabilities; they are stored in ``run`` for a restarted run."""
-    kept = run / f"opinions-{examples_digest(examples)[:16]}-{teacher.digest[:16]}.npy"
-    pairs = [(example.claim, example.evidence) for example in examples]
-    return kept_array(kept, lambda: teacher.probabilities(pairs))

@@ -1,58 +1,193 @@
 """``esoteric train selector``: the model that selects evidence by its use to the verifier (FER).
 
-It starts from the weights of the relevance model. The verifier whose feedback it gets is the
-relevance model with fixed weights, which reads the selected sentences as one text.
+It starts from the weights of the relevance model. FER's coarse retrieval is the relevance model
+too: of the sentences found for a claim and its gold ones, the most relevant are candidates (section
+3.1). The verifier whose feedback it gets is the relevance model with fixed weights, which reads the
+selected sentences as one text. The selection is its attention mask, so the gradient of the verdict
+flows back through the mask into the selector (appendix A.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import partial
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import Module
+from torch.nn.functional import cross_entropy, gumbel_softmax
+from torch.nn.utils.rnn import pad_sequence
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.scores import FIGURES, figures_of, score_matrix
 from research.evaluation.run import Answer
 from research.training.card import write_card, write_model
-from research.training.data import load_data
-from research.training.figures import DEV, TUNING, Classify, DevClaims, read_claims
+from research.training.data import TrainingData, load_data
+from research.training.figures import DEV, TUNING, Classify, DevClaims, kept_opinions, read_claims
 from research.training.loop import Hyperparameters, Loss, switch_off_dropout, train
-from research.training.networks.joint import JointReader, joint_inputs, usefulness
-from research.training.networks.masked import MaskedVerifier, masked_inputs
-from research.training.networks.minilm import row_tokenizer, trained_classifier
-from research.training.selection_examples import SelectionExample, selection_examples
-from research.training.sentence_pool import kept_array
-from research.training.utility_feedback import Losses, evidence_classification, utility_divergence
+from research.training.networks.encoders import row_tokenizer, trained_classifier
+from research.training.networks.selector import (
+    JointReader,
+    MaskedVerifier,
+    joint_inputs,
+    masked_inputs,
+    usefulness,
+)
+from research.training.sentence_pool import CandidateFinder
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.networks import Tokenizer
-from retrieval.models.papers.selector import UtilityModel
+from retrieval.models.papers.selector import USEFUL, UtilityModel
 from retrieval.models.shipped import minilm_classifier
 from retrieval.models.trained_model import read_config
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector, UtilityReader, UtilitySelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge
-from retrieval.types import Evidence, Retrieved
+from retrieval.text.context import evidence_set_text
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, Evidence, Label
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionExample:
+    """A claim with its (title, sentence) candidates, most relevant first.
+
+    ``relevance``: the relevance model's probability for each that it is relevant to the claim.
+    ``gold``: which of them are annotated evidence. ``attained``: the verifier's probability of
+    ``label`` with the gold evidence.
+    """
+
+    claim: str
+    label: Label
+    candidates: tuple[tuple[str, str], ...]
+    relevance: tuple[float, ...]
+    gold: tuple[bool, ...]
+    attained: float
+
+    @property
+    def length(self) -> int:
+        """The number of its characters."""
+        return len(self.claim) + sum(len(title) + len(text) for title, text in self.candidates)
+
+
+def selection_examples(
+    data: TrainingData,
+    classify: Classify,
+    seed: int,
+    limit: int,
+    candidates: int,
+    most_gold: int,
+) -> list[SelectionExample]:
+    """Return examples of ``limit`` training claims at most, ``candidates`` sentences for each.
+
+    ``classify`` is the relevance model: it ranks candidates, and as the verifier it reads the
+    ``most_gold`` most relevant gold sentences together. Claims without gold evidence are left out:
+    FER compares with it. The choice of claims depends only on the seed.
+    """
+    among = [*data.train, *(contrast.claim for contrast in data.contrasts)]
+    every = [claim for claim in among if claim.gold]
+    chance = random.Random(seed)
+    claims = [every[i] for i in sorted(chance.sample(range(len(every)), min(limit, len(every))))]
+    ranked = _ranked(claims, data, classify)
+    gold = [[s.text for s in sentences if s.gold][:most_gold] for sentences in ranked]
+    pairs = [(claim.text, evidence_set_text(own)) for claim, own in zip(claims, gold, strict=True)]
+    return [
+        SelectionExample(
+            claim=claim.text,
+            label=claim.label,
+            candidates=tuple(sentence.text for sentence in sentences[:candidates]),
+            relevance=tuple(sentence.relevance for sentence in sentences[:candidates]),
+            gold=tuple(sentence.gold for sentence in sentences[:candidates]),
+            attained=float(opinion[LABELS.index(claim.label)]),
+        )
+        for claim, sentences, opinion in zip(claims, ranked, classify(pairs), strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """One of the sentences found for a claim; ``text``: title and sentence."""
+
+    text: tuple[str, str]
+    relevance: float
+    gold: bool
+
+
+def _ranked(
+    claims: Sequence[AnnotatedClaim], data: TrainingData, classify: Classify
+) -> list[list[_Sentence]]:
+    """Return the sentences found for each claim and its gold ones, most relevant first."""
+    pool = data.pool
+    near = CandidateFinder(pool).find([claim.text for claim in claims])
+    gold = [pool.gold(claim) for claim in claims]
+    found = [list(dict.fromkeys([*a, *b])) for a, b in zip(near, gold, strict=True)]
+    pairs = [
+        (claim.text, pool.sentences[i].written)
+        for claim, indices in zip(claims, found, strict=True)
+        for i in indices
+    ]
+    relevance = iter(1 - classify(pairs)[:, LABELS.index(NOT_ENOUGH_INFO)])
+    ranked = []
+    for claim, indices in zip(claims, found, strict=True):
+        sentences = [
+            _Sentence(s.pair, float(next(relevance)), s.key in claim.gold)
+            for s in (pool.sentences[i] for i in indices)
+        ]
+        ranked.append(sorted(sentences, key=lambda sentence: -sentence.relevance))
+    return ranked
+
+
+Losses: TypeAlias = Literal["both", "classification", "utility"]
+
+# Returns a verifier's probabilities of ``LABELS``, (claims, labels), with the sentences whose gates
+# are 1, (claims, sentences). Differentiable by the gates.
+Verify: TypeAlias = Callable[[Sequence[SelectionExample], torch.Tensor], torch.Tensor]
+
+
+def evidence_classification(
+    logits: torch.Tensor, present: torch.Tensor, examples: Sequence[SelectionExample]
+) -> torch.Tensor:
+    """Return the cross entropy of a claim's candidates, summed; the mean over claims (FER, 3.2).
+
+    ``logits``: (claims, sentences, 2). ``present``: (claims, sentences), False for padding.
+    """
+    gold = pad_sequence(
+        [torch.tensor(example.gold, dtype=torch.long) for example in examples], batch_first=True
+    )
+    log_loss = cross_entropy(logits.transpose(1, 2), gold, reduction="none")
+    return (log_loss * present).sum(dim=1).mean()
+
+
+def utility_divergence(
+    logits: torch.Tensor, examples: Sequence[SelectionExample], verify: Verify
+) -> torch.Tensor:
+    """Return how much less probable the right label is than with the gold evidence (FER, 3.2).
+
+    The mean over claims, between -1 and 1. The selection is drawn by Gumbel softmax, 0 or 1
+    forward and smooth backward (A.2). No sentence changes a probability by more than 1, so steeper
+    slopes, as at a sentence that would get nearly all attention, are cut.
+    """
+    gates = gumbel_softmax(logits, hard=True)[:, :, USEFUL]
+    steepest = 1 / len(examples)  # since the result is a mean
+    gates.register_hook(  # type: ignore[no-untyped-call]
+        lambda slope: slope.clamp(-steepest, steepest)
+    )
+    right = torch.tensor([[LABELS.index(example.label)] for example in examples])
+    attained = torch.tensor([example.attained for example in examples])
+    return (attained - verify(examples, gates).gather(1, right)[:, 0]).mean()
+
 
 RECIPE = Hyperparameters(
-    epochs=1,
     batch_size=4,
     learning_rate=5e-5,
-    weight_decay=0.01,
     warmup=0.1,
     max_tokens=512,  # of a claim with all its candidates (FER, A.3.1)
-    seed=0,
     last_layer=20.0,
 )
 CLAIMS = 5_000
 FROZEN = 3  # of six layers; the first ones stay the relevance model's
-VERSION = "2"  # of the shipped model; the results of two versions are never mixed
-RANK = 16  # of the shipped difference to the relevance model
 
 
 def train_selector(
@@ -71,10 +206,7 @@ def train_selector(
     config, read = RetrievalConfig(), minilm_classifier(relevance_model)
     tokenizer = row_tokenizer(RECIPE.max_tokens)
 
-    def read_once(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        of = sha256(f"{read.digest}{pairs}".encode("utf-8", "surrogatepass")).hexdigest()
-        return kept_array(run / f"opinions-{of[:16]}.npy", lambda: read.probabilities(pairs))
-
+    read_once = partial(kept_opinions, read, run=run)
     examples = selection_examples(
         data, read_once, RECIPE.seed, CLAIMS, config.utility_candidates, config.selection_limit
     )
@@ -86,24 +218,15 @@ def train_selector(
     live = _Live(network, tokenizer)
     before = _by_utility(live, dev)
 
-    def figures(_: Module) -> dict[str, float]:
+    def figures() -> dict[str, float]:
         return selection_figures(tuning, _by_utility(live, tuning), read)
 
     temperature = read_config(relevance_model)["temperature"]
     verifier = MaskedVerifier(trained_classifier(relevance_model), temperature)
     loss_of = selection_loss(network, verifier, tokenizer, losses)
     train(network, examples, loss_of, RECIPE, run / losses, figures)
-    start = JointReader(trained_classifier(relevance_model))
-    write_model(
-        out,
-        network,
-        start,
-        RANK,
-        name="MiniLM selector",
-        version=VERSION,
-        max_tokens=RECIPE.max_tokens,
-        relevance_model=read_config(relevance_model)["sha256"],
-    )
+    start, of = JointReader(trained_classifier(relevance_model)), read_config(relevance_model)
+    write_model(out, "selector", network, start, RECIPE.max_tokens, relevance_model=of["sha256"])
     selections = {
         "relative": _by_relevance(dev),
         "untrained": before,
@@ -123,7 +246,6 @@ def train_selector(
         every=DEV[0],
         examples=len(examples),
         measured=len(dev.claims),
-        rank=RANK,
         share=config.selection_share,
     )
 
@@ -180,18 +302,7 @@ def selection_figures(
     for claim, items in zip(ranked.claims, selected, strict=True):
         verdict = judge.judge(claim.text, items)
         keys = tuple((i.sentence.document_id, i.sentence.sentence_id) for i in items)
-        answers.append(
-            Answer(
-                label=verdict.label,
-                confidence=verdict.confidence,
-                evidence=keys,
-                ranked=(),
-                pages=(),
-                hops=(),
-                retrieved=Retrieved(),
-                seconds={},
-            )
-        )
+        answers.append(Answer(verdict.label, verdict.confidence, keys))
     scores = dict(zip(FIGURES, figures_of(score_matrix(ranked.claims, answers)), strict=True))
     return {
         "precision": 100 * float(scores["evidence_precision"]),

@@ -7,6 +7,7 @@ most similar to a claim, and those of pages whose title is in it, are nearly the
 from __future__ import annotations
 
 import copy
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -24,8 +25,17 @@ from retrieval.text.context import evidence_set_text, evidence_text
 from retrieval.text.sentence_splitter import SentenceSplitter
 
 
-def kept_array(path: Path, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """Return the array in ``path``; if it is missing, compute it and write it atomically."""
+def kept_array(
+    folder: Path, name: str, of: Iterable[object], make: Callable[[], NDArray[Any]]
+) -> NDArray[Any]:
+    """Return the array that is kept in the folder; if it is missing, make it and write it at once.
+
+    ``of``: what it is made from; the file is named by ``name`` and a digest of that.
+    """
+    digest = hashlib.sha256()
+    for one in of:
+        digest.update(repr(one).encode("utf-8", "surrogatepass"))
+    path = folder / f"{name}-{digest.hexdigest()[:16]}.npy"
     if path.exists():
         kept: NDArray[Any] = np.load(path)
         return kept
@@ -81,7 +91,11 @@ class SentencePool:
             ]
         )
         self._encoder = encoder
-        self._vectors = self._encoded(cache / f"sentences-{corpus.fingerprint()[:16]}.npy")
+        texts = [sentence.written for sentence in self.sentences]
+        of = [corpus.fingerprint(), encoder.name]
+        self._vectors: NDArray[np.float32] = kept_array(
+            cache, "sentences", of, lambda: encoder.encode(texts)
+        )
 
     def without(self, pages: Set[str]) -> SentencePool:
         """Return the pool without these pages."""
@@ -147,10 +161,6 @@ class SentencePool:
         for index, sentence in enumerate(sentences):
             self.by_page.setdefault(sentence.page, []).append(index)
         self.position = {sentence.key: i for i, sentence in enumerate(sentences)}
-
-    def _encoded(self, path: Path) -> NDArray[np.float32]:
-        texts = [sentence.written for sentence in self.sentences]
-        return kept_array(path, lambda: self._encoder.encode(texts))
 
 
 def _split(pages: Sequence[Page]) -> Iterator[tuple[Page, Sequence[str]]]:

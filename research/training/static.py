@@ -8,7 +8,6 @@ weights and matrix further by gradient descent did not improve the figures.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from itertools import accumulate
@@ -134,15 +133,13 @@ def _encoded(
     encoder: DocumentEncoder, documents: Sequence[EncodableDocument], cache: Path
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the vectors of the documents and of all their sentences, stored in ``cache``."""
-    digest = hashlib.sha256(repr(documents).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    name = encoder.name.replace(" ", "-")
-    count = len(documents)
+    name, count = encoder.name.replace(" ", "-"), len(documents)
 
     def make() -> NDArray[np.float32]:
         whole, sentences = encoder.encode_documents(documents)
         return np.concatenate([whole, *sentences])
 
-    both = kept_array(cache / f"{name}-{digest}.npy", make)
+    both = kept_array(cache, name, documents, make)
     return both[:count], both[count:]
 
 

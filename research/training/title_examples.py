@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.compositions.bridges import BridgeFinder, Mention
-from research.training.compositions.composition import tidied
+from research.training.compositions.phrases import BridgeFinder, Mention, tidied
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.models.papers.decoding import MOST_SENTENCES
 from retrieval.stages.find.next import SENTENCES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from research.training.networks.delta import save_delta
-from research.training.networks.query import packaged_query_network
+from research.training.dense import packaged_query_network
+from research.training.networks.encoders import save_delta
 from retrieval.models.encoders import QueryEncoder
 
 

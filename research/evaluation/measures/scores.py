@@ -9,7 +9,7 @@ groups of claims: with single claims the results would be too optimistic.
 
 The last part measures whether a system knows that its evidence is not enough yet (AdMIRaL, section
 5.3), after the first hop of claims that need several pages: does the system continue exactly if the
-best sentences contain no whole evidence set?
+best sentences contain no whole evidence set? And whether its confidence equals its accuracy.
 """
 
 from __future__ import annotations
@@ -266,3 +266,55 @@ def _share_that_are(of: NDArray[np.bool_], that_are: NDArray[np.bool_]) -> float
 def _interval(drawn: Sequence[float]) -> tuple[float, float]:
     low, high = np.quantile(drawn, (0.025, 0.975))
     return float(low), float(high)
+
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Answers of similar confidence: their mean confidence and their accuracy."""
+
+    low: float
+    high: float
+    answers: int
+    confidence: float
+    accuracy: float
+
+
+def reliability(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Bin]:
+    """Return the reliability curve: ten bins of equal width, without the empty ones.
+
+    Guo et al. (2017), "On Calibration of Modern Neural Networks", section 2.
+    """
+    numbers = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return [
+        Bin(
+            number / BINS,
+            (number + 1) / BINS,
+            int(chosen.sum()),
+            float(confidence[chosen].mean()),
+            float(right[chosen].mean()),
+        )
+        for number in range(BINS)
+        if (chosen := numbers == number).any()
+    ]
+
+
+def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """Return the expected calibration error over those bins, 0..1 (their equation 3)."""
+    return sum(
+        abs(part.confidence - part.accuracy) * part.answers / len(confidence)
+        for part in reliability(confidence, right)
+    )
+
+
+def accuracy_of_most_confident(
+    confidence: NDArray[np.float64], right: NDArray[np.bool_], share: float
+) -> float:
+    """Return the accuracy of the most confident ``share`` of the answers, 0..1.
+
+    Of answers with equal confidence, earlier claims count first.
+    """
+    kept = np.argsort(-confidence, kind="stable")[: max(1, round(share * len(confidence)))]
+    return float(right[kept].mean())

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey
-from research.training.compositions.composition import (
+from research.training.compositions.phrases import (
+    KINDS,
+    MADE,
+    OCCUPATIONS,
+    UNTELLING,
     Fact,
     Phrase,
     facts_of,
@@ -17,17 +21,11 @@ from research.training.compositions.composition import (
     noun_phrase,
     prepositional_phrase,
     tidied,
+    trade,
     with_article,
     with_pronoun,
-    written,
-)
-from research.training.compositions.vocabulary import (
-    KINDS,
-    MADE,
-    OCCUPATIONS,
-    UNTELLING,
-    trade,
     words,
+    written,
 )
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import split_disambiguation

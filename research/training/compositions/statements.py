@@ -9,16 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey
-from research.training.compositions.bridges import BridgeFinder, Mention, PageWords
-from research.training.compositions.composition import (
-    noun_phrase,
-    prepositional_phrase,
-    tidied,
-    with_pronoun,
-    written,
-)
 from research.training.compositions.definitions import DefinitionReader, called
-from research.training.compositions.vocabulary import (
+from research.training.compositions.phrases import (
     CHILDREN,
     DOER,
     DOERS,
@@ -32,7 +24,15 @@ from research.training.compositions.vocabulary import (
     SPOUSES,
     STATES,
     UNSURE,
+    BridgeFinder,
+    Mention,
+    PageWords,
+    noun_phrase,
+    prepositional_phrase,
+    tidied,
+    with_pronoun,
     words,
+    written,
 )
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import split_disambiguation

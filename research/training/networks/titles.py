@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.functional import gelu, layer_norm, pad, scaled_dot_product_attention
 from transformers import DistilBertModel
 
-from research.training.networks.minilm import packaged_body, padded
+from research.training.networks.encoders import packaged_body, padded
 from retrieval.models.papers.title_generator import (
     FIRST,
     HEADS,

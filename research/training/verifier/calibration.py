@@ -37,7 +37,7 @@ from research.evaluation.claims import (
     read_fever_claims,
     read_pairs,
 )
-from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.measures.scores import calibration_error
 from research.evaluation.verifier_alone import opinions_of
 from research.training.verifier.figures import dev_pairs
 from retrieval.errors import BadSource, ModelUnavailable

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.evaluation.claims import CorpusClaim, Pair, read_pairs
-from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.measures.scores import calibration_error
 from research.training.data import EverydayData
 from research.training.figures import Classify
 from research.training.sentence_pool import CandidateFinder
@@ -22,17 +22,6 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 # One in so many pairs of a development file is measured, and the same number is fitted to.
 DEV_PAIRS: Mapping[str, int] = {"vitaminc": 3, "feverous": 2, "infotabs": 7, "wiki-nli": 3}
 NEAREST = 3  # sentences that an undecided claim is read with
-DEFINITIONS = (
-    "Label accuracy, %: `everyday`, of the decided claims of `vital/dev.jsonl` with their evidence,"
-    " `one_sentence` and `two_hop` among them; `undecided`, of its undecided claims beside each of"
-    f" the {NEAREST} sentences nearest to them, which settle nothing; `assertion`, of"
-    " `research/datasets/assertion/held-out.jsonl`; `meaning`, of the same file of"
-    " `research/datasets/meaning`; `everyday_2`, of the decided claims of `vital/dev-2.jsonl`,"
-    " which nobody has read; the others, of a fixed share"
-    " of the pairs of `pairs/dev` whose evidence is in no pair of the same source that is trained"
-    " on. calibration_error: expected, ten bins, 0 to 1, of all these pairs; scale and bias were"
-    " fitted to pairs with other evidence of the same files."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +69,7 @@ class DevReadings:
         )
 
     def figures(self, classify: Classify) -> dict[str, float]:
-        """Return label accuracies, in %, and the calibration error (``DEFINITIONS``)."""
+        """Return label accuracies, in %, and the calibration error; ``cards.yaml`` defines them."""
         right = _right(classify, [(c.text, given_evidence(c), c.label) for c in self.decided])
         right_2 = _right(classify, [(c.text, given_evidence(c), c.label) for c in self.decided_2])
         two_hop = np.array([claim.kind == "two-hop" for claim in self.decided])

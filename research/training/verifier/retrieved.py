@@ -9,11 +9,8 @@ previous phase misreads are added: training with easy sentences does not prevent
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim
 from research.training.compositions import Composition
@@ -48,7 +45,7 @@ class _Claim:
 def retrieved_examples(
     claims: Sequence[CorpusClaim],
     pool: SentencePool,
-    classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
+    classify: Classify,
     seed: int,
     wrong_together: float,
 ) -> list[Example]:
@@ -112,7 +109,7 @@ def _among(evidence: Sequence[int], near: Sequence[int], chance: random.Random) 
 def _with_wrong_sentences(
     claims: Sequence[CorpusClaim],
     pool: SentencePool,
-    classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
+    classify: Classify,
     chance: random.Random,
 ) -> list[_Claim]:
     found = CandidateFinder(pool).find([claim.text for claim in claims])
@@ -142,7 +139,7 @@ def _settling(
     claims: Sequence[CorpusClaim],
     near: Sequence[Sequence[int]],
     pool: SentencePool,
-    classify: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]],
+    classify: Classify,
 ) -> set[tuple[int, int]]:
     """Return which of the nearest sentences settle a decided claim: (number of claim, sentence)."""
     asked = [
@@ -151,15 +148,7 @@ def _settling(
         if claim.label != NOT_ENOUGH_INFO
         for i in near[number][:NEAREST]
     ]
-    probabilities = classify(
-        [
-            (
-                claims[number].text,
-                pool.together([i]),
-            )
-            for number, i in asked
-        ]
-    )
+    probabilities = classify([(claims[n].text, pool.together([i])) for n, i in asked])
     return {
         (number, i)
         for (number, i), opinion in zip(asked, probabilities, strict=True)

@@ -12,47 +12,186 @@ other kind, so that nothing is forgotten. It can also start from a trained verif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-
-from torch import nn
-from transformers import PreTrainedTokenizerBase
+from typing import TypeVar
 
 from research.training.card import write_card, write_model
-from research.training.compositions import compositions
-from research.training.data import load_data, load_everyday
+from research.training.compositions import Composition, compositions
+from research.training.data import EverydayData, TrainingData, load_data, load_everyday
 from research.training.figures import Classify, probabilities
 from research.training.loop import (
+    Example,
     Hyperparameters,
     best_device,
     classification_loss,
     switch_off_dropout,
     train,
 )
-from research.training.networks.delta import add_delta
-from research.training.networks.mpnet import packaged_verifier, pair_tokenizer
+from research.training.networks.encoders import add_delta, packaged_verifier, pair_tokenizer
+from research.training.relevance import reading_examples
+from research.training.verifier.by_rule import made_by_rule
 from research.training.verifier.calibration import fitted_scaling
-from research.training.verifier.figures import DEFINITIONS, DevReadings
-from research.training.verifier.mixes import Mix, Sources, mixed_examples
-from research.training.verifier.pairs import QUOTAS, load_assertions, load_meaning
+from research.training.verifier.figures import NEAREST, DevReadings
+from research.training.verifier.pairs import (
+    QUOTAS,
+    AssertionData,
+    MeaningData,
+    load_assertions,
+    load_meaning,
+    pair_examples,
+    resurfaced,
+)
+from research.training.verifier.retrieved import (
+    composed_examples,
+    misread_examples,
+    retrieved_examples,
+)
+from retrieval.models.packaged import mpnet_folder
 from retrieval.models.shipped import verifier
 from retrieval.models.trained_model import read_config
+from retrieval.system.files import digest_of
 from retrieval.types import LABELS
 
-VERSION = "9.1"  # the results of two versions are never mixed
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """The most examples of each kind in a phase.
+
+    ``pairs``: of each source of public pairs. ``everyday``: of everyday claims, each with its
+    evidence and with retrieved sentences; for a share ``wrong_together`` of the decided claims,
+    several sentences that settle nothing are read together. ``fever``: of FEVER's claims with
+    retrieved sentences. ``misread``: of everyday claims and of FEVER's each, with sentences that
+    settle nothing and that the verifier of the previous phase misreads. ``by_rule``: of each kind
+    that is made by rule. ``composed``: of claims composed of two pages. ``assertions``: the most
+    texts that assert or only mention a claim. ``meaning``: how often each pair about meaning is
+    read, each time in another form (``resurfaced``).
+    """
+
+    pairs: Mapping[str, int]
+    everyday: int = 0
+    wrong_together: float = 0.6
+    fever: int = 0
+    misread: int = 0
+    by_rule: int = 0
+    composed: int = 0
+    assertions: int = 0
+    meaning: int = 0
+
+    @property
+    def described(self) -> str:
+        """Its description in a card, with the files of this folder that make each kind."""
+        kinds = (
+            (self.meaning, f"pairs about meaning, {self.meaning} times each", "pairs"),
+            (
+                self.assertions,
+                f"{self.assertions} texts that assert or mention a claim",
+                "pairs",
+            ),
+            (self.everyday, f"readings of {self.everyday} everyday claims", "retrieved"),
+            (self.fever, f"{self.fever} readings of FEVER's claims", "../relevance"),
+            (self.misread, f"misread sentences for {self.misread} claims of each", "retrieved"),
+            (self.by_rule, f"{self.by_rule} readings of each kind made by rule", "by_rule"),
+            (
+                self.composed,
+                f"readings of {self.composed} claims composed of two pages",
+                "retrieved",
+            ),
+        )
+        parts = [f"{text} (`{file}.py`)" for count, text, file in kinds if count]
+        pairs = ", ".join(f"{source} ({quota})" for source, quota in self.pairs.items())
+        parts.append(f"public pairs (`pairs.py`): {pairs}")
+        return f"at most {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The data of all phases; ``pairs`` is the folder of public pairs."""
+
+    pairs: Path
+    everyday: EverydayData
+    fever: TrainingData
+    composed: list[Composition]
+    assertions: AssertionData
+    meaning: MeaningData
+
+    def pair_examples(self, seed: int, quotas: Mapping[str, int]) -> list[Example]:
+        """Return public pairs, drawn by ``seed``, at most so many of each source."""
+        return pair_examples(self.pairs, seed, quotas)
+
+    @property
+    def described(self) -> str:
+        """The description of the claims in a card."""
+        return (
+            f"Everyday: {self.everyday.described}. FEVER: {self.fever.described};"
+            f" {len(self.composed)} claims composed of two of its pages"
+            " (`research/training/compositions`). Texts that assert or mention a claim:"
+            f" {self.assertions.described}. {self.meaning.described}"
+        )
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of all files that were read."""
+        pairs = {
+            f"pairs/train/{source}.jsonl": digest_of(self.pairs / f"{source}.jsonl")
+            for source in QUOTAS
+        }
+        return {
+            **pairs,
+            **self.everyday.digests,
+            **self.fever.digests,
+            **self.assertions.digests,
+            **self.meaning.digests,
+        }
+
+
+def mixed_examples(sources: Sources, mix: Mix, seed: int, classify: Classify) -> list[Example]:
+    """Return the examples of a phase, drawn by ``seed``, each claim in one of its forms.
+
+    ``classify`` is the verifier after the previous phase. It finds the sentences that settle a
+    claim without being annotated as its evidence, and the sentences that it misreads.
+    """
+    everyday, fever, examples = sources.everyday, sources.fever, list[Example]()
+    chance = random.Random(seed)
+    if mix.everyday:
+        claims = _drawn(everyday.claims, mix.everyday, chance)
+        examples += retrieved_examples(claims, everyday.pool, classify, seed, mix.wrong_together)
+    if mix.fever:
+        examples += reading_examples(fever, seed, mix.fever)
+    if mix.misread:
+        claims = _drawn(everyday.claims, mix.misread, chance)
+        examples += misread_examples(claims, everyday.pool, classify, seed)
+        cited = _drawn(fever.train, mix.misread, chance)
+        examples += misread_examples(cited, fever.pool, classify, seed)
+    if mix.by_rule:
+        frames = sources.assertions.frames
+        examples += made_by_rule(everyday, frames, sources.pairs, seed, mix.by_rule)
+    if mix.composed:
+        composed = _drawn(sources.composed, mix.composed, chance)
+        examples += composed_examples(composed, fever.pool, seed)
+    examples += _drawn(sources.assertions.examples, mix.assertions, chance)
+    examples += sources.meaning.examples * mix.meaning
+    return resurfaced([*examples, *sources.pair_examples(seed, mix.pairs)], chance)
+
+
+ClaimT = TypeVar("ClaimT")
+
+
+def _drawn(claims: Sequence[ClaimT], most: int, chance: random.Random) -> list[ClaimT]:
+    return chance.sample(list(claims), min(most, len(claims)))
+
+
 _COMPOSED = 6_000  # claims composed of two pages
-RANK = 192  # of the shipped difference; the card says what cutting to it costs
 _START = Hyperparameters(
-    epochs=1,
     batch_size=256,
     learning_rate=6e-5,
     last_rate=4e-5,
-    weight_decay=0.01,
     warmup=0.1,
     max_tokens=192,
     smoothing=0.02,
-    seed=0,
 )
 _HALF = {source: quota // 2 for source, quota in QUOTAS.items()}
 _FEW: Mapping[str, int] = {
@@ -127,7 +266,7 @@ def train_verifier(
         BadSource: the data cannot be read.
         ModelUnavailable: the packaged base weights are missing.
     """
-    tokenizer, vectors = pair_tokenizer(cache), run.parent / "vectors"
+    tokenizer, vectors = pair_tokenizer(mpnet_folder(cache)), run.parent / "vectors"
     fever = load_data(data_folder, vectors, _START.seed)
     everyday = load_everyday(data_folder, vectors)
     sources = Sources(
@@ -142,23 +281,20 @@ def train_verifier(
         data_folder / "pairs", everyday, sources.assertions.held_out, sources.meaning.held_out
     )
 
-    def figures(network: nn.Module) -> dict[str, float]:
-        return dev.figures(_classifies(network, tokenizer))
-
     network = packaged_verifier(cache, LABELS)
     phases = dict(PHASES)
     if start is not None:
         add_delta(network, start, read_config(start)["sha256"])
         phases = {CONTINUED: PHASES[CONTINUED]}
     network.to(best_device())
-    # With unchanged embeddings the difference is small enough to ship.
     network.mpnet.embeddings.requires_grad_(False)
-    classify = _classifies(network, tokenizer)
+    classify = partial(probabilities, network, tokenizer, max_tokens=_START.max_tokens)
     for phase, (recipe, mix) in phases.items():
         if phase == CONTINUED:
             switch_off_dropout(network.mpnet)
         examples = mixed_examples(sources, mix, recipe.seed, classify)
         loss_of = classification_loss(network, tokenizer, recipe.max_tokens, recipe.smoothing)
+        figures = partial(dev.figures, classify)
         trained = train(network, examples, loss_of, recipe, run / phase, figures)[-1]
 
     temperature, bias = fitted_scaling(
@@ -167,12 +303,10 @@ def train_verifier(
     )
     write_model(
         out,
+        "verifier",
         network,
         packaged_verifier(cache, LABELS),
-        RANK,
-        name="MPNet verifier",
-        version=VERSION,
-        max_tokens=_START.max_tokens,
+        _START.max_tokens,
         labels=LABELS,
         temperature=temperature,
         bias=bias,
@@ -185,9 +319,8 @@ def train_verifier(
         {name: recipe for name, (recipe, _) in phases.items()},
         {"as trained": trained, "as shipped": shipped},
         bias=bias[-1],
-        figures_of=DEFINITIONS,
+        nearest=NEAREST,
         phases="".join(f"Phase `{name}`: {mix.described}. " for name, (_, mix) in phases.items()),
-        rank=RANK,
         sources=sources.described,
         started=_started_from(start),
         temperature=temperature,
@@ -199,7 +332,3 @@ def _started_from(start: Path | None) -> str:
     if start is None:
         return ""
     return f"Started from version {read_config(start)['version']}, which has a card of its own. "
-
-
-def _classifies(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> Classify:
-    return lambda pairs: probabilities(network, tokenizer, pairs, _START.max_tokens)

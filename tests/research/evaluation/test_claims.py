@@ -9,65 +9,110 @@ from typing import Any
 import pytest
 
 from research.evaluation.choice import Choice, half_of
-from research.evaluation.claims import FeverClaim, read_corpus_claims, read_fever_claims, read_pairs
+from research.evaluation.claims import (
+    FeverClaim,
+    Pair,
+    read_corpus_claims,
+    read_fever_claims,
+    read_pairs,
+)
 from retrieval.errors import BadSource
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
-from tests.research.cases import cases
 from tests.research.evaluation.answers import claim
+from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
 
-LAMP = {
-    "id": 7,
-    "label": "SUPPORTS",
-    "claim": "The lamp is red.",
+CLAIM = {"label": "SUPPORTS", "claim": "The lamp is red."}
+LAMP = CLAIM | {
+    "id": 6,
     "evidence": [[[1, 2, "Lamp", 0]], [[1, 3, "Lamp", 1], [1, 4, "Cafe\u0301", 2]]],
 }
+HUM = {"id": 8, "label": NOT_ENOUGH_INFO, "claim": "It hums.", "evidence": []}
 
 
-def read_claims(tmp_path: Path, *lines: dict[str, Any] | str) -> Any:
+def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[FeverClaim]:
     return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
 def test_a_claim_keeps_its_sets_and_its_line(tmp_path: Path) -> None:
-    undecided = {"id": 8, "label": NOT_ENOUGH_INFO, "claim": "It hums.", "evidence": []}
-    lamp, hum = read_claims(tmp_path, LAMP, "", undecided)
-    assert (lamp.id, lamp.text, lamp.label) == (7, "The lamp is red.", SUPPORTS)
+    lamp, hum = read(tmp_path, LAMP, "", HUM)
+    assert (lamp.id, lamp.text, lamp.label) == (6, "The lamp is red.", SUPPORTS)
     assert lamp.evidence == ((("Lamp", 0),), (("Lamp", 1), ("Caf\u00e9", 2)))
     assert lamp.pages == {"Lamp", "Caf\u00e9"}
-    assert not lamp.needs_several_pages
     assert (hum.evidence, hum.needs_several_pages) == ((), False)
     assert hum.where.endswith("claims.jsonl, line 3")
+    assert (lamp.group, hum.group) == ("Lamp", 8)  # the page that it was made from, if it is known
 
 
 def test_a_claim_needs_several_pages_if_no_set_is_on_one_page(tmp_path: Path) -> None:
-    (claim,) = read_claims(tmp_path, LAMP | {"evidence": LAMP["evidence"][1:]})
-    assert claim.needs_several_pages
+    either, both = read(tmp_path, LAMP, LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]})
+    assert (either.needs_several_pages, both.needs_several_pages) == (False, True)
 
 
-def test_claims_are_grouped_by_the_page_that_they_were_made_from(tmp_path: Path) -> None:
-    undecided = {"id": 8, "label": NOT_ENOUGH_INFO, "claim": "It hums.", "evidence": []}
-    again = LAMP | {"id": 9}
-    assert [one.group for one in read_claims(tmp_path, LAMP, undecided, again)] == [
-        "Lamp",
-        8,
-        "Lamp",
+def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path: Path) -> None:
+    texts = {"texts": [["It is red."], ["It has one colour.", "Red is a colour."]]}
+    lamp = CLAIM | {"evidence": [[["Lamp", 0]], [["Lamp", 1], ["Cafe\u0301", 2]]]}
+    lines = lamp | texts, HUM | {"tempting": ["Lamp", 3]}
+    red, hum = read_corpus_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
+    assert red.texts == (("It is red.",), ("It has one colour.", "Red is a colour."))
+    assert hum.tempting == ("Lamp", 3)
+
+
+def test_a_text_has_its_title_before_it_and_sentences_are_read_as_one_text(tmp_path: Path) -> None:
+    pier = {"title": "Pier", "sentence": "It was built by Ida Holm."}
+    lines = (
+        CLAIM | {"title": "Lamp", "source": "mine", "kind": "colour", "evidence": "It is red."},
+        CLAIM | {"title": "", "evidence": "It is red."},
+        # Each sentence has a title already; that of the pair only groups it with others.
+        CLAIM | {"title": "Holm", "evidence": [pier, {"title": "Holm", "sentence": "A Dane."}]},
+    )
+    said, both = "The lamp is red.", "Pier : It was built by Ida Holm. [SEP] Holm : A Dane."
+    assert list(read_pairs(write_json_lines(tmp_path / "pairs.jsonl", *lines))) == [
+        Pair(said, "Lamp : It is red.", SUPPORTS, "Lamp", "mine", "colour"),
+        Pair(said, "It is red.", SUPPORTS, None, None, None),
+        Pair(said, both, SUPPORTS, "Holm", None, None),
     ]
+
+
+READERS: dict[str, Callable[[Path], Iterable[object]]] = {
+    "fever": read_fever_claims,
+    "corpus": read_corpus_claims,
+    "pairs": read_pairs,
+}
+GOOD = {
+    "fever": LAMP,
+    "corpus": CLAIM | {"evidence": [[["Lamp", 0]]]},
+    "pairs": CLAIM | {"evidence": "It is painted red."},
+}
+
+
+@cases("annotations", "reader", "line", "said")
+def test_a_line_that_is_no_annotation_is_named_by_file_and_line(
+    reader: str, line: dict[str, Any] | str, said: str, tmp_path: Path
+) -> None:
+    path = write_json_lines(tmp_path / "lines.jsonl", GOOD[reader], line)
+    with pytest.raises(BadSource, match=r"lines\.jsonl, line 2") as caught:
+        list(READERS[reader](path))
+    assert said in caught.value.message
+    path = write_json_lines(tmp_path / "lines.jsonl", GOOD[reader])
+    assert len(list(READERS[reader](path))) == 1
+
+
+@pytest.mark.parametrize("reader", ["fever", "corpus"])
+def test_a_file_without_lines_is_refused(tmp_path: Path, reader: str) -> None:
+    with pytest.raises(BadSource, match="contains no"):
+        list(READERS[reader](write_json_lines(tmp_path / "lines.jsonl")))
 
 
 # 40 claims, of which every fourth is undecided and one needs two pages.
 CLAIMS = [
     claim(n, NOT_ENOUGH_INFO) if n % 4 == 0 else claim(n, SUPPORTS, [("A", n)]) for n in range(39)
 ]
-
-
 CLAIMS.append(claim(39, SUPPORTS, [("A", 0), ("B", 0)]))
 
 
-FILE = Path("claims.jsonl")
-
-
 def chosen(choice: Choice, claims: list[FeverClaim] = CLAIMS) -> list[int]:
-    return [one.id for one in choice.of(claims, FILE)]
+    return [one.id for one in choice.of(claims, Path("claims.jsonl"))]
 
 
 def test_without_a_choice_every_claim_is_asked_and_a_limit_counts_from_the_first() -> None:
@@ -89,12 +134,8 @@ def test_every_claim_is_in_one_of_two_halves_whatever_its_file_and_place() -> No
     assert sorted([*fitted, *published]) == list(range(40))
     assert 10 < len(fitted) < 30
     assert chosen(Choice(half="fitted"), CLAIMS[::-1]) == fitted[::-1]
-
-
-def test_the_halves_stay_what_they_are() -> None:
     # The first bytes of their SHA-256 are 0x66 and 0x6f: even and odd.
-    assert half_of("Claim 1.") == "fitted"
-    assert half_of("Claim 2.") == "published"
+    assert (half_of("Claim 1."), half_of("Claim 2.")) == ("fitted", "published")
 
 
 @pytest.mark.parametrize(
@@ -111,32 +152,3 @@ def test_a_choice_without_claims_is_refused(
     with pytest.raises(BadSource, match=said) as caught:
         chosen(choice, claims)
     assert caught.value.hint.startswith("Leave out --")
-
-
-READERS: dict[str, Callable[[Path], Iterable[object]]] = {
-    "fever": read_fever_claims,
-    "corpus": read_corpus_claims,
-    "pairs": read_pairs,
-}
-
-
-GOOD = {case["reader"]: case["line"] for case in cases("annotations") if case["said"] is None}
-
-
-@pytest.mark.parametrize("case", [case for case in cases("annotations") if case["said"]])
-def test_a_line_that_is_no_annotation_is_named_by_file_and_line(
-    tmp_path: Path, case: dict[str, Any]
-) -> None:
-    good = GOOD[case["reader"]]
-    path = write_json_lines(tmp_path / "lines.jsonl", good, case["line"])
-    with pytest.raises(BadSource, match=r"lines\.jsonl, line 2") as caught:
-        list(READERS[case["reader"]](path))
-    assert case["said"] in caught.value.message
-    path = write_json_lines(tmp_path / "lines.jsonl", good)
-    assert len(list(READERS[case["reader"]](path))) == 1
-
-
-@pytest.mark.parametrize("reader", ["fever", "corpus"])
-def test_a_file_without_lines_is_refused(tmp_path: Path, reader: str) -> None:
-    with pytest.raises(BadSource, match="contains no"):
-        list(READERS[reader](write_json_lines(tmp_path / "lines.jsonl")))

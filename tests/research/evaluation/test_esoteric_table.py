@@ -6,6 +6,7 @@ import pytest
 
 from research.evaluation.claims import AnnotatedClaim, SentenceKey
 from research.evaluation.measures.esoteric_table import (
+    COUNTINGS,
     RetrievedPassage,
     Search,
     as_markdown,
@@ -62,72 +63,48 @@ SEARCHES = [
 TABLE = esoteric_table(SEARCHES)
 
 
-def test_documents_are_the_same_in_all_countings_but_for_their_whole_sets() -> None:
-    for counting in TABLE.values():
-        assert counting["document_recall"] == 3 / 5  # Lamp, Pier, Quay of these, Harbour, Sluice
-        assert counting["document_precision"] == 3 / 5  # of Lamp, Boat, Pier, Quay, Boat
-        assert counting["document_f1"] == pytest.approx(3 / 5)
-    assert TABLE["text"]["document_ofever"] == 1 / 3  # Lamp alone is a whole set
-    assert TABLE["by_document"]["document_ofever"] == 1 / 3  # Lamp and Pier
-    assert TABLE["by_passage"]["document_ofever"] == 1 / 3
-
-
-def test_the_text_counts_each_annotated_sentence_once_and_asks_for_one_set() -> None:
-    text = TABLE["text"]
-    # Lamp 0, Lamp 1 and Quay 2; Pier 0 is on a document that was found too, two others are not.
-    assert text["passage_recall"] == 3 / 4
-    assert text["combined_recall"] == 3 / 6
-    # Three passages hit; five are on right documents, seven are all.
-    assert text["passage_precision"] == 3 / 5
-    assert text["combined_precision"] == 3 / 7
-    # The first claim has the whole set of Lamp 0, and is the only one with the documents of one.
-    assert text["passage_ofever"] == 1.0
-    assert text["combined_ofever"] == 1 / 3
-
-
-def test_by_document_a_hit_is_a_document_and_is_measured_against_sentences() -> None:
-    table = TABLE["by_document"]
-    assert table["passage_recall"] == 2 / 4  # Lamp, Quay
-    assert table["combined_recall"] == 2 / 6
-    assert table["passage_precision"] == 2 / 3  # of Lamp, Pier, Quay
-    assert table["combined_precision"] == 2 / 5
-    # Of the second claim all sentences on its found documents are covered; of the third there are
-    # none, which counts as well.
-    assert table["passage_ofever"] == 2 / 3
-    assert table["combined_ofever"] == 0
-
-
-def test_by_passage_a_pair_is_a_hit_of_passage_recall_and_a_passage_of_the_rest() -> None:
-    table = TABLE["by_passage"]
-    assert table["passage_recall"] == 4 / 4  # three pairs of the first claim, one of the second
-    assert table["combined_recall"] == 3 / 6
-    assert table["passage_precision"] == 3 / 5
-    assert table["combined_precision"] == 3 / 7
-    assert table["passage_ofever"] == 1 / 2  # of the two claims with a right document
-    assert table["combined_ofever"] == 0
-
-
-def test_time_size_and_place_are_those_that_the_names_say_and_those_of_the_program() -> None:
-    text, program = TABLE["text"], TABLE["by_passage"]
-    assert (text["retrieval_seconds"], text["seconds"]) == (2.0, 3.0)
-    assert program["retrieval_seconds"] == 6 / 4  # one claim too many
-    assert text["documents"] == pytest.approx(5 / 3)
-    assert text["passages"] == pytest.approx(7 / 3)
-    # Lamp, Lamp, Pier, Quay, Harbour, Sluice: characters for each annotated sentence.
-    assert program["id_length"] == pytest.approx((4 + 4 + 4 + 4 + 7 + 6) / 6)
-    assert text["place"] == pytest.approx((1 + 3 + 1) / 3)
-    assert text["place_by_text"] == 2  # Pier, after Boat
-    assert program["place_by_text"] == 3  # Pier, after Lamp and Boat
-
-
-def test_hits_are_shared_out_among_the_ways_in_which_right_documents_were_found() -> None:
-    shares = {row: value for row, value in TABLE["text"].items() if row.startswith("hits_by")}
-    # Boat, found by words, is a right document of no claim.
-    assert shares == {
-        "hits_by_title": 1 / 3,
-        "hits_by_disambiguation": 1 / 3,
-        "hits_by_text": 1 / 3,
-    }
+# What is found, as the text of the report counts, and its program by document and by passage.
+@pytest.mark.parametrize(
+    ("row", "text", "by_document", "by_passage"),
+    [
+        # Lamp, Pier, Quay of these, Harbour, Sluice; and of Lamp, Boat, Pier, Quay, Boat.
+        ("document_recall", 3 / 5, 3 / 5, 3 / 5),
+        ("document_precision", 3 / 5, 3 / 5, 3 / 5),
+        ("document_f1", 3 / 5, 3 / 5, 3 / 5),
+        ("document_ofever", 1 / 3, 1 / 3, 1 / 3),  # Lamp alone is a whole set; Lamp and Pier
+        # Lamp 0, Lamp 1, Quay 2 of these and Pier 0, two others are not on documents found; of four
+        # sentences two documents, Lamp and Quay; three pairs of the first claim, one of the second.
+        ("passage_recall", 3 / 4, 2 / 4, 4 / 4),
+        ("combined_recall", 3 / 6, 2 / 6, 3 / 6),
+        # Three passages hit of five on right documents, of seven in all; two documents of Lamp,
+        # Pier, Quay, of five in all.
+        ("passage_precision", 3 / 5, 2 / 3, 3 / 5),
+        ("combined_precision", 3 / 7, 2 / 5, 3 / 7),
+        # The first claim has the whole set of Lamp 0, and is the only one with the documents of
+        # one. Of the second all sentences on its found documents are covered; of the third there
+        # are none, which counts as well, unless only claims with a right document do.
+        ("passage_ofever", 1, 2 / 3, 1 / 2),
+        ("combined_ofever", 1 / 3, 0, 0),
+        ("retrieval_seconds", 6 / 3, 6 / 4, 6 / 4),  # the program counts one claim too many
+        ("seconds", 9 / 3, None, None),
+        ("documents", 5 / 3, None, None),
+        ("passages", 7 / 3, None, None),
+        # Lamp, Lamp, Pier, Quay, Harbour, Sluice: characters for each annotated sentence.
+        ("id_length", None, (4 + 4 + 4 + 4 + 7 + 6) / 6, (4 + 4 + 4 + 4 + 7 + 6) / 6),
+        ("place", (1 + 3 + 1) / 3, None, None),
+        ("place_by_text", 2, 3, 3),  # Pier, after Boat; after Lamp and Boat
+        ("hits_by_title", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_disambiguation", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_text", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_words", None, None, None),  # Boat is a right document of no claim
+    ],
+)
+def test_a_row_is_counted_in_three_ways(
+    row: str, text: float | None, by_document: float | None, by_passage: float | None
+) -> None:
+    assert [TABLE[counting].get(row) for counting in COUNTINGS] == [
+        None if value is None else pytest.approx(value) for value in (text, by_document, by_passage)
+    ]
 
 
 def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() -> None:

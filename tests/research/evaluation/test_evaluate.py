@@ -171,26 +171,6 @@ def test_a_claim_that_crashes_is_shown_and_fails_the_command(data: Path, tmp_pat
     ).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "said"),
-    [
-        (["--limit", "0"], 2, "0 is not in the range x>=1"),
-        (["--several-pages"], 1, "Leave out --several-pages."),
-        (["--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
-        (["--recipe", ""], 2, "no recipe or baseline named ''"),
-        (["--wiki-pages", "nowhere"], 2, "'nowhere' does not exist"),
-        (["--claims", "nowhere.jsonl"], 2, "'nowhere.jsonl' does not exist"),
-    ],
-)
-def test_wrong_usage_gets_one_line(
-    data: Path, tmp_path: Path, options: list[str], status: int, said: str
-) -> None:
-    run = evaluate(data, tmp_path / "out", *options)
-    assert said in error_line(run)
-    assert run.returncode == status
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_folder_of_other_things_or_other_results_is_refused(
     data: Path, out: Path, tmp_path: Path
 ) -> None:

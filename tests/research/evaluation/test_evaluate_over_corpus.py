@@ -11,7 +11,9 @@ import pytest
 from retrieval.models.shipped import VERIFIER
 from retrieval.models.trained_model import read_config, version_of
 from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
+from tests.support.cases import cases
 from tests.support.command import Ran, esoteric
+from tests.support.json_lines import write_json_lines
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -58,21 +60,12 @@ PAIRS: list[dict[str, Any]] = [
 ]
 
 
-def evaluate(home: Path, *arguments: object, **variables: str) -> Ran:
-    return esoteric(home, "evaluate", *arguments, **variables)
-
-
 def complaint(run: Ran, status: int) -> str:
     assert run.returncode == status, run.stderr
     assert run.stdout == ""
     (line,) = run.stderr.strip().splitlines()
     assert line.startswith("esoteric: ")
     return line
-
-
-def write(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -85,8 +78,8 @@ def home(index: Path) -> Path:
 
 
 def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
-    pairs = write(tmp_path / "pairs.jsonl", PAIRS)
-    run = evaluate(home, "--pairs", pairs, "--out", tmp_path / "out")
+    pairs = write_json_lines(tmp_path / "pairs.jsonl", *PAIRS)
+    run = esoteric(home, "evaluate", "--pairs", pairs, "--out", tmp_path / "out")
     assert run.returncode == 0, run.stderr
     assert "Traceback" not in run.stderr
     assert run.stdout.startswith("2 pairs: label accuracy ")
@@ -106,11 +99,12 @@ def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
 def test_a_language_model_labels_pairs_in_addition_to_the_verifier(
     home: Path, tmp_path: Path
 ) -> None:
-    pairs = write(tmp_path / "pairs.jsonl", PAIRS)
+    pairs = write_json_lines(tmp_path / "pairs.jsonl", *PAIRS)
     with chat_server() as chat:
         chat.answers(says(verdict("REFUTES", (1,))), says(verdict("NOT ENOUGH INFO", ())))
-        run = evaluate(
+        run = esoteric(
             home,
+            "evaluate",
             *("--pairs", pairs, "--llm", "--out", tmp_path / "out"),
             ESOTERIC_LLM="openai:small",
             ESOTERIC_LLM_URL=chat.url,
@@ -136,9 +130,9 @@ def test_a_language_model_labels_pairs_in_addition_to_the_verifier(
 def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continues(
     home: Path, tmp_path: Path
 ) -> None:
-    claims = write(tmp_path / "claims.jsonl", CLAIMS)
+    claims = write_json_lines(tmp_path / "claims.jsonl", *CLAIMS)
     command = ("--claims", claims, "--recipe", "esoteric,bm25", "--out", tmp_path / "out")
-    run = evaluate(home, *command)
+    run = esoteric(home, "evaluate", *command)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("esoteric: label accuracy ")
     path = tmp_path / "out" / "esoteric" / "predictions.jsonl"
@@ -174,7 +168,7 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
 
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2]) + lines[2][:40])  # as a full disk would leave it
-    again = evaluate(home, *command)
+    again = esoteric(home, "evaluate", *command)
     assert again.returncode == 0, again.stderr
     assert again.stdout == run.stdout
     assert path.read_bytes().splitlines(keepends=True)[:2] == lines[:2]
@@ -184,8 +178,10 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
 def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
     home: Path, tmp_path: Path
 ) -> None:
-    claims = write(tmp_path / "claims.jsonl", [CLAIMS[0] | {"claim": "x" * 501}])
-    run = evaluate(home, "--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out")
+    claims = write_json_lines(tmp_path / "claims.jsonl", CLAIMS[0] | {"claim": "x" * 501})
+    run = esoteric(
+        home, "evaluate", "--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out"
+    )
     assert run.returncode == 1
     assert "Traceback" not in run.stderr
     assert "Some claims crashed and are in no figure" in run.stderr.splitlines()[-1]
@@ -194,59 +190,24 @@ def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
     assert document["error"]["code"] == "claim_too_long"
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "said"),
-    [
-        ([], 2, "Give exactly one of --claims"),
-        (
-            ["--claims", "CLAIMS", "--pairs", "PAIRS"],
-            2,
-            "Give exactly one of --claims",
-        ),
-        (
-            ["--pairs", "PAIRS", "--wiki-pages", "FOLDER"],
-            2,
-            "--wiki-pages cannot be used with",
-        ),
-        (["--pairs", "PAIRS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
-        (["--claims", "CLAIMS", "--several-pages"], 2, "--several-pages needs --wiki-pages."),
-        (["--pairs", "PAIRS", "--llm"], 2, "--llm needs a language model: set ESOTERIC_LLM"),
-        (
-            ["--claims", "CLAIMS", "--wiki-pages", "FOLDER", "--llm"],
-            2,
-            "--llm needs --pairs, or --claims against the served index",
-        ),
-        (["--pairs", "PAIRS", "--limit", "2"], 2, "--limit and --sample need --claims."),
-        (["--pairs", "PAIRS", "--sample", "2"], 2, "--limit and --sample need --claims."),
-        (["--pairs", "PAIRS", "--half", "fitted"], 2, "--limit and --sample need --claims."),
-        (["--pairs", "PAIRS", "--recipe", "fer"], 2, "--limit and --sample need --claims."),
-        (["--claims", "CLAIMS", "--sample", "2", "--limit", "2"], 2, "only one of --sample and"),
-        (["--claims", "CLAIMS", "--seed", "2"], 2, "--seed needs --sample."),
-        (["--claims", "CLAIMS", "--vectors", "static"], 2, "--vectors needs --wiki-pages."),
-        (["--claims", "CLAIMS", "--recipe", "soup"], 2, "no recipe or baseline named 'soup'"),
-        (["--claims", "PAIRS"], 1, "pairs.jsonl, line 1: no sets of [document id,"),
-        (["--pairs", "CLAIMS"], 1, "claims.jsonl, line 1: evidence without a 'title' and a"),
-        (["--pairs", "EMPTY"], 1, "empty.jsonl: no pairs"),
-        (["--claims", "EMPTY"], 1, "empty.jsonl contains no claims"),
-    ],
-)
+@cases("evaluate_usage", "options", "status", "said")
 def test_wrong_usage_gets_one_line_and_no_folder(
     home: Path, tmp_path: Path, options: list[str], status: int, said: str
 ) -> None:
     places = {
-        "CLAIMS": write(tmp_path / "claims.jsonl", CLAIMS),
-        "PAIRS": write(tmp_path / "pairs.jsonl", PAIRS),
-        "EMPTY": write(tmp_path / "empty.jsonl", []),
+        "CLAIMS": write_json_lines(tmp_path / "claims.jsonl", *CLAIMS),
+        "PAIRS": write_json_lines(tmp_path / "pairs.jsonl", *PAIRS),
+        "EMPTY": write_json_lines(tmp_path / "empty.jsonl"),
         "FOLDER": tmp_path,
     }
     arguments = [places.get(option, option) for option in options]
-    run = evaluate(home, *arguments, "--out", tmp_path / "out")
+    run = esoteric(home, "evaluate", *arguments, "--out", tmp_path / "out")
     assert said in complaint(run, status)
     assert not (tmp_path / "out").exists()
 
 
 def test_without_an_index_the_command_that_builds_one_is_named(tmp_path: Path) -> None:
-    claims = write(tmp_path / "claims.jsonl", CLAIMS)
-    run = evaluate(tmp_path, "--claims", claims, "--out", tmp_path / "out")
+    claims = write_json_lines(tmp_path / "claims.jsonl", *CLAIMS)
+    run = esoteric(tmp_path, "evaluate", "--claims", claims, "--out", tmp_path / "out")
     assert "esoteric index build --source vital" in complaint(run, 1)
     assert not (tmp_path / "out").exists()

@@ -7,19 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from research.evaluation.measures.calibration import (
-    Bin,
-    accuracy_of_most_confident,
-    calibration_error,
-    reliability,
-)
 from research.evaluation.measures.scores import (
     COLUMNS,
     FIGURES,
+    Bin,
+    accuracy_of_most_confident,
+    calibration_error,
     confidence_intervals,
     figures_of,
     mean_hops,
     paired_p_values,
+    reliability,
     score_matrix,
     scores_of,
     sufficiency,
@@ -75,19 +73,6 @@ def test_a_figure_is_that_counted_by_hand(figure: str, value: float) -> None:
     assert FIGURE[figure] == pytest.approx(value)
 
 
-def test_sentence_recall_looks_at_the_ranking_and_not_at_the_evidence() -> None:
-    known = claim(1, SUPPORTS, [("A", 9)])
-    ranked = [("A", number) for number in range(12)]
-    row = dict(
-        zip(COLUMNS, scores_of(known, answer(SUPPORTS, ranked[:5], ranked=ranked)), strict=True)
-    )
-    assert (row["evidence_recall"], row["sentence_recall@5"], row["sentence_recall@10"]) == (
-        0,
-        0,
-        1,
-    )
-
-
 def test_only_the_first_five_pieces_of_evidence_count() -> None:
     known = claim(1, SUPPORTS, [("A", 5)])
     late = answer(SUPPORTS, [("A", number) for number in range(6)], ["A"])
@@ -133,14 +118,6 @@ def test_ten_claims_that_differ_in_one_direction_have_the_probability_of_ten_coi
     assert p > 0
 
 
-def test_claims_that_are_right_and_wrong_together_count_as_one() -> None:
-    # Each group is two equal claims: as wide as 500 claims, 1.96 * sqrt(0.25 / 500) = 0.044.
-    pairs = scores([0.0, 0.0, 1.0, 1.0] * 250)
-    low, high = confidence_intervals(pairs, [row // 2 for row in range(1000)])[0]
-    assert abs(high - 0.544) < 0.006
-    assert abs(low - 0.456) < 0.006
-
-
 def test_ten_claims_about_two_pages_are_no_more_than_two_coins() -> None:
     # Two groups, both won: of four ways that the coins fall, two differ as much.
     p = paired_p_values(scores([1.0] * 10), scores([0.0] * 10), ["a"] * 5 + ["b"] * 5)[0]
@@ -178,10 +155,6 @@ def test_the_first_hop_of_claims_with_several_pages_is_counted_by_hand() -> None
     assert (found.verdict.precision, found.verdict.recall) == (1.0, 0.5)
     assert (found.always.precision, found.always.recall) == (0.5, 1.0)
     assert (found.never.precision, found.never.recall) == (None, 0.0)
-
-
-def test_claims_that_need_one_page_are_left_out() -> None:
-    assert sufficiency([claim(1, SUPPORTS, [LEFT])], [HOPS[0]]) is None
 
 
 def test_systems_without_hops_are_left_out() -> None:

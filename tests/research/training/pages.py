@@ -15,6 +15,9 @@ from retrieval.models.encoders import TextEncoder
 from retrieval.types import LABELS
 from tests.support.json_lines import write_json_lines
 
+# A few words in the files of WordNet's database (wndb(5WN)); a line begins with its place in bytes.
+WORDNET = Path(__file__).with_name("wordnet")
+
 
 def fever_page(page: str, *sentences: str) -> dict[str, str]:
     """Return a page as FEVER's files have it."""

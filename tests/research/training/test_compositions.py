@@ -1,19 +1,18 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions import Composition, compositions
-from research.training.compositions.bridges import BridgeFinder, PageWords
+from research.training.compositions.phrases import BridgeFinder, PageWords
 from research.training.compositions.statements import OpenStatement, statements
 from research.training.sentence_pool import SentencePool
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
-from tests.research.cases import cases
 from tests.research.training.pages import data_of, pool_of
+from tests.support.cases import cases
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -96,25 +95,11 @@ def test_a_false_description_exchanges_one_fact(many: list[Composition]) -> None
         assert any(first <= start and end <= last for first, last in one.parts[1])
 
 
-def test_a_role_stands_for_the_one_who_has_it(many: list[Composition]) -> None:
-    texts = {one.claim.text: one for one in many if one.kind == "role"}
-    one = texts["The director of Quiet Harbour studied chemistry in Prague."]
-    assert one.claim.label == SUPPORTS
-    assert one.claim.evidence == ((("Quiet_Harbour", 0), ("Ingrid_Solheim", 1)),)
-    assert cut(one, one.parts[1]) == ["studied chemistry", "Prague"]
-
-
 def test_two_pages_share_their_maker_or_do_not(many: list[Composition]) -> None:
     shared = {one.claim.text: one.claim.label for one in many if one.kind == "shared"}
     together = "Quiet Harbour and The Last Lantern were directed by the same person."
     apart = "Quiet Harbour and Night Ferry were directed by the same person."
     assert shared == {together: SUPPORTS, apart: REFUTES}
-
-
-def test_what_names_the_bridge_is_never_false_by_one_page_alone(many: list[Composition]) -> None:
-    named = [one for one in many if one.bridge in one.claim.text]
-    assert named
-    assert {one.claim.label for one in named} == {SUPPORTS}
 
 
 def test_no_page_alone_suffices(many: list[Composition], pool: SentencePool) -> None:
@@ -138,15 +123,6 @@ def test_one_of_two_directors_is_not_called_the_director(many: list[Composition]
     assert not any("Garden of Tin" in text for text in roles)
 
 
-@pytest.mark.parametrize("limit", [4, 10])
-def test_half_of_each_kind_is_refuted(pool: SentencePool, limit: int) -> None:
-    made = made_from(pool, limit=limit)
-    assert len(made) == limit
-    for kind in {one.kind for one in made}:
-        labels = [one.claim.label for one in made if one.kind == kind]
-        assert labels.count(SUPPORTS) == labels.count(REFUTES)
-
-
 def said_of(
     text: str, about: str, pool: SentencePool, parser: EnglishParser
 ) -> list[OpenStatement]:
@@ -157,14 +133,24 @@ def said_of(
     return list(statements(doc, ("Elsewhere", 0), about, mentions, frozenset({"it", "he"}), long))
 
 
-@pytest.mark.parametrize("case", cases("statements"))
-def test_a_sentence_makes_a_statement_if_it_plainly_says_it_of_its_page(
-    case: dict[str, Any], pool: SentencePool, parser: EnglishParser
+@cases("page_statements", "text", "statement")
+def test_a_statement_is_what_a_sentence_plainly_says_of_its_page(
+    text: str, statement: list[str], pool: SentencePool, parser: EnglishParser
 ) -> None:
-    made = said_of(case["text"], "Amber Hall", pool, parser)
-    assert len(made) == ("why" not in case)
-    for statement in made:
-        told = [statement.before, statement.name, statement.after]
-        assert told == case.get("statement", told)
-        assert statement.single == case.get("single", statement.single)
-        assert statement.role == case.get("role", statement.role)
+    (made,) = said_of(text, "Amber Hall", pool, parser)
+    assert [made.before, made.name, made.after] == statement
+
+
+@cases("page_statements", "text", "single", "role")
+def test_only_one_can_have_some_roles(
+    text: str, single: bool, role: str | None, pool: SentencePool, parser: EnglishParser
+) -> None:
+    (made,) = said_of(text, "Amber Hall", pool, parser)
+    assert (made.single, made.role) == (single, role)
+
+
+@cases("page_statements", "text")
+def test_what_is_not_plainly_said_makes_no_statement(
+    text: str, pool: SentencePool, parser: EnglishParser
+) -> None:
+    assert said_of(text, "Amber Hall", pool, parser) == []

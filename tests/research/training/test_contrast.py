@@ -93,7 +93,7 @@ def test_a_contrast_and_its_original_are_each_true_once_and_false_once(pool: Sen
 
 def test_who_reads_the_claim_alone_gets_half_of_the_exchanges_right(pool: SentencePool) -> None:
     claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
-    contrasts = contrast_claims([claim, *OTHERS], pool, 0)
+    (one,) = {one for one in contrast_claims([claim, *OTHERS], pool, 0) if one.old == "Norway"}
 
     def opinions(supported: list[bool]) -> NDArray[np.float32]:
         return np.array([(0.9, 0.1, 0.0) if yes else (0.1, 0.9, 0.0) for yes in supported], "f4")
@@ -104,6 +104,5 @@ def test_who_reads_the_claim_alone_gets_half_of_the_exchanges_right(pool: Senten
     def by_claim(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         return opinions(["Norway" in claim for claim, _ in pairs])
 
-    (one,) = {one for one in contrasts if one.old == "Norway"}
     assert contrast_figures(by_evidence, [one], pool) == {"exchanges_right": 100.0}
     assert contrast_figures(by_claim, [one], pool) == {"exchanges_right": 50.0}

@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
-from research.training.data import PageClaim
 from research.training.dense import (
     Searches,
     Step,
@@ -25,9 +24,6 @@ from research.training.dense import (
 from research.training.dense_examples import (
     DenseExample,
     claim_examples,
-    composed_examples,
-    page_claim_examples,
-    page_examples,
 )
 from research.training.sentence_pool import SentencePool
 from retrieval.models.encoders import MiniLMEncoder, Query
@@ -55,21 +51,6 @@ def test_sentences_that_are_wanted_together_do_not_compete_and_count_for_one() -
     loss = contrastive_loss(logs([4, 1, 3, 2]), [[0, 1]], [[]])
     expected = (-math.log(4 / (4 + 3 + 2)) - math.log(1 / (1 + 3 + 2))) / 2
     assert loss.item() == pytest.approx(expected)
-
-
-def test_the_loss_is_the_mean_over_queries_that_want_something() -> None:
-    scores = logs([4, 1, 3, 2], [1, 1, 1, 1], [1, 2, 3, 4])
-    loss = contrastive_loss(scores, [[0], [], [3, 2]], [[2], [], []])
-    of_third = (-math.log(4 / (4 + 1 + 2)) - math.log(3 / (3 + 1 + 2))) / 2
-    assert loss.item() == pytest.approx((-math.log(4 / 7) + of_third) / 2)
-
-
-def test_an_ignored_sentence_moves_nothing() -> None:
-    scores = logs([4, 1, 3, 2])
-    contrastive_loss(scores, [[0]], [[2]]).backward()
-    assert scores.grad is not None
-    # What is wanted: 4/7 - 1; the others: their shares, 1/7 and 2/7.
-    assert scores.grad[0].tolist() == pytest.approx([-3 / 7, 1 / 7, 0, 2 / 7])
 
 
 @pytest.mark.models
@@ -200,66 +181,3 @@ def test_a_claim_wants_its_gold_sentences_and_ignores_what_is_likely_evidence(
     assert example.wanted == (1, 4)
     assert example.ignored == (3,)
     assert example.verdict in {(1, REFUTED), (4, REFUTED)}
-
-
-def test_evidence_on_two_pages_makes_a_step_from_each_to_the_other(pool: SentencePool) -> None:
-    claim = AnnotatedClaim(
-        "The lamp's pier burnt.", SUPPORTS, ((("Ash_Lamp", 0), ("Elm_Pier", 1)),)
-    )
-    alone, *steps = made(claim, pool, {claim.text: [4]})
-    assert (alone.path, alone.wanted, alone.ignored) == ((), (1, 2), (4,))
-    by_lead = {step.path: step for step in steps}
-    from_lamp = by_lead[(("Ash Lamp", "Ash Lamp is a lamp on Elm Pier."),)]
-    # The page of the sentence that leads on is read already.
-    assert (from_lamp.wanted, from_lamp.ignored) == ((1,), (2, 3, 4))
-    assert from_lamp.verdict == (1, SUPPORTED)
-    from_pier = by_lead[(("Elm Pier", "It burnt down in a storm."),)]
-    assert (from_pier.wanted, from_pier.ignored) == ((2,), (0, 1, 4))
-    assert len(steps) == 2
-
-
-def test_an_undecided_claim_is_classified_with_the_most_similar_sentence_and_has_no_gold_one(
-    pool: SentencePool,
-) -> None:
-    claim = AnnotatedClaim("Fir Boat is a boat of oak.", NOT_ENOUGH_INFO, ())
-    assert made(claim, pool) == [
-        DenseExample(claim.text, (), (), (), (4, LABELS.index(NOT_ENOUGH_INFO)))
-    ]
-
-
-def test_a_composed_claim_leads_to_its_first_sentence_and_from_there_to_its_second(
-    pool: SentencePool,
-) -> None:
-    claim = AnnotatedClaim("A lamp's pier burnt.", SUPPORTS, ((("Ash_Lamp", 0), ("Elm_Pier", 1)),))
-    assert composed_examples([claim], pool) == [
-        DenseExample(claim.text, (), (2,), (1,)),
-        DenseExample(claim.text, (("Ash Lamp", "Ash Lamp is a lamp on Elm Pier."),), (1,), (2, 3)),
-    ]
-
-
-def test_claims_with_a_page_of_their_own_want_its_gold_rows() -> None:
-    claims = [
-        PageClaim("One.", SUPPORTS, "Well", ("a", "b"), ("c", "d", "e")),
-        PageClaim("Two.", REFUTES, "Hill", ("f",), ("g",)),
-        PageClaim("Three.", REFUTES, "Dale", ("h",), ()),
-    ]
-    assert page_claim_examples(claims, 100) == [
-        DenseExample("One.", (), (100, 101)),
-        DenseExample("Two.", (), (105,)),
-        DenseExample("Three.", (), (107,)),
-    ]
-
-
-def test_pages_give_pieces_of_sentences_and_mentions_of_titles(pool: SentencePool) -> None:
-    examples = page_examples(pool, 100, random.Random(0))
-    mentions = [example for example in examples if example.ignored]
-    # Only one sentence names another page; its page's first sentence is wanted.
-    assert mentions == [DenseExample("Ash Lamp is a lamp on Elm Pier.", (), (0,), (2,))]
-    pieces = {example.wanted: example.claim for example in examples if not example.ignored}
-    assert len(pieces) == len(examples) - 1
-    for (row,), text in pieces.items():
-        sentence = pool.sentences[row]
-        assert text.startswith(sentence.title)
-        piece = text.removeprefix(sentence.title).strip()
-        assert piece in sentence.text
-        assert len(piece.split()) == len(sentence.text.split()) // 2

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from collections import Counter
-
 from research.evaluation.claims import AnnotatedClaim
-from research.training.distilbert import Parts, relevance_parts
+from research.training.distilbert import relevance_parts
 from research.training.loop import Example
 from retrieval.corpora.corpus import Page
 from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
@@ -50,17 +48,3 @@ def test_claims_without_evidence_or_without_its_sentence_are_left_out() -> None:
     empty = claim("The pier sank.", ("Pier", 2))
     past = claim("The pier sings.", ("Pier", 6))
     assert pairs_of(undecided, lost, empty, past, pages=(PIER, LAMP)) == []
-
-
-def twenty() -> Parts:
-    pages = tuple(page(f"P{n}", f"One {n}.", f"Two {n}.", f"Three {n}.") for n in range(20))
-    return relevance_parts([claim(f"Claim {n}.", (f"P{n}", 0)) for n in range(20)], pages, seed=0)
-
-
-def test_claims_are_split_eight_to_one_to_one_and_none_is_in_two_parts() -> None:
-    parts = twenty()
-    assert parts.claims == (16, 2, 2)
-    split = [Counter(p.claim for p in part) for part in (parts.train, parts.validation, parts.test)]
-    assert [len(part) for part in split] == [16, 2, 2]
-    assert len({text for part in split for text in part}) == 20
-    assert all(count == 5 for part in split for count in part.values())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
-from research.training.data import PageClaim, TrainingData
 from research.training.evidence_sets import (
     EvidenceSet,
     Exchange,
@@ -20,12 +19,11 @@ from research.training.evidence_sets import (
     contrast_sets,
 )
 from research.training.lexicon import Lexicon, Word, number_of
-from research.training.proofs import ProofExample, proof_examples, proofs
+from research.training.proofs import ProofExample, proofs
 from research.training.read_texts import MiniLMTokens
 from research.training.sentence_pool import SentencePool
 from retrieval.errors import BadSource
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.stages.decide.proof import label_of
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -37,9 +35,8 @@ from retrieval.types import (
     Label,
     Operator,
 )
-from tests.research.cases import cases
-from tests.research.training.pages import data_of, pool_of
-from tests.research.training.wordnet_files import write_wordnet
+from tests.research.training.pages import WORDNET, pool_of
+from tests.support.cases import cases
 
 PAGES = {
     "Elm_Pier": [
@@ -65,8 +62,8 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
 
 
 @pytest.fixture(scope="module")
-def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
-    return Lexicon(write_wordnet(tmp_path_factory.mktemp("wordnet")))
+def lexicon() -> Lexicon:
+    return Lexicon(WORDNET)
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +78,6 @@ def fever(text: str, label: Label, *evidence: Sequence[SentenceKey]) -> FeverCla
 def pair(pool: SentencePool, key: SentenceKey) -> tuple[str, str]:
     sentence = pool.sentences[pool.position[key]]
     return sentence.title, sentence.text
-
-
-def known(
-    pool: SentencePool, claim: str, label: Label, *keys: SentenceKey, gold: int = 1
-) -> EvidenceSet:
-    """A set of these sentences, of which the first ones are gold."""
-    return EvidenceSet(claim, label, tuple(pair(pool, key) for key in keys), tuple(range(gold)))
 
 
 Step: TypeAlias = tuple[str, Operator, str | None]
@@ -119,20 +109,23 @@ def prove(lexicon: Lexicon, encoder: MiniLMTokens) -> Prove:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("case", cases("proofs"))
+@cases("training_proofs", "claim", "label", "sentences", "proof")
 def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
-    case: dict[str, Any], pool: SentencePool, prove: Prove
+    claim: str,
+    label: Label,
+    sentences: list[tuple[str, int]],
+    proof: list[list[str | None]] | None,
+    pool: SentencePool,
+    prove: Prove,
 ) -> None:
-    label = case["label"]
-    sentences = [tuple(key) for key in case["sentences"]]
-    gold = int(label != NOT_ENOUGH_INFO)
-    proofs_found = prove(known(pool, case["claim"], label, *sentences, gold=gold))
-    if case["proof"] is None:
-        assert proofs_found == []
-        return
-    (proof,) = proofs_found
-    expected = case["proof"]
-    assert [list(step)[: len(e)] for step, e in zip(proof, expected, strict=True)] == expected
+    told = tuple(pair(pool, (page, number)) for page, number in sentences)
+    gold = () if label == NOT_ENOUGH_INFO else (0,)
+    found = prove(EvidenceSet(claim, label, told, gold))
+    if proof is None:
+        assert found == []
+    else:
+        (steps,) = found
+        assert [list(step)[: len(e)] for step, e in zip(steps, proof, strict=True)] == proof
 
 
 @pytest.mark.models
@@ -215,50 +208,21 @@ def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
     ]
 
 
-def training_data(pool: SentencePool) -> TrainingData:
-    train = [
-        fever("Elm Pier is a Norwegian pier.", SUPPORTS, (PIER,)),
-        fever("Elm Pier was opened in 1941.", REFUTES, (OPENED,)),
-        fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER)),
-        fever("Ash Lamp was made by Per Lund.", NOT_ENOUGH_INFO),
-        fever("Fir Boat never carried wool.", REFUTES, (("Fir_Boat", 0),)),
-    ]
-    page_claim = PageClaim("The mole is old.", SUPPORTS, "Mole", ("It is very old.",), ())
-    return data_of(pool, *train, contrasts=[CONTRAST], page_claims=[page_claim])
-
-
-@pytest.mark.models
-def test_every_proof_has_the_label_of_its_evidence(
-    pool: SentencePool, lexicon: Lexicon, encoder: MiniLMTokens
-) -> None:
-    examples = proof_examples(training_data(pool), [COMPOSED], lexicon, encoder, seed=0, limit=100)
-    assert len(examples) > 10
-    labels = {label_of(OPERATORS[o] for o in example.operators) for example in examples}
-    assert labels == {SUPPORTS, REFUTES, NOT_ENOUGH_INFO}
-    for example in examples:
-        assert 1 <= len(example.evidence.split(" [SEP] ")) <= 5
-        assert len(example.spans) == len(example.operators) == len(example.aligned)
-        for place in filter(None, example.aligned):
-            assert example.evidence[slice(*place)].strip() == example.evidence[slice(*place)] != ""
-
-
-@pytest.mark.parametrize("case", cases("lexicon"))
+@cases("lexicon", "claim", "evidence", "kind", "parts", "relation", "back")
 def test_two_words_are_related_as_wordnet_and_numbers_say(
-    case: dict[str, Any], lexicon: Lexicon
+    claim: str, evidence: str, kind: str, parts: str, relation: str, back: str, lexicon: Lexicon
 ) -> None:
-    kind, parts = case.get("kind", ""), case.get("parts") or ("", "")
-    claim, evidence = (
+    ours, theirs = (
         Word(text, text.lower(), part, kind)
-        for text, part in zip((case["claim"], case["evidence"]), parts, strict=True)
+        for text, part in zip((claim, evidence), parts or ("", ""), strict=True)
     )
-    assert lexicon.relation(claim, evidence) == case["relation"]
-    if "back" in case:
-        assert lexicon.relation(evidence, claim) == case["back"]
+    assert lexicon.relation(ours, theirs) == relation
+    assert lexicon.relation(theirs, ours) == back
 
 
-@pytest.mark.parametrize("case", cases("numbers"))
-def test_numbers_in_digits_and_in_words(case: dict[str, Any]) -> None:
-    assert number_of(case["text"]) == case["value"]
+@cases("number_words", "text", "value")
+def test_numbers_in_digits_and_in_words(text: str, value: float | None) -> None:
+    assert number_of(text) == value
 
 
 def test_a_folder_without_wordnet_says_so(tmp_path: Path) -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from transformers import DistilBertConfig, DistilBertModel
 
 from research.training.evidence_sets import EvidenceSet
 from research.training.loop import Hyperparameters, train
-from research.training.networks.minilm import row_tokenizer
-from research.training.networks.proof import (
-    ProofInputs,
-    ProofNetwork,
-    proof_inputs,
-)
+from research.training.networks.encoders import row_tokenizer
 from research.training.proofs import ProofExample
 from research.training.prover import (
     DevSets,
@@ -43,15 +36,7 @@ from retrieval.types import (
 from settings import CHECKOUT
 
 RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
-RECIPE = Hyperparameters(
-    epochs=4,
-    batch_size=2,
-    learning_rate=2e-4,
-    weight_decay=0.01,
-    warmup=0.1,
-    max_tokens=48,
-    seed=0,
-)
+RECIPE = Hyperparameters(epochs=4, batch_size=2, learning_rate=2e-4, warmup=0.1, max_tokens=48)
 
 
 CLAIM = "The pier was opened in 1941."
@@ -71,7 +56,7 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
     with torch.inference_mode():
         before = float(loss_of(EXAMPLES))
-    train(network, EXAMPLES, loss_of, RECIPE, tmp_path, lambda network: {})
+    train(network, EXAMPLES, loss_of, RECIPE, tmp_path, dict)
     with torch.inference_mode():
         after = float(loss_of(EXAMPLES))
     assert after < before - 0.3
@@ -141,54 +126,3 @@ def test_opinions_that_are_surer_than_they_are_right_are_cooled_down() -> None:
     hot = scaled(OPINIONS[0], 0.5)
     # 0.9 and three times 1/30, squared: 0.81 of 0.81 + 3 / 900.
     assert hot[0, 0] == pytest.approx(0.81 / (0.81 + 3 / 900))
-
-
-SAILED, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
-
-
-def small_network() -> ProofNetwork:
-    torch.manual_seed(0)
-    config = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=1, n_heads=2)
-    return ProofNetwork(DistilBertModel(config)).eval()
-
-
-def inputs(evidence: list[bool]) -> ProofInputs:
-    """Two spans of one token each, the second one padding, over six tokens."""
-    spans = torch.zeros(1, 2, 6)
-    spans[0, 0, 1] = 1.0
-    return ProofInputs(
-        input_ids=torch.tensor([[1, 5, 2, 7, 8, 2]]),
-        attention_mask=torch.ones(1, 6, dtype=torch.long),
-        spans=spans,
-        span_mask=torch.tensor([[True, False]]),
-        evidence=torch.tensor([evidence]),
-        offsets=torch.zeros(1, 6, 2, dtype=torch.long),
-    )
-
-
-def test_each_span_gets_four_operators_and_two_pointers_into_the_evidence() -> None:
-    with torch.inference_mode():
-        logits = small_network()(inputs([False, False, False, True, True, False]))
-    assert logits.operators.shape == (1, 2, 4)
-    assert logits.starts.shape == logits.ends.shape == (1, 2, 6)
-    for pointers in (logits.starts, logits.ends):
-        assert torch.isfinite(pointers[0, :, 3:5]).all()
-        assert (pointers[0, :, [0, 1, 2, 5]] == -math.inf).all()
-
-
-@pytest.mark.models
-def test_shorter_claims_are_padded_with_nothing_to_see() -> None:
-    made = proof_inputs(
-        row_tokenizer(192), [SAILED, "Holm"], [[(0, 8), (9, 14)], [(0, 4)]], [EVIDENCE, ""], 192
-    )
-    # [CLS] ole berg sailed [SEP] run ##de : he sailed . [SEP] holm : it rains [SEP]
-    assert made.input_ids.shape == (2, 24)
-    assert made.spans[0, :, :5].tolist() == [[0, 0.5, 0.5, 0, 0], [0, 0, 0, 1, 0]]
-    assert made.spans[1, :, :3].tolist() == [[0, 1, 0], [0, 0, 0]]
-    assert not made.spans[:, :, 5:].any()
-    assert made.span_mask.tolist() == [[True, True], [True, False]]
-    # The marks between the sentences are none of the evidence's.
-    assert made.evidence[0].nonzero()[:, 0].tolist() == [5, 6, 7, 8, 9, 10, 12, 13, 14, 15]
-    assert not made.evidence[1].any()
-    assert made.offsets[0, 9].tolist() == [11, 17]  # "sailed" in the evidence text
-    assert not made.offsets[0, 17:].any()

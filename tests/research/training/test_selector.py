@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.figures import probabilities
-from research.training.networks.joint import JointReader, joint_inputs, usefulness
-from research.training.networks.masked import MaskedVerifier, masked_inputs
-from research.training.networks.minilm import pair_tokenizer, row_tokenizer, trained_classifier
-from research.training.selection_examples import SelectionExample, selection_examples
-from research.training.utility_feedback import evidence_classification, utility_divergence
+from research.training.networks.encoders import pair_tokenizer, row_tokenizer, trained_classifier
+from research.training.networks.selector import (
+    MaskedVerifier,
+    masked_inputs,
+)
+from research.training.selector import (
+    SelectionExample,
+    evidence_classification,
+    selection_examples,
+    utility_divergence,
+)
 from retrieval.models.shipped import RELEVANCE_MODEL
 from retrieval.text.context import evidence_set_text
 from retrieval.types import SUPPORTS
@@ -73,22 +79,13 @@ def test_the_divergence_is_what_the_right_label_loses_against_gold_evidence(
     assert told.item() == pytest.approx(divergence)
 
 
-def gradient(seed: int, times: float = 1.0) -> list[float]:
-    """The gradient of the log-odds of three sentences that may as well be useful as not."""
-    torch.manual_seed(seed)
-    logits = torch.zeros(1, 3, 2, requires_grad=True)
-
-    def steeper(examples: Sequence[SelectionExample], gates: torch.Tensor) -> torch.Tensor:
-        return verify(examples, times * gates - (times - 1) * gates.detach())
-
-    utility_divergence(logits, [OAK], steeper).backward()
-    assert logits.grad is not None
-    return logits.grad[0, :, 1].tolist()
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_feedback_raises_what_helps_the_verifier_and_lowers_what_misleads_it(seed: int) -> None:
-    telling, misleading, idle = gradient(seed)
+    torch.manual_seed(seed)
+    logits = torch.zeros(1, 3, 2, requires_grad=True)  # any may as well be useful as not
+    utility_divergence(logits, [OAK], verify).backward()
+    assert logits.grad is not None
+    telling, misleading, idle = logits.grad[0, :, 1].tolist()
     # A step goes against the gradient.
     assert telling < 0 < misleading
     assert idle == pytest.approx(0.0)
@@ -110,21 +107,16 @@ PAGES = {
 }
 
 
-def examples_of(folder: Path, *claims: AnnotatedClaim, candidates: int) -> list[SelectionExample]:
-    pool = pool_of(PAGES, WordEncoder(), folder)
-    data = data_of(pool, *claims)
-
-    def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Find sentences with "oak" in them relevant, then those with "red"."""
-        supports = [0.8 * ("oak" in t) + 0.5 * ("red" in t) + 0.1 * ("blue" in t) for _, t in pairs]
-        return np.array([(p, 0.0, 1 - p) for p in supports], dtype=np.float32)
-
-    return selection_examples(data, classify, 0, 5, candidates, most_gold=5)
+def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """Find sentences with "oak" in them relevant, then those with "red"."""
+    supports = [0.8 * ("oak" in t) + 0.5 * ("red" in t) + 0.1 * ("blue" in t) for _, t in pairs]
+    return np.array([(p, 0.0, 1 - p) for p in supports], dtype=np.float32)
 
 
 def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_path: Path) -> None:
     claim = AnnotatedClaim("The pier is of oak.", SUPPORTS, ((("Pier", 1),),))
-    (example,) = examples_of(tmp_path, claim, candidates=3)
+    data = data_of(pool_of(PAGES, WordEncoder(), tmp_path), claim)
+    (example,) = selection_examples(data, classify, 0, 5, candidates=3, most_gold=5)
     assert [text for _, text in example.candidates] == [
         "The pier is made of oak.",
         "The lamp is red.",
@@ -135,36 +127,7 @@ def test_candidates_are_the_most_relevant_sentences_and_know_which_are_gold(tmp_
     assert example.attained == pytest.approx(0.8)
 
 
-CLAIM = "The Skerrow Light was designed by Ann Lee."
-TALL = ("Skerrow Light", "It is tall.")
 CITY = ("Dundee", "It is a city in Scotland.")
-
-
-@pytest.mark.models
-def test_a_sentence_is_the_mean_of_its_tokens_from_its_cls_to_the_next() -> None:
-    tokenizer = row_tokenizer(512)
-    inputs = joint_inputs(tokenizer, [CLAIM], [[TALL, CITY]], [[0.5, 0.9]], 512)
-    begins = (inputs.input_ids[0] == tokenizer.begin).nonzero()[:, 0].tolist()
-    _, tall, city = begins  # the first one begins the claim
-    end = int(inputs.attention_mask[0].sum())
-    for sentence, (start, stop) in enumerate([(tall, city), (city, end)]):
-        read = inputs.means[0, sentence].nonzero()[:, 0].tolist()
-        assert read == list(range(start, stop))
-        assert inputs.means[0, sentence].sum().item() == pytest.approx(1.0)
-
-
-@pytest.mark.models
-def test_the_result_for_a_claim_does_not_depend_on_a_longer_one_in_its_batch() -> None:
-    network = JointReader(trained_classifier(RELEVANCE_MODEL)).train(False)
-    with torch.no_grad():
-        network.classifier.weight[1] = torch.linspace(-1, 1, 384)
-    alone = usefulness(network, row_tokenizer(512), CLAIM, [CITY], [0.3], 512)
-    inputs = joint_inputs(
-        row_tokenizer(512), [CLAIM, CLAIM], [[TALL, CITY], [CITY]], [[0.5, 0.9], [0.3]], 512
-    )
-    with torch.inference_mode():
-        together = torch.softmax(network(inputs), dim=-1)[1, 0, 1]
-    assert alone == pytest.approx([float(together)], abs=1e-4)
 
 
 DESIGNED_BY = "The Skerrow Light was designed by Ann Lee."

@@ -8,17 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from research.evaluation.claims import AnnotatedClaim, FeverClaim
+from research.evaluation.claims import FeverClaim
 from research.training.data import TrainingData
 from research.training.loop import Hyperparameters, switch_off_dropout, train
 from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
-from research.training.sentence_pool import SentencePool
-from research.training.title_examples import (
-    TitleExample,
-    TitleStep,
-    steps_of,
-    title_examples,
-)
+from research.training.title_examples import TitleExample
 from research.training.titles import (
     PoolTitles,
     TitleSearch,
@@ -101,17 +95,11 @@ def test_a_network_learns_to_copy_the_titles_that_sentences_lead_to(
     switch_off_dropout(network)
     before = network.embedding.weight.clone()
     recipe = Hyperparameters(
-        epochs=1,
-        batch_size=2,
-        learning_rate=1e-3,
-        weight_decay=0.0,
-        warmup=0.1,
-        max_tokens=64,
-        seed=0,
+        batch_size=2, learning_rate=1e-3, weight_decay=0.0, warmup=0.1, max_tokens=64
     )
     loss_of = title_loss(network, tokenizer, recipe.max_tokens)
     start = loss_of(LESSONS).item()
-    train(network, LESSONS * 40, loss_of, recipe, tmp_path / "run", lambda _: {})
+    train(network, LESSONS * 40, loss_of, recipe, tmp_path / "run", dict)
     assert loss_of(LESSONS).item() < start / 10
     assert torch.equal(network.embedding.weight, before)
 
@@ -128,87 +116,6 @@ def test_a_network_learns_to_copy_the_titles_that_sentences_lead_to(
         assert page in generated(read, titles.titles(), search)[:2]
         # Among two named titles the right one is found as well.
         assert page in generated(read, titles.of([]), search, titles.of(["Ann_Lee", "Oslo"]))
-
-
-NAMING = {
-    "Red_Lamp": [
-        "Red Lamp is a lighthouse in the north .",
-        "It was designed by Ann Lee in 1931 .",
-        "Its keeper kept two goats .",
-    ],
-    "Ann_Lee_-LRB-engineer-RRB-": ["Ann Lee is a Scottish engineer who was born in Dundee ."],
-    "Old_Pier": ["Old Pier is a pier of oak .", "It has a green lamp ."],
-    "Blue_Boat": ["Blue Boat is a ferry of the engineer Ann Lee .", "It has a green sail ."],
-    "Yew_Hill": ["Yew Hill is a hill of chalk .", "Sheep graze there ."],
-    "Ferry": ["A ferry is a boat that crosses water ."],
-}
-
-
-LEE = "Ann_Lee_-LRB-engineer-RRB-"
-DESIGNED = AnnotatedClaim(
-    "The lamp was designed by a Scot.", SUPPORTS, ((("Red_Lamp", 1), (LEE, 0)),)
-)
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
-    return pool_of(NAMING, WordEncoder(), tmp_path_factory.mktemp("pages"))
-
-
-def test_each_page_of_a_claim_is_looked_for_from_the_others(pool: SentencePool) -> None:
-    lamp, lee = pool.position["Red_Lamp", 1], pool.position[LEE, 0]
-    gold = frozenset((lamp, lee))
-    assert steps_of([DESIGNED], pool) == [
-        TitleStep(DESIGNED.text, (lamp,), LEE, gold),
-        TitleStep(DESIGNED.text, (lee,), "Red_Lamp", gold),
-    ]
-
-
-def examples_of(pool: SentencePool, seed: int) -> list[TitleExample]:
-    return title_examples([DESIGNED], [DESIGNED], pool, seed)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_gold_sentences_are_named_and_the_title_is_that_of_the_page_left_out(
-    pool: SentencePool, seed: int
-) -> None:
-    of_claim = [e for e in examples_of(pool, seed) if e.claim == DESIGNED.text]
-    # Both ways six times for the annotated claim, one way once for the composed one.
-    assert [example.title for example in of_claim].count("Ann Lee (engineer)") == 7
-    assert [example.title for example in of_claim].count("Red Lamp") == 6
-    for example in of_claim:
-        (lead,) = example.leads
-        told = {
-            "Ann Lee (engineer)": ("Red Lamp", "It was designed by Ann Lee in 1931."),
-            "Red Lamp": (
-                "Ann Lee (engineer)",
-                "Ann Lee is a Scottish engineer who was born in Dundee.",
-            ),
-        }
-        assert example.sentences[lead] == told[example.title]
-
-
-def test_other_sentences_of_the_input_lead_nowhere(pool: SentencePool) -> None:
-    sizes = set()
-    for example in [example for seed in range(4) for example in examples_of(pool, seed)]:
-        beside = [s for n, s in enumerate(example.sentences) if n not in example.leads]
-        name = example.title.partition(" (")[0]
-        assert not [s for s in beside if s[0] == example.title or name in s[1]]
-        assert len(set(example.sentences)) == len(example.sentences)
-        sizes.add(len(example.sentences))
-    assert sizes == {1, 2, 3, 4, 5}
-
-
-def test_a_page_that_is_called_otherwise_is_so_everywhere(pool: SentencePool) -> None:
-    examples = [example for seed in range(4) for example in examples_of(pool, seed)]
-    of_pages = [e for e in examples if e.claim != DESIGNED.text]
-    assert len({example.title for example in of_pages}) > 2
-    for example in of_pages:
-        (lead,) = example.leads
-        name = example.title.partition(" (")[0]
-        assert name.lower() in example.sentences[lead][1].lower()
-    renamed = [e for e in of_pages if e.title not in ("Ann Lee (engineer)", "Ferry")]
-    assert not [e for e in renamed for s in e.sentences if "Ann Lee" in s[1]]
 
 
 MADE = "The lamp was made by an engineer."
@@ -249,19 +156,3 @@ def test_the_probability_of_a_sequence_is_that_of_its_steps(
         for place, token in enumerate(target):
             (scores,) = reading.next_tokens([tuple(target[:place])])
             assert float(together[row, place]) == pytest.approx(float(scores[token]), abs=2e-3)
-
-
-@pytest.mark.models
-def test_beams_that_cross_remember_their_own_prefixes(
-    network: TitleNetwork, tokenizer: TitleTokenizer
-) -> None:
-    tokens = input_tokens(tokenizer, MADE, LAMP_AND_PIER, 64)
-    crossing = NetworkReading(network, tokens)
-    crossing.next_tokens([()])
-    crossing.next_tokens([(2,), (3,)])
-    scores = crossing.next_tokens([(3, 10), (2, 3), (3, 11)])
-    for row, prefix in zip(scores, [(3, 10), (2, 3), (3, 11)], strict=True):
-        alone = NetworkReading(network, tokens)
-        alone.next_tokens([()])
-        alone.next_tokens([prefix[:1]])
-        assert row == pytest.approx(alone.next_tokens([prefix])[0], abs=2e-3)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from research.evaluation.claims import AnnotatedClaim, Pair
-from research.evaluation.measures.calibration import calibration_error
+from research.evaluation.measures.scores import calibration_error
 from research.training.verifier.calibration import (
     Claims,
     Search,
@@ -70,19 +70,6 @@ def test_of_a_file_all_pairs_are_fitted_to_and_of_a_large_one_some_at_equal_dist
     some = pairs_to_fit(written(tmp_path / "large.jsonl", 5_000))
     claims = [f"claim {n} of large" for n in range(0, 5_000, 3)]
     assert [pair.claim for pair in some] == claims
-
-
-def test_of_the_training_data_the_pairs_are_those_of_the_shipped_verifiers_fit(
-    tmp_path: Path,
-) -> None:
-    for source in ("vitaminc", "feverous", "infotabs", "wiki-nli"):
-        folder = tmp_path / "pairs"
-        trained = {"claim": "c", "label": "SUPPORTS", "evidence": "other"}
-        dev = (trained | {"claim": f"c {n}", "evidence": f"{source} {n}"} for n in range(100))
-        write_json_lines(folder / "train" / f"{source}.jsonl", trained)
-        write_json_lines(folder / "dev" / f"{source}.jsonl", *dev)
-    found = pairs_to_fit(tmp_path)
-    assert 60 < len(found) < 200  # shares of 1 / 3, 1 / 2, 1 / 7 and 1 / 3 of a hundred each
 
 
 def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
 
 from research.benchmarks.torch_network import TorchNetwork
-from research.training.networks.delta import add_delta
+from research.training.networks.encoders import add_delta
 from research.training.networks.titles import NetworkReading, packaged_title_network
 from retrieval.errors import ModelUnavailable
 from retrieval.models.papers.bart import BartTitleModel, weight_files

@@ -14,13 +14,16 @@ from tokenizers import Tokenizer as Rust
 from torch import nn
 
 from research.benchmarks.torch_network import TorchNetwork
-from research.training.networks.delta import add_delta
-from research.training.networks.joint import JointReader, usefulness
-from research.training.networks.minilm import pair_tokenizer, row_tokenizer, trained_classifier
-from research.training.networks.mpnet import packaged_verifier
-from research.training.networks.mpnet import pair_tokenizer as mpnet_tokenizer
-from research.training.networks.proof import packaged_proof_network, proof_inputs
-from research.training.networks.query import encoded, packaged_query_network
+from research.training.dense import encoded, packaged_query_network
+from research.training.networks.encoders import (
+    add_delta,
+    packaged_verifier,
+    pair_tokenizer,
+    row_tokenizer,
+    trained_classifier,
+)
+from research.training.networks.selector import JointReader, usefulness
+from research.training.prover import packaged_proof_network, proof_inputs
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped, trained_model
 from retrieval.models.arrays import Array
@@ -29,7 +32,7 @@ from retrieval.models.encoders import QueryEncoder
 from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.networks import Tokenizer
 from retrieval.models.own_verifier import read_classifier, write_calibration
-from retrieval.models.packaged import MiniLM
+from retrieval.models.packaged import MiniLM, mpnet_folder
 from retrieval.models.papers.report_models import LOCK
 from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.prover import ProofModel, proof_row
@@ -81,7 +84,8 @@ def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> 
 
     module, large = packaged_verifier(unpacked, LABELS), shipped.verifier(unpacked, in_search=False)
     trained(module, shipped.VERIFIER)
-    inputs = mpnet_tokenizer(unpacked)(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
+    tokenizer = pair_tokenizer(mpnet_folder(unpacked))
+    inputs = tokenizer(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
     with torch.inference_mode():
         logits = module(inputs["input_ids"], inputs["attention_mask"]).logits
     fed_by(large, module.mpnet, padding=1)

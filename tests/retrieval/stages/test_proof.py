@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from research.training.networks.delta import save_delta
-from research.training.networks.proof import packaged_proof_network
+from research.training.networks.encoders import save_delta
+from research.training.prover import packaged_proof_network
 from retrieval.models.prover import ProofModel, ProofReading
 from retrieval.stages.decide.proof import aligned_spans, cut, label_of
 from retrieval.stages.stage import ClaimState
