@@ -59,12 +59,8 @@ class FeedbackFormat(Model):
 @describe(
     json=FeedbackGiven,
     HTTP_201=(FeedbackItem, "Stored; Location is its address"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=(Error, "From another site"),
     HTTP_404=(Error, "No such claim"),
     HTTP_409=(Error, "There is no verdict yet"),
-    HTTP_413=(Error, "More than 64 KiB"),
-    HTTP_415=(Error, "Not JSON"),
     HTTP_422=(Error, "Without what the verdict should be, or otherwise not as described"),
 )
 def give(job_id: str) -> tuple[Response, HTTPStatus, dict[str, str]]:

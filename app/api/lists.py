@@ -15,7 +15,7 @@ from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
-from app.http.errors import RequestRefused
+from app.http.errors import refusal
 from app.http.query import asked_by_program, asked_in_json, pages_of
 from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
 from app.lists.input import (
@@ -171,8 +171,6 @@ class ListExportFormat(Model):
 @describe(
     json=ListSubmission,
     HTTP_202=(ListStatus, "Accepted; Location is its address"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=(Error, "From another site"),
     HTTP_404=(Error, "No such corpus"),
     HTTP_413=(Error, "More than 6 MiB"),
     HTTP_415=(Error, "Neither JSON nor a form with a file"),
@@ -313,8 +311,8 @@ def cancel(list_id: str) -> Response:
 def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
     uploaded = uploaded_file()
     if uploaded is None:
-        problem = Problem("missing_file", "There is no file in the form.", "Send it as 'file'.")
-        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
+        missing = ("missing_file", "There is no file in the form.", "Send it as 'file'.")
+        raise refusal(HTTPStatus.UNPROCESSABLE_ENTITY, *missing)
     form = request.form
     column, name = form.get("column", ""), form.get("name", "")
     given = list_input(uploaded, column, name, least=1, uploaded=True)

@@ -11,14 +11,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged
 from app.api.openapi import describe
-from app.http.errors import RequestRefused
+from app.http.errors import refusal
 from app.http.query import asked_by_person, pages_of
 from app.people.access import allowed, refuse_readers
 from app.people.visitor import may_change, refuse_others, viewer, visitor
 from app.result.export import jobs_as_csv, jobs_as_json
 from app.services import services
 from retrieval.claim import LONGEST
-from retrieval.errors import Problem
 from retrieval.normal_form import nfc
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import Links
@@ -140,7 +139,8 @@ def selected() -> BaseResponse:
     ids = [one for one in sent if one.isalnum()]  # no other text can be an id
     do = request.form.get("do", "")
     if len(ids) < (_FEWEST_COMPARED if do == "compare" else 1):
-        raise _refused(
+        raise refusal(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
             "too_few_selected",
             "Too few claims are selected.",
             "Tick one in the history to export or delete it, and two or more to compare them.",
@@ -156,7 +156,8 @@ def selected() -> BaseResponse:
             store.delete(job_id)
         return redirect(url_for("pages.history"), HTTPStatus.SEE_OTHER)
     if do not in ("csv", "json"):
-        raise _refused(
+        raise refusal(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
             "unknown_action",
             "It is not said what to do with the selected claims.",
             "Use one of the buttons of the history.",
@@ -183,7 +184,3 @@ def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
         recipe=search.recipe or None,
         state=search.state or None,
     )
-
-
-def _refused(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))
