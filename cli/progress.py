@@ -1,4 +1,4 @@
-"""Long work on standard error: how far it is, and that it waits for a server of the index."""
+"""What commands say on standard error: how far they are, what they wait for, who gets claims."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ _PAUSE_SECONDS = 2.0
 _FIRST_SECONDS = 2.0
 _SECONDS = 10.0
 _FORMAT = "{desc}|{bar}| {percentage:3.0f}% [{elapsed}<{remaining}]"
+
+
+def say_where_claims_go(receiver: str) -> None:
+    """Say which language model claims are sent to; "" says nothing."""
+    if receiver:
+        say(f"Claims and the sentences that are found are sent to {receiver}.")
 
 
 class LongWork:

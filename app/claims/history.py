@@ -19,7 +19,7 @@ from app.result.export import jobs_as_csv, jobs_as_json
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.normal_form import nfc
-from worker.history_store import ClaimFilter, HistoryStore
+from worker.job_store import ClaimFilter
 from worker.jobs import Links
 
 blueprint = Blueprint("selection", __name__)
@@ -69,7 +69,7 @@ def listed_claims(asked: ClaimSearch) -> Claims:
     """
     offset = (asked.page - 1) * asked.limit
     wanted = _filter(asked, yours=asked.whose == "yours")
-    jobs, total = HistoryStore(services().database).listed(wanted, asked.limit, offset)
+    jobs, total = services().store.listed(wanted, asked.limit, offset)
     return Claims(
         claims=tuple(
             ClaimItem(
@@ -100,7 +100,7 @@ def history_page() -> str:
     search = asked_by_person(HistorySearch)
     yours = search.whose == "yours" or (not search.whose and visitor() is not None)
     wanted = _filter(search, yours=yours)
-    store = HistoryStore(services().database)
+    store = services().store
     number = search.page
     groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
     pages = pages_of(total, CLAIMS_PER_PAGE)
@@ -163,7 +163,7 @@ def selected() -> BaseResponse:
             "Use one of the buttons of the history.",
         )
     # All are read before the answer begins, so that an error is still one.
-    found = HistoryStore(services().database).jobs(ids, viewer())
+    found = services().store.one_by_one(ids, viewer())
     jobs = map(services().paths.hidden_in_job, found)
     return Response(
         "".join(jobs_as_csv(jobs) if do == "csv" else jobs_as_json(jobs)),

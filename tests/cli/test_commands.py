@@ -25,7 +25,7 @@ from tests.support.command import Ran, esoteric, in_a_process
 from tests.support.islands import write_source
 from tests.support.waiting import wait_until
 from worker.database import Database
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
 
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
@@ -479,7 +479,9 @@ def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_p
     assert sorted(tmp_path.iterdir()) == [source, out]
     rows = list(openpyxl.load_workbook(out).active.iter_rows(max_col=2, values_only=True))
     assert rows == [("claim", "Desk"), (claims[0], "news"), (claims[1], "sport")]
-    kept, number = JobStore(Database(f"sqlite:///{home}/esoteric.db")).search("in the table", 5, 0)
+    kept, number = JobStore(Database(f"sqlite:///{home}/esoteric.db")).listed(
+        ClaimFilter("in the table"), 5
+    )
     assert ([job.claim for job in kept], number) == (claims[::-1], 2)
     again = error_line(esoteric(home, "batch", str(source), "-o", str(out), "--column", "sentence"))
     assert "verdicts.xlsx exists already" in again

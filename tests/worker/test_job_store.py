@@ -10,7 +10,7 @@ from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Progress
 from tests.app.claim_documents import claim_document
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
 from worker.jobs import Job
 from worker.reports import SearchedCorpus
 from worker.run_store import Run, RunStore
@@ -70,7 +70,7 @@ def test_two_owners_never_share_a_job(store: JobStore) -> None:
 def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: JobStore) -> None:
     store.keep(RESULT)
     store.keep(ANOTHER_RESULT)
-    (newest, first), total = store.search("", 5, 0)
+    (newest, first), total = store.listed(ClaimFilter(), 5)
     assert total == 2
     assert (newest.claim, newest.state, newest.label) == ("Late.", "done", "REFUTES")
     job = store.get(first.id)
@@ -210,7 +210,7 @@ def test_search_ignores_case_takes_wildcards_literally_and_shows_the_newest_firs
         submit(store, claim)
 
     def found(text: str) -> list[str]:
-        jobs, total = store.search(text, 10, 0)
+        jobs, total = store.listed(ClaimFilter(text), 10)
         assert total == len(jobs)
         return [job.claim for job in jobs]
 
@@ -228,10 +228,10 @@ def test_search_gives_pages_and_the_number_of_all(store: JobStore) -> None:
     for number in range(7):
         submit(store, f"Claim number {number}.")
     submit(store, "Something else.")
-    jobs, total = store.search("claim", 3, 3)
+    jobs, total = store.listed(ClaimFilter("claim"), 3, 3)
     assert total == 7
     assert [job.claim for job in jobs] == ["Claim number 3.", "Claim number 2.", "Claim number 1."]
-    assert store.search("claim", 3, 9) == ([], 7)
+    assert store.listed(ClaimFilter("claim"), 3, 9) == ([], 7)
 
 
 def test_counts_has_every_state(store: JobStore, runs: RunStore) -> None:

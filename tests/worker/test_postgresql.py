@@ -20,7 +20,7 @@ from tests.worker.fake_retriever import FakeRetriever
 from worker import clock
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
 from worker.retriever import RetrieverSlot
 from worker.tasks import ClaimChecker
 from worker.worker_store import WorkerStore
@@ -45,7 +45,7 @@ def set_away(url: str, away: bool) -> None:
 
 
 def test_a_character_that_its_texts_cannot_have_is_replaced(store: JobStore) -> None:
-    assert store.search("\0", 10, 0) == ([], 0)
+    assert store.listed(ClaimFilter("\0"), 10) == ([], 0)
     job, _ = store.submit("Tea\0 is a drink.", "esoteric")
     assert store.get(job.id).claim == "Tea\ufffd is a drink."
 

@@ -36,7 +36,7 @@ def test_a_text_that_cannot_be_checked_is_refused_and_not_stored(house: House) -
         house.queue.submit("   ", "esoteric")
     with pytest.raises(UnknownRecipe):
         house.queue.submit("Tea is a drink.", "no such recipe")
-    assert house.store.search("", 10, 0) == ([], 0)
+    assert house.store.listed(ClaimFilter(), 10) == ([], 0)
 
 
 def test_cancelling_an_unknown_claim_is_an_error(house: House) -> None:
@@ -50,7 +50,7 @@ def test_an_embedded_queue_that_cannot_be_written_refuses_the_claim(house: House
         house.queue.submit("Tea is a drink.", "esoteric")
     assert str(house.home / "queue") in caught.value.message
     assert "New claims are refused" in caught.value.message
-    assert house.store.search("", 10, 0) == ([], 0)
+    assert house.store.listed(ClaimFilter(), 10) == ([], 0)
 
 
 def test_a_claim_that_was_accepted_stays_while_the_queue_cannot_be_written(house: House) -> None:

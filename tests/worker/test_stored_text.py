@@ -10,8 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from retrieval.errors import Problem
 from worker.database import Database
-from worker.history_store import ClaimFilter, HistoryStore
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
 from worker.jobs import UnknownJob
 from worker.list_store import ListStore
 from worker.lists import NewEntry, SourcePage
@@ -43,5 +42,5 @@ def test_nothing_that_is_stored_or_looked_for_has_what_a_database_refuses(tmp_pa
     assert (source.text, source.page) == (clean, SourcePage(clean, f"https://a.example/{clean}"))
     with pytest.raises(UnknownJob):
         JobStore(database).get(bad)
-    assert HistoryStore(database).listed(ClaimFilter(text=bad), 9) == ([], 0)
+    assert JobStore(database).listed(ClaimFilter(text=bad), 9) == ([], 0)
     database.close()
