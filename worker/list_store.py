@@ -277,7 +277,10 @@ class ListStore:
 
     def pause(self, list_id: str) -> None:
         """Hand no more rows to the queue, if the list is running; they count for no limit then."""
-        self._change(list_id, ("running",), "paused")
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            if row.state == "running":  # else another request or a worker was first
+                row.state = "paused"
 
     def go_on(self, list_id: str, most_waiting: int | None = None) -> None:
         """Continue a list that is paused, if its rows are within the limits of ``create`` again.
@@ -296,10 +299,18 @@ class ListStore:
 
     def cancel(self, list_id: str) -> None:
         """Check no more rows of a list that has not ended; those in the queue still are."""
-        self._change(list_id, ("running", "paused"), "cancelled")
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            if row.state not in ("running", "paused"):
+                return  # another request or a worker was first
+            row.state, row.finished_at, row.client = "cancelled", clock.now(), None
+            waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
+            session.execute(
+                update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
+            )
 
     def share(self, list_id: str, shared: Shared) -> None:
-        """Share a list and the claims that were made for it with everyone, or with nobody any more."""
+        """Share a list and the claims made for it with everyone, or with nobody any more."""
         with self._database.writing() as session:
             row = _row(session, list_id, locked=True)
             row.shared = shared
@@ -326,20 +337,6 @@ class ListStore:
         paused = and_(ListRow.state == "paused", ListRow.created_at <= before)
         with self._database.erasing() as session:
             session.execute(delete(ListRow).where(or_(ListRow.finished_at <= before, paused)))
-
-    def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:
-        ended = clock.now() if state == "cancelled" else None
-        with self._database.writing() as session:
-            row = _row(session, list_id, locked=True)
-            if row.state not in allowed:
-                return  # another request or a worker was first
-            row.state, row.finished_at = state, ended
-            if state == "cancelled":
-                row.client = None
-                waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
-                session.execute(
-                    update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
-                )
 
 
 def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:

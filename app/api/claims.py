@@ -12,7 +12,17 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from app.api.models import Claims, Error, Forget, Model, Recipes, Since, Submission, answer
+from app.api.models import (
+    Claims,
+    Error,
+    Forget,
+    Model,
+    Recipes,
+    Since,
+    Submission,
+    answer,
+    download,
+)
 from app.api.openapi import describe
 from app.claims.history import ClaimSearch, listed_claims
 from app.claims.recipes import listed_recipes, recipe_to_run
@@ -232,13 +242,8 @@ def export_claim(job_id: str) -> Response:
     page = url_for("pages.claim", job_id=job.id, _external=True)
     sentence = services().lists.text_sentence_of(job.id, visitor())
     provenance = Provenance(page, sentence, user_of(services().store.owner(job.id)))
-    return Response(
-        export(name, job, provenance, confirmed),
-        mimetype=EXPORTS[name].media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
-        },
-    )
+    file = f"claim-{job.id}.{EXPORTS[name].suffix}"
+    return download(export(name, job, provenance, confirmed), EXPORTS[name].media_type, file)
 
 
 @blueprint.get("/recipes")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from flask import Blueprint, Response, request, url_for
 
-from app.api.models import Error, answer
+from app.api.models import Error, answer, download
 from app.api.openapi import describe
 from app.comparisons.comparison import Comparison
 from app.comparisons.files import FILES
@@ -60,8 +60,4 @@ def export() -> Response:
     file = FILES[name]
     ids = ",".join(run.id for run in comparison.runs)
     page = url_for("compare.compare", claims=ids, _external=True)
-    return Response(
-        file.write(comparison, jobs, page),
-        mimetype=file.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{file.name}"'},
-    )
+    return download(file.write(comparison, jobs, page), file.media_type, file.name)

@@ -32,7 +32,7 @@ _OF_FORM: dict[str, Answer] = {
     "HTTP_413": (None, "Too large"),
 }
 # Of a form that is shown again, with what is wrong and all that was typed.
-SHOWN_AGAIN: dict[str, Answer] = {
+SHOWN_AGAIN: dict[str, Any] = {
     "HTTP_404": (None, "The form again: no such corpus"),
     "HTTP_415": (None, "Not a form"),
     "HTTP_422": (None, "The form again, with what is wrong"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 from flask import Blueprint, Response, current_app, jsonify, render_template, request
 
+from app.api.models import download
 from app.api.openapi import describe
 from app.http.guard import MOST_BYTES
 from app.services import services
@@ -56,8 +57,7 @@ def api() -> str:
 def client() -> Response:
     """Return the client in Python, which needs nothing else."""
     file = CHECKOUT / "examples" / "esoteric_client.py"
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return Response(file.read_bytes(), mimetype="text/x-python", headers=headers)
+    return download(file.read_bytes(), "text/x-python", file.name)
 
 
 @blueprint.get("/api/v1/openapi.json")

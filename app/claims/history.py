@@ -5,14 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from pydantic import Field
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged
+from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged, download
 from app.api.openapi import describe
 from app.http.errors import refusal
-from app.http.query import asked_by_person, pages_of
+from app.http.query import asked_by_person, numbers_of, pages_of
 from app.people.access import allowed, refuse_readers
 from app.people.visitor import may_change, refuse_others, viewer, visitor
 from app.result.export import jobs_as_csv, jobs_as_json
@@ -78,14 +78,12 @@ def listed_claims(asked: ClaimSearch) -> Claims:
                 recipe=job.recipe,
                 state=job.state,
                 created_at=job.created_at,
-                verdict=ListedVerdict.of(job.label, job.confidence, job.leans),
+                verdict=ListedVerdict.of(job),
                 links=Links.of(job.id),
             )
             for job in jobs
         ),
-        total=total,
-        page=asked.page,
-        pages=pages_of(total, asked.limit),
+        **numbers_of(total, asked.page, asked.limit),
     )
 
 
@@ -165,11 +163,9 @@ def selected() -> BaseResponse:
     # All are read before the answer begins, so that an error is still one.
     found = services().store.one_by_one(ids, viewer())
     jobs = map(services().paths.hidden_in_job, found)
-    return Response(
-        "".join(jobs_as_csv(jobs) if do == "csv" else jobs_as_json(jobs)),
-        mimetype="text/csv" if do == "csv" else "application/json",
-        headers={"Content-Disposition": f'attachment; filename="claims.{do}"'},
-    )
+    if do == "csv":
+        return download("".join(jobs_as_csv(jobs)), "text/csv", "claims.csv")
+    return download("".join(jobs_as_json(jobs)), "application/json", "claims.json")
 
 
 def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:

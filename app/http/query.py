@@ -121,6 +121,11 @@ def refuse_unless_form(hint: str) -> None:
         raise refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, code, said, hint)
 
 
+def numbers_of(total: int, page: int, size: int) -> dict[str, int]:
+    """Return the numbers of a page of ``size`` in an answer to a program."""
+    return {"total": total, "page": page, "pages": pages_of(total, size)}
+
+
 def pages_of(total: int, size: int) -> int:
     """Return how many pages of ``size`` there are; the first is there also if it is empty."""
     return max(1, -(-total // size))

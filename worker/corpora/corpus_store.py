@@ -82,7 +82,7 @@ class StoredCorpus:
 
 
 class CorpusStore(CorpusFolders):
-    """What pages and commands do with the corpora; the errors of ``CorpusFolders`` are said there."""
+    """What pages and commands do with the corpora; its errors are as ``CorpusFolders`` says."""
 
     def all(self) -> list[StoredCorpus]:
         """Return all corpora, in order of their titles."""
