@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document
+from tests.support.cases import cases
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
@@ -45,6 +46,9 @@ def test_a_user_is_added_listed_and_removed(home: Path) -> None:
     assert UserStore(database).with_token(token) == User("anna", "operator")
     assert json.loads(users("rotate", "anna", "--json").stdout)["name"] == "anna"
     assert users("rotate", "otto").stderr.startswith("esoteric: There is no user 'otto'.")
+    program = json.loads(users("add", "press-room", "--json").stdout)
+    assert (program["role"], len(program["token"])) == ("checker", 43)
+    assert users("remove", "press-room").exit_code == 0
     listed = users("list")
     assert "anna" in listed.stdout
     assert "operator" in listed.stdout
@@ -80,21 +84,7 @@ def test_a_user_is_removed_with_all_that_is_hers(home: Path) -> None:
     database.close()
 
 
-def test_a_token_for_programs(home: Path) -> None:
-    document = json.loads(users("add", "press-room", "--json").stdout)
-    assert (document["name"], document["role"]) == ("press-room", "checker")
-    assert len(document["token"]) == 43
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "says"),
-    [
-        (["add", "two words"], 1, "cannot be the name of a user"),
-        (["add", "anna"], 1, "There is a user anna already"),
-        (["remove", "carl"], 1, "There is no user 'carl'"),
-        (["add", "carl", "--role", "king"], 2, "king"),
-    ],
-)
+@cases("users", "arguments", "status", "says")
 def test_what_cannot_be_done_is_said_in_one_line(
     home: Path, arguments: list[str], status: int, says: str
 ) -> None:

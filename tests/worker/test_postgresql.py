@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from threading import Event, Timer
 
@@ -17,7 +17,6 @@ from retrieval.types import Progress, ProgressListener, Report
 from settings import CHECKOUT, Settings
 from tests.worker.conftest import Worker, wait_until
 from tests.worker.fake_retriever import FakeRetriever
-from worker import clock
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
 from worker.job_store import ClaimFilter, JobStore
@@ -188,14 +187,3 @@ def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgr
         worker.stdin.flush()
     assert sum(int(worker.communicate(timeout=60)[0]) for worker in workers) == 100
     assert [worker.returncode for worker in workers] == [0, 0]
-
-
-def test_the_clocks_of_machines_may_differ(
-    store: JobStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workers, minute = WorkerStore(store.database), timedelta(minutes=1)
-    ahead = datetime.now(UTC) + timedelta(hours=1)
-    monkeypatch.setattr(clock, "now", lambda: ahead - timedelta(hours=2))
-    workers.beat("slow", ahead, "ready")
-    monkeypatch.setattr(clock, "now", lambda: ahead)
-    assert [worker.id for worker in workers.alive(minute)] == ["slow"]
