@@ -17,6 +17,7 @@ from worker.health import worker_health
 from worker.job_store import pending_claim
 from worker.list_store import PENDING, UNFINISHED
 from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.sharing import shared_in_list
 from worker.threads import Regular
 from worker.worker_store import WorkerStore
 
@@ -100,8 +101,7 @@ class Feeder(Regular):
                     claim, new = pending_claim(
                         session, row.claim, of.recipe, of.owner, corpora=of.corpora
                     )
-                    if new or of.shared == "everyone":
-                        claim.shared = of.shared
+                    claim.shared = of.shared if new else shared_in_list(claim.shared, of.shared)
                     for same in session.scalars(_waiting_with(row)):
                         same.state, same.claim_id = "handed", claim.id
         except IntegrityError:

@@ -130,7 +130,7 @@ class JobStore:
         """Return who submitted the job, ``None`` if it belongs to nobody."""
         return self.sharing(job_id)[0]
 
-    def sharing(self, job_id: str) -> tuple[str | None, str | None]:
+    def sharing(self, job_id: str) -> tuple[str | None, Shared | None]:
         """Return who owns the job and with whom it is shared (worker/sharing.py)."""
         wanted = select(ClaimRow.owner, ClaimRow.shared).where(ClaimRow.id == job_id)
         with self.database.reading() as session:
@@ -140,7 +140,7 @@ class JobStore:
         return found.owner, found.shared
 
     def share(self, job_id: str, shared: Shared) -> None:
-        """Share the job with everyone, or with nobody any more."""
+        """Share the job with a group or everyone, or with nobody any more."""
         with self.database.writing() as session:
             _row(session, job_id, locked=True).shared = shared
 

@@ -12,6 +12,7 @@ from cli.main import main
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document
 from tests.support.cases import cases
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
@@ -82,6 +83,31 @@ def test_a_user_is_removed_with_all_that_is_hers(home: Path) -> None:
     assert FeedbackStore(database).about(his.id) == []
     assert jobs.get(his.id).state == "done"
     database.close()
+
+
+def test_users_are_put_into_groups_and_leave_them(home: Path) -> None:
+    assert "There is no group." in users("groups").output
+    users("add", "anna")
+    users("add", "bert")
+    assert users("join", "newsroom", "anna", "bert").exit_code == 0
+    assert users("join", "newsroom", "anna").exit_code == 0  # she is in it already
+    assert users("join", "law", "bert").exit_code == 0
+    assert users("groups").stdout.split() == ["law", "bert", "newsroom", "anna,", "bert"]
+    corpora = CorpusStore(home / "documents", {})
+    name = corpora.make("Papers", owner=owner_of("anna"))
+    corpora.share(name, "group:law")
+    users("remove", "bert")
+    listed = json.loads(users("groups", "--json").stdout)
+    assert listed == {"groups": [{"name": "newsroom", "users": ["anna"]}]}
+    assert corpora.corpus(name).shared == "group:law"
+    # Its name alone shows the new group nothing of the one before.
+    assert users("join", "law", "anna").exit_code == 0
+    assert corpora.corpus(name).shared == "owner"
+    corpora.share(name, "group:law")
+    assert users("leave", "newsroom", "anna").exit_code == 0
+    users("add", "carl")
+    assert users("join", "law", "carl").exit_code == 0
+    assert corpora.corpus(name).shared == "group:law"
 
 
 @cases("users", "arguments", "status", "says")
