@@ -66,28 +66,11 @@ if TYPE_CHECKING:
     from retrieval.recipes.recipes import Recipe
     from retrieval.web.page_reader import PageReader
 
-_BLUEPRINTS = (
-    claim_pages.blueprint,
-    box.blueprint,
-    history.blueprint,
-    feedback.blueprint,
-    list_pages.blueprint,
-    text_pages.blueprint,
-    document_pages.blueprint,
-    files.blueprint,
-    comparison_pages.blueprint,
-    login.blueprint,
-    yours.blueprint,
-    sharing.blueprint,
-    account.blueprint,
-    claims_api.blueprint,
-    feedback_api.blueprint,
-    lists_api.blueprint,
-    texts_api.blueprint,
-    corpora_api.blueprint,
-    comparisons_api.blueprint,
-    api_page.blueprint,
-    health.blueprint,
+# Each has a blueprint.
+_MODULES = (
+    *(claim_pages, box, history, feedback, list_pages, text_pages, document_pages, files),
+    *(comparison_pages, login, yours, sharing, account, claims_api, feedback_api, lists_api),
+    *(texts_api, corpora_api, comparisons_api, api_page, health),
 )
 
 
@@ -118,8 +101,8 @@ def create_app(settings: Settings) -> Flask:
     install_audit(app)
     install_compression(app)
     install_error_handlers(app)
-    for blueprint in _BLUEPRINTS:
-        app.register_blueprint(blueprint)
+    for module in _MODULES:
+        app.register_blueprint(module.blueprint)
     app.wsgi_app = TrustedProxies(  # type: ignore[method-assign]
         app.wsgi_app, settings.proxies, settings.user_header
     )

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, fields
 from typing import Any, ClassVar, Protocol
 
 from flask import render_template
-
-from retrieval.errors import Problem
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorPage:
-    """An error as a page."""
-
-    template: ClassVar[str] = "error.html"
-    status: int
-    problem: Problem
 
 
 class Page(Protocol):

@@ -16,8 +16,7 @@ import click
 
 from cli.errors import reports_errors, say
 from cli.options import before_option, corpora_given, corpus_option, recipe_option
-from cli.own_retriever import opened_retriever, say_what_is_sent, say_where_claims_go
-from cli.progress import LongWork, patiently
+from cli.progress import LongWork, patiently, say_what_is_sent, say_where_claims_go
 from retrieval.claim import read_claim
 from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_claims, separator_of
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
@@ -31,7 +30,7 @@ from retrieval.sources.opening import Sources
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo
 from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
-from worker.corpora.searchable_corpora import own_corpora
+from worker.open_retriever import open_retriever, own_corpora
 
 _TABLES = (".csv", ".xlsx")
 _STANDARD_OUTPUT = Path("-")
@@ -88,7 +87,7 @@ def command(
     from retrieval.models.shipped import judge_name
     from retrieval.system.processes import in_order, processes_for
 
-    chosen = chosen or opened_retriever(settings).usual()
+    chosen = chosen or open_retriever(settings).usual()
     if to_file:
         _keep_recipe_beside(output, lines, chosen)
     made = Made(
@@ -203,7 +202,7 @@ class _Checking:
     def __init__(
         self, settings: Settings, threads: int, recipe: Recipe, corpora: tuple[str, ...] | None
     ) -> None:
-        self._retriever = opened_retriever(settings, threads)
+        self._retriever = open_retriever(settings, threads)
         self._retriever.warm_up(recipe)
         self._recipe, self._corpora = recipe, corpora
 

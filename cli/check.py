@@ -11,13 +11,14 @@ import click
 from cli.claim_text import WIDTH, as_text
 from cli.errors import printable, reports_errors
 from cli.options import before_option, corpora_given, corpus_option, json_option, recipe_option
-from cli.own_retriever import opened_retriever, say_what_is_sent, say_where_claims_go
+from cli.progress import say_what_is_sent, say_where_claims_go
 from cli.service_client import ready_service
 from retrieval.recipes.recipe_files import is_recipe_file, recipe_given, recipes_with
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import ClaimResult
 from retrieval.types import Progress, ProgressListener
 from settings import Settings
+from worker.open_retriever import open_retriever
 
 
 @click.command(
@@ -86,7 +87,7 @@ def _checked_here(
     from retrieval.result import claim_result
 
     say_where_claims_go(settings.llm.name if settings.llm else "")
-    retriever = opened_retriever(settings)
+    retriever = open_retriever(settings)
     report = retriever.follow(recipe or retriever.usual(), claim, on_progress, corpora)
     return claim_result(report).document()
 

@@ -36,7 +36,6 @@ from cli.mcp_answers import (
     known_corpora,
 )
 from cli.options import corpora_asked
-from cli.own_retriever import opened_retriever
 from cli.service_client import ready_service
 from retrieval.claim import ANYWAY, LONGEST, read_claim
 from retrieval.errors import EsotericError
@@ -50,6 +49,7 @@ from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import UnknownJob
+from worker.open_retriever import open_retriever
 from worker.sharing import EVERYTHING, Viewer
 from worker.user_store import UserStore, owner_of
 
@@ -169,7 +169,7 @@ class _Here:
     """The retriever of this process, one use at a time, opened again for a new index."""
 
     def __init__(self, settings: Settings) -> None:
-        self._open: Callable[[], Retriever] = partial(opened_retriever, settings)
+        self._open: Callable[[], Retriever] = partial(open_retriever, settings)
         self._lock = Lock()
         self._retriever = self._open()
 

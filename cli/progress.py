@@ -1,4 +1,4 @@
-"""Long work on standard error: how far it is, and that it waits for a server of the index."""
+"""What commands say on standard error: how far they are, what they wait for, who gets claims."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tqdm import tqdm
 
 from cli.errors import say
 from retrieval.errors import IndexAway
+from retrieval.sources.address import given_source, written_source
+from settings import Settings
 
 if TYPE_CHECKING:
     from retrieval.index.interface import BuildProgress
@@ -23,6 +25,25 @@ _PAUSE_SECONDS = 2.0
 _FIRST_SECONDS = 2.0
 _SECONDS = 10.0
 _FORMAT = "{desc}|{bar}| {percentage:3.0f}% [{elapsed}<{remaining}]"
+
+
+def say_where_claims_go(receiver: str) -> None:
+    """Say which language model claims are sent to; "" says nothing."""
+    if receiver:
+        say(f"Claims and the sentences that are found are sent to {receiver}.")
+
+
+def say_what_is_sent(settings: Settings, corpora: tuple[str, ...] | None) -> None:
+    """Say what of the claims is sent to the sources among these corpora.
+
+    Raises:
+        BadSource: one of them may not be asked without a contact.
+    """
+    for name in corpora or ():
+        source = given_source(name, settings.sources) or written_source(name)
+        if source is not None and source.sent:
+            source.check_contact(settings.contact)
+            say(source.sent)
 
 
 class LongWork:

@@ -32,7 +32,6 @@ APP_IMPORTS = {
     "worker.file_upkeep",
     "worker.health",
     "worker.home_check",
-    "worker.history_store",
     "worker.job_store",
     "worker.jobs",
     "worker.list_store",

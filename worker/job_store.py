@@ -1,22 +1,24 @@
-"""The claims, as the pages and commands see them: submit, read, search, cancel, delete."""
+"""The claims, as the pages and commands see them: submit, read, search, group, cancel, delete."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import cast
+from itertools import groupby
+from typing import Any, cast
 
-from sqlalchemy import delete, exists, func, select
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from retrieval.result import ClaimResult
+from retrieval.types import NOT_ENOUGH_INFO, Label
+from retrieval.words import FIRM_CONFIDENCE, Level
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
-from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, Shared, State, UnknownJob
 from worker.run_store import end
 from worker.schema import AnswerRow, ClaimRow, EventRow
@@ -27,8 +29,34 @@ _DELETED_AT_ONCE = 50
 _NEW = Origin()
 
 
+@dataclass(frozen=True)
+class ClaimFilter:
+    """Which claims are wanted; ``None`` and "" want all. ``text``: words of the claim.
+
+    ``seen_by``: only those that are shown to somebody.
+    """
+
+    text: str = ""
+    owner: str | None = None
+    seen_by: Viewer = EVERYTHING
+    label: Label | None = None
+    level: Level | None = None
+    recipe: str | None = None
+    state: State | None = None
+
+
+@dataclass(frozen=True)
+class ClaimGroup:
+    """The runs of one claim, newest first; they may differ in the case of its letters."""
+
+    runs: tuple[ListedJob, ...]
+
+
 class JobStore:
-    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+    """Every method may raise ``StoreUnavailable``; safe to share between threads.
+
+    What takes the id of a job raises ``UnknownJob`` if there is none, or it was deleted.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -94,29 +122,16 @@ class JobStore:
     # What there is
 
     def get(self, job_id: str) -> Job:
-        """Return the job.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
+        """Return the job."""
         with self.database.reading() as session:
             return Job.model_validate(_row(session, job_id))
 
     def owner(self, job_id: str) -> str | None:
-        """Return who submitted the job, ``None`` if it belongs to nobody.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
-        with self.database.reading() as session:
-            return _row(session, job_id).owner
+        """Return who submitted the job, ``None`` if it belongs to nobody."""
+        return self.sharing(job_id)[0]
 
     def sharing(self, job_id: str) -> tuple[str | None, Shared | None]:
-        """Return who owns the job and with whom it is shared (worker/sharing.py).
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
+        """Return who owns the job and with whom it is shared (worker/sharing.py)."""
         wanted = select(ClaimRow.owner, ClaimRow.shared).where(ClaimRow.id == job_id)
         with self.database.reading() as session:
             found = session.execute(wanted).first()
@@ -125,11 +140,7 @@ class JobStore:
         return found.owner, found.shared
 
     def share(self, job_id: str, shared: Shared) -> None:
-        """Share the job with a group or everyone, or with nobody any more.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
+        """Share the job with a group or everyone, or with nobody any more."""
         with self.database.writing() as session:
             _row(session, job_id, locked=True).shared = shared
 
@@ -150,11 +161,7 @@ class JobStore:
             ]
 
     def standing(self, job_id: str) -> tuple[State, int]:
-        """Return the state of a job, and how many come before it if it is queued.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
+        """Return the state of a job, and how many come before it if it is queued."""
         with self.database.reading() as session:
             wanted = select(ClaimRow.state).where(ClaimRow.id == job_id)
             state = cast("State | None", session.scalar(wanted))
@@ -166,18 +173,53 @@ class JobStore:
         self, limit: int, owner: str | None = None, seen_by: Viewer = EVERYTHING
     ) -> list[ListedJob]:
         """Return the newest jobs that are shown to somebody, of one owner or of all."""
-        wanted = ClaimFilter(owner=owner, seen_by=seen_by)
-        return HistoryStore(self.database).listed(wanted, limit)[0]
+        return self.listed(ClaimFilter(owner=owner, seen_by=seen_by), limit)[0]
 
-    def search(
-        self, text: str, limit: int, offset: int, owner: str | None = None
+    def listed(
+        self, wanted: ClaimFilter, limit: int, offset: int = 0
     ) -> tuple[list[ListedJob], int]:
-        """Return one page of jobs whose claim contains ``text``, newest first, and their number.
+        """Return one page of the jobs, newest first, and how many there are in all."""
+        found = _where(wanted)
+        page = _listed(found).limit(limit).offset(offset)
+        with self.database.reading() as session:
+            total = session.scalar(select(func.count(ClaimRow.number)).where(found))
+            return [ListedJob(*row) for row in session.execute(page)], total or 0
 
-        ``owner``: whose they are, ``None`` for those of all. Letter case is ignored; ``%`` and
-        ``_`` have no special meaning.
+    def grouped(
+        self, wanted: ClaimFilter, limit: int, offset: int = 0
+    ) -> tuple[list[ClaimGroup], int]:
+        """Return one page of the claims with their runs, and how many there are in all.
+
+        Those with the newest run come first. Letter case is ignored. Only wanted runs are in them.
         """
-        return HistoryStore(self.database).listed(ClaimFilter(text, owner), limit, offset)
+        found = _where(wanted)
+        newest = func.max(ClaimRow.number)
+        claims = select(ClaimRow.folded, newest.label("newest")).where(found)
+        claims = claims.group_by(ClaimRow.folded)
+        page = claims.order_by(newest.desc()).limit(limit).offset(offset).subquery()
+        runs = _listed(found).join(page, page.c.folded == ClaimRow.folded)
+        runs = runs.order_by(None).order_by(page.c.newest.desc(), ClaimRow.number.desc())
+        with self.database.reading() as session:
+            total = session.scalar(select(func.count()).select_from(claims.subquery()))
+            rows = [ListedJob(*row) for row in session.execute(runs)]
+        groups = groupby(rows, key=lambda row: row.claim.casefold())
+        return [ClaimGroup(tuple(runs)) for _, runs in groups], total or 0
+
+    def recipes(self) -> list[str]:
+        """Return the names of the recipes of all claims, in their order."""
+        names = select(ClaimRow.recipe).distinct().order_by(ClaimRow.recipe)
+        with self.database.reading() as session:
+            return list(session.scalars(names))
+
+    def one_by_one(self, ids: Sequence[str], seen_by: Viewer = EVERYTHING) -> Iterator[Job]:
+        """Yield these jobs as ``jobs`` returns them, few in memory at once: results are long."""
+        return (job for job_id in ids for job in self.jobs([job_id], seen_by))
+
+    def ids_of(self, owner: str) -> list[str]:
+        """Return the ids of all jobs of a visitor, oldest first."""
+        owned = select(ClaimRow.id).where(ClaimRow.owner == owner).order_by(ClaimRow.number)
+        with self.database.reading() as session:
+            return list(session.scalars(owned))
 
     def checked_before(
         self, claim: str, recipe: str, seen_by: Viewer = EVERYTHING
@@ -186,20 +228,12 @@ class JobStore:
 
         Only the default corpus counts: what others say is no earlier answer of it.
         """
-        wanted = (
-            select(*(getattr(ClaimRow, field.name) for field in fields(ListedJob)))
-            .where(
-                ClaimRow.folded == claim.casefold(),
-                ClaimRow.recipe == recipe,
-                ClaimRow.corpora.is_(None),
-                ClaimRow.state == "done",
-                seen_by.listed(ClaimRow),
-            )
-            .order_by(ClaimRow.number.desc())
-            .limit(1)
+        done = and_(
+            *(ClaimRow.folded == claim.casefold(), ClaimRow.recipe == recipe),
+            *(ClaimRow.corpora.is_(None), ClaimRow.state == "done", seen_by.listed(ClaimRow)),
         )
         with self.database.reading() as session:
-            found = session.execute(wanted).first()
+            found = session.execute(_listed(done).limit(1)).first()
             return None if found is None else ListedJob(*found)
 
     def counts(self) -> dict[State, int]:
@@ -212,11 +246,7 @@ class JobStore:
     # Its end
 
     def cancel(self, job_id: str) -> Job:
-        """Cancel a pending job and return it; a finished job stays as it is.
-
-        Raises:
-            UnknownJob: there is no job with this id.
-        """
+        """Cancel a pending job and return it; a finished job stays as it is."""
         pending = (ClaimRow.id == job_id) & ClaimRow.state.in_(("queued", "running"))
         with self.database.writing() as session:
             end(session, pending, "cancelled")
@@ -226,9 +256,6 @@ class JobStore:
         """Delete a job in any state: the claim, its events, its result, a model's answers to it.
 
         A worker that checks it notices so at its next step, as if it were cancelled.
-
-        Raises:
-            UnknownJob: there is no job with this id.
         """
         with self.database.erasing() as session:
             _delete(session, _row(session, job_id, locked=True))
@@ -315,3 +342,35 @@ def _new(claim: str, recipe: str, **values: object) -> ClaimRow:
         created_at=clock.now(),
         **values,
     )
+
+
+def _listed(found: ColumnElement[bool]) -> Select[Any]:
+    # Not their results, which are long.
+    columns = (getattr(ClaimRow, field.name) for field in fields(ListedJob))
+    return select(*columns).where(found).order_by(ClaimRow.number.desc())
+
+
+def _where(wanted: ClaimFilter) -> ColumnElement[bool]:
+    # Letter case is ignored; "%" and "_" have no special meaning.
+    conditions = [ClaimRow.folded.contains(wanted.text.casefold(), autoescape=True)]
+    conditions.append(wanted.seen_by.listed(ClaimRow))
+    for column, value in (
+        (ClaimRow.owner, wanted.owner),
+        (ClaimRow.label, wanted.label),
+        (ClaimRow.recipe, wanted.recipe),
+        (ClaimRow.state, wanted.state),
+    ):
+        if value is not None:
+            conditions.append(column == value)
+    if wanted.level is not None:
+        conditions.append(_has_level(wanted.level))
+    return and_(*conditions)
+
+
+def _has_level(level: Level) -> ColumnElement[bool]:
+    """Return whether a verdict has this level, as ``retrieval.verdict_level.level_of`` gives it."""
+    if level in ("leans", "unsettled"):
+        leans = ClaimRow.leans.is_not(None)
+        return and_(ClaimRow.label == NOT_ENOUGH_INFO, leans if level == "leans" else ~leans)
+    firm = func.coalesce(ClaimRow.confidence, 1.0) >= FIRM_CONFIDENCE
+    return and_(ClaimRow.label != NOT_ENOUGH_INFO, firm if level == "settled" else ~firm)

@@ -90,7 +90,10 @@ MOST_WAITING = 100_000  # rows of all running lists that wait for their turn
 
 
 class ListStore:
-    """Every method may raise ``StoreUnavailable``; safe to share between threads."""
+    """Every method may raise ``StoreUnavailable``; safe to share between threads.
+
+    What takes the id of a list raises ``UnknownList`` if there is none, or it was deleted.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -166,11 +169,7 @@ class ListStore:
         return list_id
 
     def get(self, list_id: str) -> ClaimList:
-        """Return a list.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
+        """Return a list."""
         with self._database.reading() as session:
             return _with_counts(session, _row(session, list_id))
 
@@ -219,11 +218,7 @@ class ListStore:
             after = found[-1].number
 
     def source_text(self, list_id: str) -> SourceText | None:
-        """Return the text that the claims of a list are from, ``None`` if they are from none.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
+        """Return the text that the claims of a list are from, ``None`` if they are from none."""
         verdict = (ClaimRow.label, ClaimRow.confidence, ClaimRow.leans)
         said = (
             select(EntryRow, ClaimRow.state, *verdict)
@@ -283,18 +278,16 @@ class ListStore:
     # What people do with them
 
     def pause(self, list_id: str) -> None:
-        """Hand no more rows to the queue, if the list is running; they count for no limit then.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
-        self._change(list_id, ("running",), "paused")
+        """Hand no more rows to the queue, if the list is running; they count for no limit then."""
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            if row.state == "running":  # else another request or a worker was first
+                row.state = "paused"
 
     def go_on(self, list_id: str, most_waiting: int | None = None) -> None:
         """Continue a list that is paused, if its rows are within the limits of ``create`` again.
 
         Raises:
-            UnknownList: there is none with this id.
             RowsWait: too many rows of its owner wait; it stays paused.
             QueueFull: too many rows of all lists do.
         """
@@ -307,19 +300,19 @@ class ListStore:
             row.state = "running"
 
     def cancel(self, list_id: str) -> None:
-        """Check no more rows of a list that has not ended; those in the queue still are.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
-        self._change(list_id, ("running", "paused"), "cancelled")
+        """Check no more rows of a list that has not ended; those in the queue still are."""
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            if row.state not in ("running", "paused"):
+                return  # another request or a worker was first
+            row.state, row.finished_at, row.client = "cancelled", clock.now(), None
+            waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
+            session.execute(
+                update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
+            )
 
     def share(self, list_id: str, shared: Shared) -> None:
-        """Share a list and the claims that were made for it, or share them no more.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
+        """Share a list and the claims that were made for it, or share them no more."""
         with self._database.writing() as session:
             row = _row(session, list_id, locked=True)
             row.shared = shared
@@ -331,11 +324,7 @@ class ListStore:
             )
 
     def delete(self, list_id: str) -> None:
-        """Delete a list; its claims stay in the history.
-
-        Raises:
-            UnknownList: there is none with this id.
-        """
+        """Delete a list; its claims stay in the history."""
         with self._database.erasing() as session:
             session.execute(delete(ListRow).where(ListRow.id == _row(session, list_id).id))
 
@@ -350,20 +339,6 @@ class ListStore:
         paused = and_(ListRow.state == "paused", ListRow.created_at <= before)
         with self._database.erasing() as session:
             session.execute(delete(ListRow).where(or_(ListRow.finished_at <= before, paused)))
-
-    def _change(self, list_id: str, allowed: Sequence[ListState], state: ListState) -> None:
-        ended = clock.now() if state == "cancelled" else None
-        with self._database.writing() as session:
-            row = _row(session, list_id, locked=True)
-            if row.state not in allowed:
-                return  # another request or a worker was first
-            row.state, row.finished_at = state, ended
-            if state == "cancelled":
-                row.client = None
-                waiting = and_(EntryRow.list_id == list_id, EntryRow.state == "waiting")
-                session.execute(
-                    update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
-                )
 
 
 def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:

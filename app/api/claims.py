@@ -12,19 +12,28 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from app.api.models import Claims, Error, Forget, Model, Recipes, Since, Submission, answer
+from app.api.models import (
+    Claims,
+    Error,
+    Forget,
+    Model,
+    Recipes,
+    Since,
+    Submission,
+    answer,
+    download,
+)
 from app.api.openapi import describe
 from app.claims.history import ClaimSearch, listed_claims
 from app.claims.recipes import listed_recipes, recipe_to_run
 from app.documents.corpus import corpora_to_search
-from app.http.errors import RequestRefused
+from app.http.errors import RequestRefused, refusal
 from app.http.query import asked_by_program, json_body
 from app.http.streams import COMMENT, HEADERS
 from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
 from app.result.export import EXPORTS, Provenance, confirmation, export
 from app.services import Services, services
-from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
 from worker.jobs import Event, Job, Links, State, UnknownJob
@@ -33,30 +42,21 @@ from worker.user_store import user_of
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 _NO_CLAIM = (Error, "No such claim")
-_FROM_ANOTHER_SITE = (Error, "From another site, or not allowed")
-_TOO_MANY = (Error, "Too many; Retry-After is when to come back, in seconds")
+# What is wrong with the value of a key.
 _WRONG = {
-    "recipe": Problem(
-        "bad_recipe",
-        "The recipe is not a string.",
+    "recipe": (
+        *("bad_recipe", "The recipe is not a string."),
         "Send the name of a recipe, or leave it out.",
     ),
-    "corpora": Problem(
-        "bad_corpora",
-        "The corpora are not a list of names.",
+    "corpora": (
+        *("bad_corpora", "The corpora are not a list of names."),
         'Send names such as ["vital"], or leave them out.',
     ),
-    "anyway": Problem(
-        "bad_anyway",
-        'The value of "anyway" is not true or false.',
+    "anyway": (
+        *("bad_anyway", 'The value of "anyway" is not true or false.'),
         "Send true, or leave it out.",
     ),
 }
-_MISSING = Problem(
-    "missing_claim",
-    "There is no claim in the body.",
-    'Send an object with the key "claim" and the claim as a string.',
-)
 # A stream of events looks for news this often, less often the longer there is none, in seconds.
 _FASTEST, _SLOWEST = 0.1, 1.0
 _SLOWER = 1.5
@@ -107,13 +107,9 @@ class ExportFormat(Model):
 @describe(
     json=Submission,
     HTTP_202=(Accepted, "Accepted; Location is its address"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=_FROM_ANOTHER_SITE,
-    HTTP_413=(Error, "More than 64 KiB"),
-    HTTP_415=(Error, "Not JSON"),
     HTTP_404=(Error, "No such corpus"),
     HTTP_422=(Error, "The claim cannot be checked, or by this recipe or in these corpora"),
-    HTTP_429=_TOO_MANY,
+    HTTP_429=(Error, "Too many; Retry-After is when to come back, in seconds"),
 )
 def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     """Submit a claim; the same claim, while it is pending, stays one job."""
@@ -185,13 +181,11 @@ def events(job_id: str) -> ResponseReturnValue:
     closed = services().limits.stream()
     stream = services().streams.hold(_messages(services(), job_id, _since()), closed)
     if stream is None:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.SERVICE_UNAVAILABLE,
-            Problem(
-                "too_many_streams",
-                "This server has as many open event streams as it can.",
-                "Ask for the progress from time to time instead, or try again later.",
-            ),
+            "too_many_streams",
+            "This server has as many open event streams as it can.",
+            "Ask for the progress from time to time instead, or try again later.",
         )
     # Of a whole response ``describe`` would wait for the end.
     return stream, HTTPStatus.OK, HEADERS
@@ -229,36 +223,27 @@ def export_claim(job_id: str) -> Response:
     name = asked_by_program(ExportFormat).format
     job = services().job(job_id)
     if job.result is None:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.CONFLICT,
-            Problem(
-                "not_done",
-                f"This claim has no result to export: it is {job.state}.",
-                "Wait until its state is done, or submit it again.",
-            ),
+            "not_done",
+            f"This claim has no result to export: it is {job.state}.",
+            "Wait until its state is done, or submit it again.",
         )
     confirmed = None
     if name == "claimreview":
         confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
         if confirmed is None:
-            raise RequestRefused(
+            raise refusal(
                 HTTPStatus.CONFLICT,
-                Problem(
-                    "not_confirmed",
-                    "No person has confirmed this verdict, and a ClaimReview is a person's.",
-                    "Read the evidence, and agree with the verdict under your name.",
-                ),
+                "not_confirmed",
+                "No person has confirmed this verdict, and a ClaimReview is a person's.",
+                "Read the evidence, and agree with the verdict under your name.",
             )
     page = url_for("pages.claim", job_id=job.id, _external=True)
     sentence = services().lists.text_sentence_of(job.id, visitor())
     provenance = Provenance(page, sentence, user_of(services().store.owner(job.id)))
-    return Response(
-        export(name, job, provenance, confirmed),
-        mimetype=EXPORTS[name].media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="claim-{job.id}.{EXPORTS[name].suffix}"'
-        },
-    )
+    file = f"claim-{job.id}.{EXPORTS[name].suffix}"
+    return download(export(name, job, provenance, confirmed), EXPORTS[name].media_type, file)
 
 
 @blueprint.get("/recipes")
@@ -273,22 +258,26 @@ def _submission() -> Submission:
     try:
         return Submission.model_validate(body)
     except ValidationError as error:
-        raise RequestRefused(
-            HTTPStatus.UNPROCESSABLE_ENTITY, _what_is_wrong(error.errors()[0])
-        ) from error
+        raise _refused(error.errors()[0]) from error
 
 
-def _what_is_wrong(error: ErrorDetails) -> Problem:
+def _refused(error: ErrorDetails) -> RequestRefused:
     key = str(error["loc"][0]) if error["loc"] else ""
+    said = _WRONG.get(
+        key,
+        (
+            *("missing_claim", "There is no claim in the body."),
+            'Send an object with the key "claim" and the claim as a string.',
+        ),
+    )
     if error["type"] == "extra_forbidden":
-        return Problem(
-            "unknown_key",
-            f"The body has an unknown key: {key[:80]!r}.",
+        said = (
+            *("unknown_key", f"The body has an unknown key: {key[:80]!r}."),
             'Send only "claim" and, optionally, "recipe", "corpora" and "anyway".',
         )
-    if error["type"] == "string_type" and key == "claim":
-        return Problem("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
-    return _WRONG.get(key, _MISSING)
+    elif error["type"] == "string_type" and key == "claim":
+        said = ("claim_not_text", "The claim is not text.", "Send one sentence as a string.")
+    return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, *said)
 
 
 def _since() -> int:
@@ -306,16 +295,17 @@ def _messages(given: Services, job_id: str, since: int) -> Iterator[str]:
     while time.monotonic() < ends:
         try:
             # The state is read before the events, so that every event comes before the last state.
-            standing = _standing(given, job_id)
+            state, before = given.store.standing(job_id)
         except UnknownJob:
             return  # deleted; whoever connects again learns that
+        standing = Standing(state=state, before=before)
         found = given.store.events(job_id, since)
         for event in found:
             since = event.n
             yield _message("progress", event, event.n)
         if standing != sent:
             yield _message("state", standing)
-        if standing.state not in ("queued", "running"):
+        if state not in ("queued", "running"):
             return
         news = bool(found) or standing != sent
         sent = standing
@@ -326,11 +316,6 @@ def _messages(given: Services, job_id: str, since: int) -> Iterator[str]:
             yield COMMENT
         if given.streams.wait(pause):
             return
-
-
-def _standing(given: Services, job_id: str) -> Standing:
-    state, before = given.store.standing(job_id)
-    return Standing(state=state, before=before)
 
 
 def _message(name: str, value: BaseModel, number: int | None = None) -> str:

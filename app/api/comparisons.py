@@ -7,14 +7,13 @@ from typing import Literal
 
 from flask import Blueprint, Response, request, url_for
 
-from app.api.models import Error, answer
+from app.api.models import Error, answer, download
 from app.api.openapi import describe
 from app.comparisons.comparison import Comparison
 from app.comparisons.files import FILES
 from app.comparisons.given import CANNOT_COMPARE, NONE_KNOWN, ComparedIds, compared_checks
-from app.http.errors import RequestRefused
+from app.http.errors import refusal
 from app.http.query import asked_by_program
-from retrieval.errors import Problem
 
 blueprint = Blueprint("api_comparisons", __name__, url_prefix="/api/v1")
 
@@ -52,19 +51,13 @@ def export() -> Response:
     comparison, jobs = compared_checks(request.args.get("claims", ""))
     if comparison.pending:
         message = f"{comparison.pending} of {len(comparison.runs)} checks have not ended."
-        raise _conflict(message, "Wait for them, or leave their ids out.")
+        hint = "Wait for them, or leave their ids out."
+        raise refusal(HTTPStatus.CONFLICT, "not_done", message, hint)
     if not any(run.label for run in comparison.runs):
         message = "None of these checks has a result to export."
-        raise _conflict(message, "Their pages say why. Compare the recipes again.")
+        hint = "Their pages say why. Compare the recipes again."
+        raise refusal(HTTPStatus.CONFLICT, "not_done", message, hint)
     file = FILES[name]
     ids = ",".join(run.id for run in comparison.runs)
     page = url_for("compare.compare", claims=ids, _external=True)
-    return Response(
-        file.write(comparison, jobs, page),
-        mimetype=file.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{file.name}"'},
-    )
-
-
-def _conflict(message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.CONFLICT, Problem("not_done", message, hint))
+    return download(file.write(comparison, jobs, page), file.media_type, file.name)

@@ -91,8 +91,6 @@ _DETAIL = (CorpusDetail, "The corpus as it is now; its files are indexed after t
 _UNKNOWN = (Error, "No such corpus")
 _NOT_ALLOWED = (Error, "From another site, or documents may not be changed here")
 _BAD = (Error, "What is sent cannot be used; nothing was changed")
-_MALFORMED = (Error, "Malformed JSON")
-_NOT_JSON = (Error, "Not JSON")
 
 
 @blueprint.get("")
@@ -106,9 +104,7 @@ def listed() -> Response:
 @describe(
     json=NewCorpus,
     HTTP_201=(CorpusDetail, "Made; Location is its address"),
-    HTTP_400=_MALFORMED,
     HTTP_403=_NOT_ALLOWED,
-    HTTP_415=_NOT_JSON,
     HTTP_422=_BAD,
 )
 def make() -> tuple[Response, HTTPStatus, dict[str, str]]:
@@ -132,10 +128,8 @@ def show(name: str) -> Response:
 @describe(
     json=CorpusTitle,
     HTTP_200=_DETAIL,
-    HTTP_400=_MALFORMED,
     HTTP_403=_NOT_ALLOWED,
     HTTP_404=_UNKNOWN,
-    HTTP_415=_NOT_JSON,
     HTTP_422=_BAD,
 )
 def rename(name: str) -> Response:

@@ -13,7 +13,9 @@ from app.api.models import (
     FeedbackItem,
     FeedbackSearch,
     Model,
+    OnePage,
     answer,
+    download,
 )
 from app.api.openapi import describe
 from app.claims.feedback import (
@@ -23,10 +25,9 @@ from app.claims.feedback import (
     given_opinion,
     lines,
 )
-from app.http.query import asked_by_program, json_body, pages_of
+from app.http.query import asked_by_program, json_body, numbers_of
 from app.people.access import listed_owner
 from app.people.visitor import viewer, visitor
-from retrieval.types import Whole
 
 blueprint = Blueprint("api_feedback", __name__, url_prefix="/api/v1")
 
@@ -34,17 +35,11 @@ _NO_FEEDBACK = (Error, "No such feedback")
 _YOURS_ONLY = (Error, "From another site, or somebody else's")
 
 
-class FeedbackList(Model):
+class FeedbackList(OnePage):
     """One page of the feedback, newest first."""
 
     feedback: tuple[FeedbackItem, ...]
-    """The feedback of the page; none after the last page."""
-    total: Whole
-    """How much there is."""
-    page: Whole
-    """Number of this page, from 1."""
-    pages: Whole
-    """How many pages there are."""
+    """The feedback of the page."""
 
 
 class FeedbackFormat(Model):
@@ -59,12 +54,8 @@ class FeedbackFormat(Model):
 @describe(
     json=FeedbackGiven,
     HTTP_201=(FeedbackItem, "Stored; Location is its address"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=(Error, "From another site"),
     HTTP_404=(Error, "No such claim"),
     HTTP_409=(Error, "There is no verdict yet"),
-    HTTP_413=(Error, "More than 64 KiB"),
-    HTTP_415=(Error, "Not JSON"),
     HTTP_422=(Error, "Without what the verdict should be, or otherwise not as described"),
 )
 def give(job_id: str) -> tuple[Response, HTTPStatus, dict[str, str]]:
@@ -87,14 +78,8 @@ def listed() -> Response:
     owner = listed_owner() or ((visitor() or "") if asked.whose == "yours" else None)
     offset = (asked.page - 1) * asked.limit
     found, total = feedback_store().listed(*(owner, asked.limit, offset), viewer())
-    return answer(
-        FeedbackList(
-            feedback=tuple(map(feedback_item, found)),
-            total=total,
-            page=asked.page,
-            pages=pages_of(total, asked.limit),
-        )
-    )
+    numbers = numbers_of(total, asked.page, asked.limit)
+    return answer(FeedbackList(feedback=tuple(map(feedback_item, found)), **numbers))
 
 
 @blueprint.get("/feedback/export")
@@ -109,11 +94,8 @@ def export() -> Response:
     owner, seen_by = listed_owner(), viewer()
     found = feedback_store().with_jobs(seen_by)
     given = (one for one in found if owner is None or one[0].owner == owner)
-    return Response(
-        stream_with_context(lines(name, given)),
-        mimetype="application/jsonl",
-        headers={"Content-Disposition": f'attachment; filename="feedback-{name}.jsonl"'},
-    )
+    content = stream_with_context(lines(name, given))
+    return download(content, "application/jsonl", f"feedback-{name}.jsonl")
 
 
 @blueprint.get("/feedback/<feedback_id>")

@@ -11,12 +11,12 @@ from urllib.parse import quote
 from flask import Blueprint, Response, request
 from pydantic import ConfigDict, Field
 
-from app.api.models import Error, Forget, ListedVerdict, Model, Paged, answer
+from app.api.models import Error, Forget, ListedVerdict, Model, OnePage, Paged, answer
 from app.api.openapi import describe
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
-from app.http.errors import RequestRefused
-from app.http.query import asked_by_program, asked_in_json, pages_of
+from app.http.errors import refusal
+from app.http.query import asked_by_program, asked_in_json, numbers_of
 from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
 from app.lists.input import (
     ListInput,
@@ -135,17 +135,11 @@ class ListEntry(Model):
     that row, and where there is no other."""
 
 
-class ListResults(Model):
-    """Some rows of a list, in their order."""
+class ListResults(OnePage):
+    """Some rows of a list, in their order; `total` is of those that `show` shows."""
 
     rows: tuple[ListEntry, ...]
-    """The rows of the page; none after the last page."""
-    total: Whole
-    """How many rows `show` shows."""
-    page: Whole
-    """Number of this page, from 1."""
-    pages: Whole
-    """How many pages there are."""
+    """The rows of the page."""
 
 
 class ResultSearch(Paged):
@@ -171,8 +165,6 @@ class ListExportFormat(Model):
 @describe(
     json=ListSubmission,
     HTTP_202=(ListStatus, "Accepted; Location is its address"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=(Error, "From another site"),
     HTTP_404=(Error, "No such corpus"),
     HTTP_413=(Error, "More than 6 MiB"),
     HTTP_415=(Error, "Neither JSON nor a form with a file"),
@@ -189,15 +181,14 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
         *(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora)),
         came_in=given.came_in,
     )
-    status = _status(services().lists.get(list_id))
-    return answer(status), HTTPStatus.ACCEPTED, {"Location": status.links.self}
+    return _status(list_id), HTTPStatus.ACCEPTED, {"Location": ListLinks.of(list_id).self}
 
 
 @blueprint.get("/lists/<list_id>")
 @describe(HTTP_200=(ListStatus, "The list"), HTTP_404=_NO_LIST)
 def status(list_id: str) -> Response:
     """Return how far a list is."""
-    return answer(_status(services().lists.get(list_id)))
+    return _status(list_id)
 
 
 @blueprint.get("/lists/<list_id>/events")
@@ -215,7 +206,7 @@ def events(list_id: str) -> Response:
     number = f"{found.state}-{found.finished}"
     if found.state in ("done", "cancelled") and request.headers.get("Last-Event-ID") == number:
         return Response(status=HTTPStatus.NO_CONTENT)
-    data = _status(found).model_dump_json()
+    data = _status_of(found).model_dump_json()
     text = f"retry: {_RETRY_MILLISECONDS}\nid: {number}\nevent: state\ndata: {data}\n\n"
     return Response(text, mimetype="text/event-stream")
 
@@ -233,15 +224,8 @@ def results(list_id: str) -> Response:
     found = services().lists.get(list_id)
     offset = (asked.page - 1) * asked.limit
     entries = services().lists.entries(*(list_id, asked.show, asked.limit, offset), results=False)
-    total = found.counts[asked.show]
-    return answer(
-        ListResults(
-            rows=tuple(map(_entry, entries)),
-            total=total,
-            page=asked.page,
-            pages=pages_of(total, asked.limit),
-        )
-    )
+    numbers = numbers_of(found.counts[asked.show], asked.page, asked.limit)
+    return answer(ListResults(rows=tuple(map(_entry, entries)), **numbers))
 
 
 @blueprint.get("/lists/<list_id>/export")
@@ -277,7 +261,7 @@ def pause(list_id: str) -> Response:
     """Pause a running list; any other stays as it is."""
     refuse_others(services().lists.get(list_id).owner)
     services().lists.pause(list_id)
-    return answer(_status(services().lists.get(list_id)))
+    return _status(list_id)
 
 
 @blueprint.post("/lists/<list_id>/go-on")
@@ -288,7 +272,7 @@ def go_on(list_id: str) -> Response:
     """Continue a paused list; any other stays as it is."""
     refuse_others(services().lists.get(list_id).owner)
     continue_list(list_id)
-    return answer(_status(services().lists.get(list_id)))
+    return _status(list_id)
 
 
 @blueprint.delete("/lists/<list_id>")
@@ -307,14 +291,14 @@ def cancel(list_id: str) -> Response:
         services().lists.delete(list_id)
         return Response(status=HTTPStatus.NO_CONTENT)
     services().lists.cancel(list_id)
-    return answer(_status(services().lists.get(list_id)))
+    return _status(list_id)
 
 
 def _from_form() -> tuple[ListInput, str | None, Sequence[str]]:
     uploaded = uploaded_file()
     if uploaded is None:
-        problem = Problem("missing_file", "There is no file in the form.", "Send it as 'file'.")
-        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
+        missing = ("missing_file", "There is no file in the form.", "Send it as 'file'.")
+        raise refusal(HTTPStatus.UNPROCESSABLE_ENTITY, *missing)
     form = request.form
     column, name = form.get("column", ""), form.get("name", "")
     given = list_input(uploaded, column, name, least=1, uploaded=True)
@@ -334,22 +318,17 @@ def _from_json() -> tuple[ListInput, str | None, Sequence[str]]:
     return given, asked.recipe, asked.corpora
 
 
-def _status(found: ClaimList) -> ListStatus:
-    return ListStatus(
-        id=found.id,
-        name=found.name,
-        recipe=found.recipe,
-        shared=found.shared,
-        state=found.state,
-        created_at=found.created_at,
-        finished_at=found.finished_at,
-        columns=found.columns,
-        total=found.total,
-        finished=found.finished,
-        counts=found.counts,
-        seconds_left=seconds_left(found, worker_health(services().workers).workers),
-        links=ListLinks.of(found.id),
-    )
+def _status(list_id: str) -> Response:
+    return answer(_status_of(services().lists.get(list_id)))
+
+
+def _status_of(found: ClaimList) -> ListStatus:
+    more: dict[str, Any] = {
+        "seconds_left": seconds_left(found, worker_health(services().workers).workers),
+        "links": ListLinks.of(found.id),
+    }
+    same = ListStatus.model_fields.keys() - more.keys()
+    return ListStatus(**more, **{name: getattr(found, name) for name in same})
 
 
 def _entry(entry: Entry) -> ListEntry:
@@ -360,7 +339,7 @@ def _entry(entry: Entry) -> ListEntry:
         number=entry.number,
         claim=entry.claim,
         state=entry.state,
-        verdict=ListedVerdict.of(entry.label, entry.confidence, entry.leans),
+        verdict=ListedVerdict.of(entry),
         error=problem,
         row=dict(entry.others),
         links=None if entry.claim_id is None else Links.of(entry.claim_id),

@@ -5,17 +5,19 @@ The OpenAPI document is made from all of them.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from flask import Response, jsonify
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
+from retrieval.result import Verdict
 from retrieval.types import CorpusInfo, CorpusKind, Label, Whole
 from retrieval.words import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
-from worker.jobs import Links, Moment, Shared, State
+from worker.jobs import Links, ListedJob, Moment, Shared, State
+from worker.lists import Entry
 
 
 class Model(BaseModel):
@@ -126,6 +128,17 @@ class Paged(Model):
     """Number of the page, from 1."""
 
 
+class OnePage(Model):
+    """One page of a listing; after the last one there is nothing on it."""
+
+    total: Whole
+    """How much is listed in all."""
+    page: Whole
+    """Number of this page, from 1."""
+    pages: Whole
+    """How many pages there are."""
+
+
 class FeedbackGiven(Model):
     """What somebody says about a verdict."""
 
@@ -192,10 +205,9 @@ class ListedVerdict(Model):
     """The likelier label where the level is `leans`, else null."""
 
     @classmethod
-    def of(
-        cls, label: Label | None, confidence: float | None, leans: Label | None
-    ) -> ListedVerdict | None:
+    def of(cls, checked: Verdict | ListedJob | Entry) -> ListedVerdict | None:
         """Return the verdict; ``None`` without a label, which a check has once it is done."""
+        label, confidence, leans = checked.label, checked.confidence, checked.leans
         if label is None:
             return None
         level = level_of(label, confidence, leans)
@@ -221,17 +233,11 @@ class ClaimItem(Model):
     """Addresses of the claim."""
 
 
-class Claims(Model):
+class Claims(OnePage):
     """One page of the claims, newest first."""
 
     claims: tuple[ClaimItem, ...]
-    """The claims of the page; none after the last page."""
-    total: Whole
-    """How many claims were found."""
-    page: Whole
-    """Number of this page, from 1."""
-    pages: Whole
-    """How many pages there are."""
+    """The claims of the page."""
 
 
 class Since(Model):
@@ -246,6 +252,12 @@ class Error(Model):
     """An error."""
 
     error: Problem
+
+
+def download(content: Any, media_type: str, name: str) -> Response:
+    """Return a file that a browser stores under this name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, mimetype=media_type, headers=headers)
 
 
 def answer(model: BaseModel) -> Response:

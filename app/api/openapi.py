@@ -21,6 +21,23 @@ _ANYWHERE: dict[str, Answer] = {
     "HTTP_421": (Error, "The server does not accept this host name or address (TRUSTED_HOSTS)"),
     "HTTP_503": (Error, "The database or the queue cannot be used"),
 }
+_OF_JSON: dict[str, Answer] = {
+    "HTTP_400": (Error, "Malformed JSON"),
+    "HTTP_403": (Error, "From another site, or not allowed"),
+    "HTTP_413": (Error, "Too large"),
+    "HTTP_415": (Error, "Not JSON"),
+}
+_OF_FORM: dict[str, Answer] = {
+    "HTTP_403": (None, "From another site, or not allowed"),
+    "HTTP_413": (None, "Too large"),
+}
+# Of a form that is shown again, with what is wrong and all that was typed.
+SHOWN_AGAIN: dict[str, Any] = {
+    "HTTP_404": (None, "The form again: no such corpus"),
+    "HTTP_415": (None, "Not a form"),
+    "HTTP_422": (None, "The form again, with what is wrong"),
+    "HTTP_429": (None, "The form again: too many claims; Retry-After is when to come back"),
+}
 description = SpecTree(
     "flask",
     title="ESOTERIC",
@@ -54,12 +71,14 @@ def describe(
 ) -> Callable[..., Any]:
     """Describe the input of a view, and its answers by status (``HTTP_200``).
 
-    The views themselves read the requests and answer wrong ones with an error.
+    Answers that all bodies of a kind have in common are added. The views themselves read the
+    requests and answer wrong ones with an error.
     """
+    common = _OF_JSON if json else _OF_FORM if form else {}
     return description.validate(
         query=query,
         json=json,
         form=form,
-        resp=Response(**_ANYWHERE | answers),
+        resp=Response(**_ANYWHERE | common | answers),
         skip_validation=True,
     )

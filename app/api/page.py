@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from flask import Blueprint, Response, current_app, jsonify, request
+from flask import Blueprint, Response, current_app, jsonify, render_template, request
 
-from app.api.contexts import ApiPage, Endpoint
+from app.api.models import download
 from app.api.openapi import describe
-from app.contexts import render
 from app.http.guard import MOST_BYTES
 from app.services import services
 from retrieval.claim import LONGEST
 from settings import CHECKOUT
 
 blueprint = Blueprint("api_page", __name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One thing that the API does; ``name`` is its anchor, ``call`` its method and path."""
+
+    name: str
+    call: str
+    does: str
+    curl: str
+    python: str
+
 
 ENDPOINTS = tuple(
     Endpoint(**one)
@@ -26,18 +38,17 @@ ENDPOINTS = tuple(
 @blueprint.get("/api")
 @describe(HTTP_200=(None, "The page"))
 def api() -> str:
-    """Show what programs can ask."""
-    keep_for = services().settings.keep_for
-    return render(
-        ApiPage(
-            address=request.host_url.rstrip("/"),
-            endpoints=ENDPOINTS,
-            most_characters=LONGEST,
-            most_kib=MOST_BYTES // 1024,
-            claims_per_minute=services().settings.claims_per_minute or 0,
-            most_rows=services().settings.most_rows or 0,
-            keep_days=0 if keep_for is None else keep_for.days,
-        )
+    """Show what programs can ask; 0 stands for no limit."""
+    settings = services().settings
+    return render_template(
+        "api.html",
+        address=request.host_url.rstrip("/"),
+        endpoints=ENDPOINTS,
+        most_characters=LONGEST,
+        most_kib=MOST_BYTES // 1024,
+        claims_per_minute=settings.claims_per_minute or 0,
+        most_rows=settings.most_rows or 0,
+        keep_days=settings.keep_for.days if settings.keep_for else 0,
     )
 
 
@@ -46,8 +57,7 @@ def api() -> str:
 def client() -> Response:
     """Return the client in Python, which needs nothing else."""
     file = CHECKOUT / "examples" / "esoteric_client.py"
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
-    return Response(file.read_bytes(), mimetype="text/x-python", headers=headers)
+    return download(file.read_bytes(), "text/x-python", file.name)
 
 
 @blueprint.get("/api/v1/openapi.json")

@@ -94,10 +94,6 @@ class Sentences(Model):
 @describe(
     json=TextSubmission,
     HTTP_200=(Sentences, "The sentences"),
-    HTTP_400=(Error, "Malformed JSON"),
-    HTTP_403=(Error, "From another site"),
-    HTTP_413=(Error, "Too large"),
-    HTTP_415=(Error, "Not JSON"),
     HTTP_422=(Error, "The text is empty, too long, or not English, or the page cannot be read"),
     HTTP_429=(Error, "Too many texts or pages; Retry-After is when to come back"),
     HTTP_503=(Error, "Other texts are being read; Retry-After is when to come back"),

@@ -19,12 +19,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import FeedbackGiven, FeedbackItem, FeedbackSearch, Model
 from app.api.openapi import describe
-from app.http.errors import RequestRefused
+from app.http.errors import RequestRefused, refusal
 from app.http.query import asked_by_person, pages_of
 from app.people.access import listed_owner
 from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
 from app.services import services
-from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, Label, SentenceKey, Whole
 from worker.feedback_store import Feedback, FeedbackStore, Said
@@ -65,7 +64,6 @@ class FeedbackForm(Model):
 @describe(
     form=FeedbackForm,
     HTTP_303=(None, "The claim's page"),
-    HTTP_403=(None, "From another site"),
     HTTP_404=(None, "No such claim"),
     HTTP_409=(None, "There is no verdict yet"),
     HTTP_422=(None, "Without what the verdict should be, or otherwise not as described"),
@@ -124,13 +122,11 @@ def given_opinion(job_id: str, given: object) -> Said:
     said = _valid(given)
     result = services().store.get(job_id).result
     if result is None:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.CONFLICT,
-            Problem(
-                "not_done",
-                "This claim has no verdict that one could agree or disagree with.",
-                "Wait until its state is done, or submit it again.",
-            ),
+            "not_done",
+            "This claim has no verdict that one could agree or disagree with.",
+            "Wait until its state is done, or submit it again.",
         )
     label: Label | None = result.verdict.label if said.agrees else said.label
     if label is None:
@@ -194,7 +190,7 @@ def _refused(name: str, hint: str) -> RequestRefused:
         if name
         else "The feedback is not a JSON object."
     )
-    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem("bad_feedback", wrong, hint))
+    return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "bad_feedback", wrong, hint)
 
 
 def lines(name: str, given: Iterable[tuple[Feedback, Job]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 from flask import request
 
@@ -21,8 +21,6 @@ from retrieval.errors import (
 from worker.corpora.errors import CorpusNotReady, CorpusRefused, UnknownCorpus
 from worker.jobs import QueueFull
 
-Refusal: TypeAlias = EsotericError | RequestRefused
-
 ABOUT_RECIPES = (RecipeUnavailable, UnknownRecipe)
 # What a form shows again, with what is wrong and all that was typed.
 REFUSED = (
@@ -31,7 +29,7 @@ REFUSED = (
 )
 
 
-def choices_of_form(error: Refusal | None) -> dict[str, Any]:
+def choices_of_form(error: EsotericError | None) -> dict[str, Any]:
     """Return what the page of a form that was sent shows: its choices again, and what is wrong.
 
     ``error``: why it was refused, if it was; what is wrong with its recipe is said beside that.

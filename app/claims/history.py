@@ -5,22 +5,21 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from pydantic import Field
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged
+from app.api.models import ClaimItem, Claims, ListedVerdict, Model, Paged, download
 from app.api.openapi import describe
-from app.http.errors import RequestRefused
-from app.http.query import asked_by_person, pages_of
+from app.http.errors import refusal
+from app.http.query import asked_by_person, numbers_of, pages_of
 from app.people.access import allowed, refuse_readers
 from app.people.visitor import may_change, refuse_others, viewer, visitor
 from app.result.export import jobs_as_csv, jobs_as_json
 from app.services import services
 from retrieval.claim import LONGEST
-from retrieval.errors import Problem
 from retrieval.text.word_forms import nfc
-from worker.history_store import ClaimFilter, HistoryStore
+from worker.job_store import ClaimFilter
 from worker.jobs import Links
 
 blueprint = Blueprint("selection", __name__)
@@ -70,7 +69,7 @@ def listed_claims(asked: ClaimSearch) -> Claims:
     """
     offset = (asked.page - 1) * asked.limit
     wanted = _filter(asked, yours=asked.whose == "yours")
-    jobs, total = HistoryStore(services().database).listed(wanted, asked.limit, offset)
+    jobs, total = services().store.listed(wanted, asked.limit, offset)
     return Claims(
         claims=tuple(
             ClaimItem(
@@ -79,14 +78,12 @@ def listed_claims(asked: ClaimSearch) -> Claims:
                 recipe=job.recipe,
                 state=job.state,
                 created_at=job.created_at,
-                verdict=ListedVerdict.of(job.label, job.confidence, job.leans),
+                verdict=ListedVerdict.of(job),
                 links=Links.of(job.id),
             )
             for job in jobs
         ),
-        total=total,
-        page=asked.page,
-        pages=pages_of(total, asked.limit),
+        **numbers_of(total, asked.page, asked.limit),
     )
 
 
@@ -101,7 +98,7 @@ def history_page() -> str:
     search = asked_by_person(HistorySearch)
     yours = search.whose == "yours" or (not search.whose and visitor() is not None)
     wanted = _filter(search, yours=yours)
-    store = HistoryStore(services().database)
+    store = services().store
     number = search.page
     groups, total = store.grouped(wanted, CLAIMS_PER_PAGE, (number - 1) * CLAIMS_PER_PAGE)
     pages = pages_of(total, CLAIMS_PER_PAGE)
@@ -140,7 +137,8 @@ def selected() -> BaseResponse:
     ids = [one for one in sent if one.isalnum()]  # no other text can be an id
     do = request.form.get("do", "")
     if len(ids) < (_FEWEST_COMPARED if do == "compare" else 1):
-        raise _refused(
+        raise refusal(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
             "too_few_selected",
             "Too few claims are selected.",
             "Tick one in the history to export or delete it, and two or more to compare them.",
@@ -156,19 +154,18 @@ def selected() -> BaseResponse:
             store.delete(job_id)
         return redirect(url_for("pages.history"), HTTPStatus.SEE_OTHER)
     if do not in ("csv", "json"):
-        raise _refused(
+        raise refusal(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
             "unknown_action",
             "It is not said what to do with the selected claims.",
             "Use one of the buttons of the history.",
         )
     # All are read before the answer begins, so that an error is still one.
-    found = HistoryStore(services().database).jobs(ids, viewer())
+    found = services().store.one_by_one(ids, viewer())
     jobs = map(services().paths.hidden_in_job, found)
-    return Response(
-        "".join(jobs_as_csv(jobs) if do == "csv" else jobs_as_json(jobs)),
-        mimetype="text/csv" if do == "csv" else "application/json",
-        headers={"Content-Disposition": f'attachment; filename="claims.{do}"'},
-    )
+    if do == "csv":
+        return download("".join(jobs_as_csv(jobs)), "text/csv", "claims.csv")
+    return download("".join(jobs_as_json(jobs)), "application/json", "claims.json")
 
 
 def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
@@ -183,7 +180,3 @@ def _filter(search: HistorySearch, *, yours: bool) -> ClaimFilter:
         recipe=search.recipe or None,
         state=search.state or None,
     )
-
-
-def _refused(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, Problem(code, message, hint))

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Model
-from app.api.openapi import describe
+from app.api.openapi import SHOWN_AGAIN, describe
 from app.claims.box import BoxAnswer, box_answer, entered, refused
 from app.claims.claim_page import claim_page, doubtful, known_job, more_hops
 from app.claims.forms import ABOUT_RECIPES, REFUSED
@@ -22,8 +22,8 @@ from app.documents.corpus import (
     corpus_item,
     searched_corpus,
 )
-from app.http.errors import RequestRefused, refused_page
-from app.http.forms import refuse_unless_form
+from app.http.errors import refusal, refused_page
+from app.http.query import refuse_unless_form
 from app.lists.pages import submitted_list
 from app.people.asker import client
 from app.people.visitor import refuse_others, viewer, visitor_with_cookie
@@ -91,12 +91,8 @@ def home() -> str:
 @describe(
     form=SubmissionForm,
     HTTP_303=(None, "The page of the claim, or of the list"),
-    HTTP_403=(None, "From another site"),
-    HTTP_404=(None, "The form again: no such corpus"),
-    HTTP_413=(None, "Too large"),
-    HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong, or what can be done with a text"),
-    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
+    **SHOWN_AGAIN
+    | {"HTTP_422": (None, "The form again, with what is wrong, or what can be done with a text")},
 )
 def submit() -> BaseResponse:
     """Submit a claim, or several lines as a list, and redirect to its page.
@@ -179,13 +175,11 @@ def search_on(job_id: str) -> BaseResponse:
     job = services().store.get(job_id)
     hops = more_hops(job.recipe)
     if not hops:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.CONFLICT,
-            Problem(
-                "no_more_hops",
-                f"The search of the recipe {job.recipe} cannot go on.",
-                "Check the claim with another recipe.",
-            ),
+            "no_more_hops",
+            f"The search of the recipe {job.recipe} cannot go on.",
+            "Check the claim with another recipe.",
         )
     recipe = recipe_to_run(f"{base_and_more_hops(job.recipe)[0]}+{hops}")
     # What was accepted once is not refused now.

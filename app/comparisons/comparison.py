@@ -353,16 +353,11 @@ def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> Compare
 
 
 def _run(job: Job) -> Run:
-    outcome: dict[str, Any] = dict.fromkeys(
-        (
-            *("verdict", "judge", "hops", "documents", "seconds", "corpus"),
-            *("language_model", "recipe_digest", "version"),
-        )
-    )
+    outcome: dict[str, Any] = dict.fromkeys(Run.model_fields)
     if job.result is not None:
         result, verdict = job.result, job.result.verdict
         outcome = {
-            "verdict": ListedVerdict.of(verdict.label, verdict.confidence, verdict.leans),
+            "verdict": ListedVerdict.of(verdict),
             "judge": verdict.judge,
             "hops": len(result.hops),
             "documents": len({document.whole for document in result.documents}),
@@ -372,14 +367,8 @@ def _run(job: Job) -> Run:
             "recipe_digest": result.recipe_digest,
             "version": result.version,
         }
-    return Run(
-        id=job.id,
-        recipe=job.recipe,
-        state=job.state,
-        finished_at=job.finished_at,
-        error=job.error,
-        **outcome,
-    )
+    same = ("id", "recipe", "state", "finished_at", "error")
+    return Run(**outcome | {name: getattr(job, name) for name in same})
 
 
 def _sentences(results: Mapping[str, ClaimResult]) -> tuple[ComparedSentence, ...]:

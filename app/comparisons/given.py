@@ -7,7 +7,7 @@ from http import HTTPStatus
 from app.api.models import Model
 from app.claims.box import entered
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
-from app.http.errors import RequestRefused
+from app.http.errors import RequestRefused, refusal
 from app.lists.input import pasted
 from app.people.visitor import viewer
 from app.services import services
@@ -102,9 +102,11 @@ def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
     """
     asked = list(dict.fromkeys(one for part in ids.split(",") if (one := part.strip())))
     if not asked:
-        raise _refusal("no_checks", "No checks are named.", "Name their ids: claims=ID,ID.")
+        none = ("no_checks", "No checks are named.", "Name their ids: claims=ID,ID.")
+        raise refusal(HTTPStatus.BAD_REQUEST, *none)
     if len(asked) > MOST_CHECKS:
-        raise _refusal(
+        raise refusal(
+            HTTPStatus.BAD_REQUEST,
             "too_many_checks",
             f"These are {len(asked)} checks; at most {MOST_CHECKS} can be compared.",
             "Leave some ids out, or measure many claims with `esoteric evaluate`.",
@@ -112,17 +114,16 @@ def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
     # Some databases refuse texts that no id can be, such as one with a NUL.
     jobs = services().store.jobs([one for one in asked if one.isalnum()], viewer())
     if not jobs:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.NOT_FOUND,
-            Problem(
-                "unknown_checks",
-                "None of these checks exists.",
-                "They may have been deleted. Check the address, or compare the recipes again.",
-            ),
+            "unknown_checks",
+            "None of these checks exists.",
+            "They may have been deleted. Check the address, or compare the recipes again.",
         )
     checked = {job.recipe for job in jobs}
     if len(checked) > MOST_RECIPES:
-        raise _refusal(
+        raise refusal(
+            HTTPStatus.BAD_REQUEST,
             "too_many_recipes",
             f"These checks are by {len(checked)} recipes; at most {MOST_RECIPES} fit side by side.",
             "Leave out the ids of some recipes.",
@@ -152,7 +153,3 @@ def _too_many(said: str, recipes: int) -> RequestRefused:
         " more claims, use `esoteric evaluate`.",
     )
     return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
-
-
-def _refusal(code: str, message: str, hint: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.BAD_REQUEST, Problem(code, message, hint))

@@ -11,8 +11,8 @@ from pydantic import Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Model
-from app.api.openapi import describe
-from app.claims.forms import ABOUT_RECIPES, REFUSED, Refusal
+from app.api.openapi import SHOWN_AGAIN, describe
+from app.claims.forms import ABOUT_RECIPES, REFUSED
 from app.claims.recipes import asked_model, listed_recipes, recipe_choice, recipe_to_run
 from app.comparisons.comparison import MOST_RECIPES
 from app.comparisons.given import (
@@ -26,7 +26,7 @@ from app.comparisons.given import (
 )
 from app.documents.corpus import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
-from app.http.forms import refuse_unless_form
+from app.http.query import refuse_unless_form
 from app.lists.input import uploaded_file
 from app.people.asker import client
 from app.people.sharing import seen_list
@@ -100,12 +100,7 @@ def compare() -> str | Response:
 @describe(
     form=ComparisonForm,
     HTTP_303=(None, "The comparison"),
-    HTTP_403=(None, "From another site"),
-    HTTP_404=(None, "The form again: no such corpus"),
-    HTTP_413=(None, "Too large"),
-    HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong"),
-    HTTP_429=(None, "The form again: too many claims; Retry-After is when to come back"),
+    **SHOWN_AGAIN,
 )
 def submit() -> BaseResponse:
     """Submit each claim once with each recipe, and redirect to the comparison."""
@@ -180,7 +175,7 @@ def _refuse_wrong_number(recipes: int) -> None:
         )
 
 
-def _refused(text: str, names: list[str], error: Refusal) -> Response:
+def _refused(text: str, names: list[str], error: EsotericError) -> Response:
     problem, about_recipe = error.problem, isinstance(error, ABOUT_RECIPES)
     said = (None, problem) if about_recipe else (problem, None)
     return refused_page(_form(text, frozenset(names), *said), error)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal, TypeAlias, get_args
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException
 
 from app.api.models import Error, answer
-from app.contexts import ErrorPage, render
 from app.services import services_of
 from retrieval.checkable.reader import TextsBusy
 from retrieval.errors import (
@@ -65,26 +63,18 @@ LIMIT_OF: Mapping[str, Limit] = {
 }
 
 _PROGRAM_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
-_STATUSES: tuple[tuple[type[EsotericError], HTTPStatus], ...] = (
-    (InvalidClaim, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (InvalidText, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (UnknownRecipe, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (RecipeUnavailable, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (BadSource, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (CorpusRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (CorpusNotReady, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (CorpusNotWritten, HTTPStatus.INSUFFICIENT_STORAGE),
-    (UnknownCorpus, HTTPStatus.NOT_FOUND),
-    (UnknownJob, HTTPStatus.NOT_FOUND),
-    (UnknownFeedback, HTTPStatus.NOT_FOUND),
-    (UnknownList, HTTPStatus.NOT_FOUND),
-    (StoreUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-    (BrokerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE),
-    (TextsBusy, HTTPStatus.SERVICE_UNAVAILABLE),
-    (IndexUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-    (ModelUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-)
+_STATUSES: Mapping[HTTPStatus, tuple[type[EsotericError], ...]] = {
+    HTTPStatus.UNPROCESSABLE_ENTITY: (
+        *(InvalidClaim, InvalidText, UnknownRecipe, RecipeUnavailable, BadSource),
+        *(CorpusRefused, CorpusNotReady),
+    ),
+    HTTPStatus.NOT_FOUND: (UnknownCorpus, UnknownJob, UnknownFeedback, UnknownList),
+    HTTPStatus.SERVICE_UNAVAILABLE: (
+        *(StoreUnavailable, BrokerUnavailable, QueueFull, TextsBusy),
+        *(IndexUnavailable, ModelUnavailable),
+    ),
+    HTTPStatus.INSUFFICIENT_STORAGE: (CorpusNotWritten,),
+}
 _COME_BACK = ((QueueFull, 60), (TextsBusy, 5))  # seconds
 _HTTP_PROBLEMS = {
     400: Problem("bad_request", "The request cannot be read.", "Check what was sent."),
@@ -111,41 +101,50 @@ _FAULT = Problem(
 )
 
 
-@dataclass
-class RequestRefused(Exception):
+class RequestRefused(EsotericError):
     """A request that is refused with this status and this problem, and with more headers.
 
     ``limit``: what the client has too much of, if the code of the problem does not say it.
     """
 
-    status: HTTPStatus
-    problem: Problem
-    headers: Mapping[str, str] = field(default_factory=dict)
-    limit: Limit | None = None
+    def __init__(
+        self,
+        status: HTTPStatus,
+        problem: Problem,
+        headers: Mapping[str, str] | None = None,
+        limit: Limit | None = None,
+    ) -> None:
+        super().__init__(problem.code, problem.message, problem.hint)
+        self.status, self.headers, self.limit = status, headers or {}, limit
+
+
+def refusal(status: HTTPStatus, code: str, message: str, hint: str) -> RequestRefused:
+    """Return the error of a request that is refused with this status."""
+    return RequestRefused(status, Problem(code, message, hint))
 
 
 def status_of(error: EsotericError) -> HTTPStatus:
     """Return the status that an error is answered with."""
-    for kind, status in _STATUSES:
-        if isinstance(error, kind):
-            return status
-    return HTTPStatus.INTERNAL_SERVER_ERROR
+    if isinstance(error, RequestRefused):
+        return error.status
+    found = (status for status, kinds in _STATUSES.items() if isinstance(error, kinds))
+    return next(found, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def refused_page(page: str, error: EsotericError | RequestRefused) -> Response:
+def refused_page(page: str, error: EsotericError) -> Response:
     """Return a page that says why something is refused, with the status of the error."""
     _note_limit(error)
-    if isinstance(error, RequestRefused):
-        return Response(page, error.status, error.headers, mimetype="text/html")
     seconds = next((s for kind, s in _COME_BACK if isinstance(error, kind)), None)
-    headers = {"Retry-After": str(seconds)} if seconds else None
+    headers = {"Retry-After": str(seconds)} if seconds else {}
+    if isinstance(error, RequestRefused):
+        headers |= error.headers
     return Response(page, status_of(error), headers, mimetype="text/html")
 
 
-def _note_limit(error: EsotericError | RequestRefused) -> None:
+def _note_limit(error: EsotericError) -> None:
     """Remember which limit refuses this request, if one does, so that it is counted."""
     given = error.limit if isinstance(error, RequestRefused) else None
-    limit = given or LIMIT_OF.get(error.problem.code)
+    limit = given or LIMIT_OF.get(error.code)
     if limit is not None:
         g.refused_by = limit
 
@@ -157,17 +156,14 @@ def install_error_handlers(app: Flask) -> None:
     def on_known(error: EsotericError) -> Response:
         _note_limit(error)
         status = status_of(error)
+        if isinstance(error, RequestRefused):
+            response = error_response(error.problem, status)
+            response.headers.extend(error.headers)
+            return response
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             # The answer has no paths of the server; the log has them.
             logger.error("%s %s: %s", request.method, request.path, error)
         return error_response(services_of(app).paths.hidden_in_problem(error.problem), status)
-
-    @app.errorhandler(RequestRefused)
-    def on_refused(error: RequestRefused) -> Response:
-        _note_limit(error)
-        response = error_response(error.problem, error.status)
-        response.headers.extend(error.headers)
-        return response
 
     @app.errorhandler(HTTPException)
     def on_http(error: HTTPException) -> Response:
@@ -199,7 +195,8 @@ def error_response(problem: Problem, status: HTTPStatus) -> Response:
     if wants_json():
         response = answer(Error(error=problem))
     else:
-        response = Response(render(ErrorPage(int(status), problem)), mimetype="text/html")
+        page = render_template("error.html", status=int(status), problem=problem)
+        response = Response(page, mimetype="text/html")
     response.status_code = status
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = "5"

@@ -11,8 +11,7 @@ from http import HTTPStatus
 from flask import Flask, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.http.errors import RequestRefused
-from retrieval.errors import Problem
+from app.http.errors import RequestRefused, refusal
 from worker.corpora.uploads import too_large
 
 MOST_BYTES = 64 * 1024
@@ -69,22 +68,18 @@ def install_guard(app: Flask, trusted_hosts: Sequence[str], most_upload: int) ->
     @app.before_request
     def refuse() -> None:
         if not _is_trusted(request.headers.get("Host", ""), trusted_hosts):
-            raise RequestRefused(
+            raise refusal(
                 HTTPStatus.MISDIRECTED_REQUEST,
-                Problem(
-                    "unknown_host",
-                    "This server does not accept requests for this host name or address.",
-                    "Use an address of its machine, or add this to TRUSTED_HOSTS and restart it.",
-                ),
+                "unknown_host",
+                "This server does not accept requests for this host name or address.",
+                "Use an address of its machine, or add this to TRUSTED_HOSTS and restart it.",
             )
         if request.method not in _SAFE_METHODS and _from_another_site():
-            raise RequestRefused(
+            raise refusal(
                 HTTPStatus.FORBIDDEN,
-                Problem(
-                    "cross_site",
-                    "This request came from a page of another site.",
-                    "Open ESOTERIC itself and send the claim from there.",
-                ),
+                "cross_site",
+                "This request came from a page of another site.",
+                "Open ESOTERIC itself and send the claim from there.",
             )
         if request.endpoint in _UPLOADS:
             request.max_content_length = most_upload + _BYTES_OF_A_FORM

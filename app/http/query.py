@@ -1,4 +1,4 @@
-"""What is asked for in the query of an address, or in a body of JSON: read in one way for all."""
+"""What is asked for in the query of an address, in a form, or in a body of JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from flask import request
 from pydantic import BaseModel, ValidationError
 
-from app.http.errors import RequestRefused
-from retrieval.errors import Problem
+from app.http.errors import refusal
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
@@ -35,12 +34,8 @@ def asked_by_program(kind: type[Asked]) -> Asked:
         return kind.model_validate(request.args.to_dict())
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        problem = Problem(
-            _CODES.get(name, "bad_filter"),
-            f"The value of {name!r} is not valid.",
-            _allowed(kind, name),
-        )
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, problem) from error
+        code, wrong = _CODES.get(name, "bad_filter"), f"The value of {name!r} is not valid."
+        raise refusal(HTTPStatus.BAD_REQUEST, code, wrong, _allowed(kind, name)) from error
 
 
 def asked_by_person(kind: type[Asked]) -> Asked:
@@ -65,8 +60,8 @@ def asked_in_json(kind: type[Asked], example: str, code: str = "bad_body", hint:
     try:
         return kind.model_validate(body)
     except ValidationError as error:
-        problem = Problem(code, wrong_in(error), hint or f"Send an object like {example}.")
-        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem) from error
+        hint = hint or f"Send an object like {example}."
+        raise refusal(HTTPStatus.UNPROCESSABLE_ENTITY, code, _wrong_in(error), hint) from error
 
 
 def json_body(example: str) -> Any:
@@ -76,38 +71,32 @@ def json_body(example: str) -> Any:
         RequestRefused: it is not declared as JSON, or is none.
     """
     if request.mimetype != "application/json":
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Problem(
-                "unsupported_media_type",
-                "The body is not declared as JSON.",
-                "Send it with the header Content-Type: application/json.",
-            ),
+            "unsupported_media_type",
+            "The body is not declared as JSON.",
+            "Send it with the header Content-Type: application/json.",
         )
     try:
         body = json.loads(request.get_data(cache=False).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.BAD_REQUEST,
-            Problem(
-                "malformed_json",
-                "The body is not JSON in UTF-8.",
-                f"Send an object like {example}.",
-            ),
+            "malformed_json",
+            "The body is not JSON in UTF-8.",
+            f"Send an object like {example}.",
         ) from error
     if isinstance(body, dict) and len(body) > _MOST_KEYS:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            Problem(
-                "bad_body",
-                f"The body has more than {_MOST_KEYS} keys.",
-                f"Send an object like {example}.",
-            ),
+            "bad_body",
+            f"The body has more than {_MOST_KEYS} keys.",
+            f"Send an object like {example}.",
         )
     return body
 
 
-def wrong_in(error: ValidationError) -> str:
+def _wrong_in(error: ValidationError) -> str:
     """Return what is wrong with a body that is JSON, but not of the form that is expected."""
     first = error.errors()[0]
     if not first["loc"]:
@@ -119,6 +108,22 @@ def wrong_in(error: ValidationError) -> str:
         return f"The body has no key {key!r}."
     number = f"{inside[0] + 1} " if inside and isinstance(inside[0], int) else ""
     return f"The value {number}of {key!r} is not what is expected."
+
+
+def refuse_unless_form(hint: str) -> None:
+    """Refuse a request to a page whose body is no form; ``hint``: what a program can do instead.
+
+    Raises:
+        RequestRefused: it is none.
+    """
+    if request.mimetype not in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        code, said = "unsupported_media_type", "This address accepts only a form."
+        raise refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, code, said, hint)
+
+
+def numbers_of(total: int, page: int, size: int) -> dict[str, int]:
+    """Return the numbers of a page of ``size`` in an answer to a program."""
+    return {"total": total, "page": page, "pages": pages_of(total, size)}
 
 
 def pages_of(total: int, size: int) -> int:

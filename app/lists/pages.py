@@ -11,14 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Paged
-from app.api.openapi import describe
-from app.claims.forms import REFUSED, Refusal, choices_of_form
+from app.api.openapi import SHOWN_AGAIN, describe
+from app.claims.forms import REFUSED, choices_of_form
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
 from app.filters import Badge
-from app.http.errors import RequestRefused, refused_page
-from app.http.forms import refuse_unless_form
-from app.http.query import asked_by_person
+from app.http.errors import refusal, refused_page
+from app.http.query import asked_by_person, refuse_unless_form
 from app.lists.input import (
     continue_list,
     list_input,
@@ -34,7 +33,7 @@ from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cook
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
-from retrieval.errors import Problem
+from retrieval.errors import EsotericError
 from worker.lists import MOST_CLAIMS, Shown
 
 blueprint = Blueprint("lists", __name__)
@@ -82,12 +81,8 @@ def lists() -> str:
 @describe(
     form=ListForm,
     HTTP_303=(None, "The list's page"),
-    HTTP_403=(None, "From another site"),
-    HTTP_404=(None, "The form again: no such corpus"),
-    HTTP_413=(None, "Too large"),
-    HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The form again, with what is wrong with the list"),
-    HTTP_429=(None, "The form again: too many claims or rows; Retry-After is when to come back"),
+    **SHOWN_AGAIN
+    | {"HTTP_429": (None, "The form again: too many claims or rows; Retry-After says when")},
 )
 def submit() -> BaseResponse:
     """Submit a list and redirect to its page."""
@@ -142,13 +137,11 @@ def row(list_id: str, number: int) -> str:
     """Show the verdict on a row of a list in short, as its page unfolds it."""
     opened = opened_entry(list_id, number)
     if opened is None:
-        raise RequestRefused(
+        raise refusal(
             HTTPStatus.NOT_FOUND,
-            Problem(
-                "no_verdict",
-                "This row has no verdict to show.",
-                "Reload the list; the row says what it waits for.",
-            ),
+            "no_verdict",
+            "This row has no verdict to show.",
+            "Reload the list; the row says what it waits for.",
         )
     return opened
 
@@ -199,7 +192,7 @@ def _owners_listed() -> tuple[str | None, ...] | None:
     return (visitor(), None) if lists_all() else (visitor(),)
 
 
-def _lists_page(error: Refusal | None = None) -> str:
+def _lists_page(error: EsotericError | None = None) -> str:
     """Return the page with the form; after an error it is filled with what was sent."""
     return render_template(
         "lists.html",

@@ -17,7 +17,6 @@ from app.people.visitor import forget_visitor, visitor
 from app.result.export import jobs_as_json
 from app.services import services
 from worker.feedback_store import FeedbackStore
-from worker.history_store import HistoryStore
 from worker.lists import ClaimList
 
 blueprint = Blueprint("yours", __name__)
@@ -28,14 +27,14 @@ blueprint = Blueprint("yours", __name__)
 def export() -> Response:
     """Return all that the visitor has submitted, as one file; nothing without a cookie."""
     owner = visitor()
-    store = HistoryStore(services().database)
+    store = services().store
     ids = [] if owner is None else store.ids_of(owner)
     said = [] if owner is None else feedback_of(owner)
     lists = [] if owner is None else services().lists.all_of(owner)
 
     def written() -> Iterator[str]:
         yield '{"claims": '
-        yield from jobs_as_json(map(services().paths.hidden_in_job, store.jobs(ids)))
+        yield from jobs_as_json(map(services().paths.hidden_in_job, store.one_by_one(ids)))
         yield ', "lists": ['
         for number, one in enumerate(lists):
             yield (", " if number else "") + json.dumps(_list(one), ensure_ascii=False)

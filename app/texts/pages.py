@@ -16,12 +16,12 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.api.openapi import describe
-from app.claims.forms import REFUSED, Refusal, choices_of_form
+from app.api.openapi import SHOWN_AGAIN, describe
+from app.claims.forms import REFUSED, choices_of_form
 from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
 from app.http.errors import RequestRefused, refused_page
-from app.http.forms import refuse_unless_form
+from app.http.query import refuse_unless_form
 from app.lists.input import list_name, stored_list
 from app.people.visitor import visitor_with_cookie
 from app.services import services
@@ -37,7 +37,7 @@ from retrieval.checkable.given_text import (
 )
 from retrieval.checkable.reader import TextsBusy
 from retrieval.claim import LONGEST, read_claim
-from retrieval.errors import InvalidClaim, InvalidText
+from retrieval.errors import EsotericError, InvalidClaim, InvalidText
 from worker.lists import MOST_CLAIMS, NewEntry, SourcePage
 
 blueprint = Blueprint("texts", __name__)
@@ -134,8 +134,6 @@ def form() -> str:
 @describe(
     form=TextForm,
     HTTP_200=(None, "The sentences of the text"),
-    HTTP_403=(None, "From another site"),
-    HTTP_413=(None, "Too large"),
     HTTP_415=(None, "Not a form"),
     HTTP_422=(None, "The form again, with what is wrong with the text or the page"),
     HTTP_429=(None, "The form again: too many texts; Retry-After is when to come back"),
@@ -160,13 +158,8 @@ def read() -> Response:
 @describe(
     form=ChosenForm,
     HTTP_303=(None, "The list's page"),
-    HTTP_403=(None, "From another site"),
-    HTTP_404=(None, "The sentences again: no such corpus"),
-    HTTP_413=(None, "Too large"),
-    HTTP_415=(None, "Not a form"),
-    HTTP_422=(None, "The sentences again, with what is wrong"),
-    HTTP_429=(None, "The sentences again: too many claims; Retry-After is when to come back"),
-    HTTP_503=(None, "The sentences again, as they were chosen; Retry-After is when to come back"),
+    **SHOWN_AGAIN,
+    HTTP_503=(None, "The form again, as it was chosen; Retry-After is when to come back"),
 )
 def check() -> BaseResponse:
     """Make a list of the chosen claims and redirect to its page."""
@@ -227,11 +220,11 @@ def _page_of_form(text: str) -> SourcePage | None:
     return page if is_signed(text, page, form.get("page_signature", "")) else None
 
 
-def _again(typed: str, error: Refusal) -> Response:
+def _again(typed: str, error: EsotericError) -> Response:
     return refused_page(_page(GivenText(typed), (), error), error)
 
 
-def _kept(given: GivenText, error: Refusal) -> Response:
+def _kept(given: GivenText, error: EsotericError) -> Response:
     """Return the sentences again with what is wrong, and all that was chosen.
 
     While other texts are read they are those of the form, without what is noted about them.
@@ -266,7 +259,7 @@ def _sentences_of_form(text: str) -> tuple[TextSentence, ...]:
 def _page(
     given: GivenText,
     sentences: tuple[TextSentence, ...] = (),
-    error: Refusal | None = None,
+    error: EsotericError | None = None,
     busy: TextsBusy | None = None,
 ) -> str:
     """Return the page. After an error in the choice of claims it has what was chosen."""

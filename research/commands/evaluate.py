@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.errors import FAILED, printable, reports_errors
-from cli.own_retriever import say_where_claims_go
-from cli.progress import IndexBar, LongWork
+from cli.progress import IndexBar, LongWork, say_where_claims_go
 from retrieval.models.document_encoders import (
     DEFAULT_ENCODER,
     DOCUMENT_ENCODERS,

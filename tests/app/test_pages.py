@@ -28,11 +28,12 @@ from tests.app.claim_documents import (
 )
 from tests.app.conftest import PageOf
 from tests.app.index import describe_index, description_file
-from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
+from tests.app.result.test_export import document_with_doubt
+from tests.app.worker_by_hand import WorkerByHand
+from tests.support.cases import cases
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.reports import SearchedCorpus
-from worker.run_store import RunStore
 from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
@@ -73,7 +74,7 @@ def test_the_first_page_has_the_figures_of_the_results(client: FlaskClient) -> N
         assert f"{row[2]}% of the" in page
 
 
-def test_another_corpus_is_not_attributed_to_wikipedia(
+def test_the_corpus_of_the_index_is_named_or_how_to_get_one(
     client: FlaskClient, settings: Settings
 ) -> None:
     about = {"name": "notes", "source": "folder:/srv/notes", "date": "2024-03-05"}
@@ -82,26 +83,13 @@ def test_another_corpus_is_not_attributed_to_wikipedia(
     assert "In notes, text of 5 March 2024" in text
     assert "12 documents (notes) and nothing else" in text
     assert "CC BY-SA" not in text
-
-
-def test_a_missing_index_is_shown_with_how_to_fix_it(
-    client: FlaskClient, settings: Settings
-) -> None:
-    description_file(settings.home).unlink()
-    page = client.get("/")
-    assert page.status_code == 200
-    said = words(page.text)
-    assert "There is no index yet. Run:" in said
-    assert "esoteric index build --source vital" in said
-
-
-@pytest.mark.parametrize("content", ["", '{"name": 1, "documents": "many"}'])
-def test_a_damaged_index_is_shown_with_how_to_fix_it(
-    client: FlaskClient, settings: Settings, content: str
-) -> None:
-    description_file(settings.home).write_text(content)
+    file = description_file(settings.home)
+    for content in ("", '{"name": 1, "documents": "many"}'):
+        file.write_text(content)
+        assert "The index is damaged." in words(client.get("/").text)
+    file.unlink()
     text = words(client.get("/").text)
-    assert "The index is damaged." in text
+    assert "There is no index yet. Run:" in text
     assert "esoteric index build --source vital" in text
 
 
@@ -128,14 +116,7 @@ def test_the_corpus_on_a_server_is_the_one_a_ready_worker_reports(tmp_path: Path
     services_of(app).close()
 
 
-@pytest.mark.parametrize(
-    ("claim", "complaint"),
-    [
-        (" \r\n\t", "There is no claim to check."),
-        ("snow " * 101, "The claim is 504 characters long; at most 500 can be checked."),
-        ("<b>\x07</b>", "The claim contains control characters."),
-    ],
-)
+@cases("form_claims", "claim", "complaint")
 def test_a_wrong_claim_is_shown_again_with_the_reason_at_the_field(
     client: FlaskClient, store: JobStore, claim: str, complaint: str
 ) -> None:
@@ -151,19 +132,6 @@ def test_a_wrong_claim_is_shown_again_with_the_reason_at_the_field(
     assert store.recent(1) == []
 
 
-def test_a_question_without_a_verdict_can_be_checked_anyway(
-    client: FlaskClient, store: JobStore
-) -> None:
-    refused = client.post("/claims", data={"claim": "Who built it?"})
-    assert refused.status_code == 422
-    assert "yes or no does not answer" in words(refused.text)
-    assert '<button type="submit" name="anyway" value="1">Check it anyway</button>' in refused.text
-    assert "Check it anyway" not in client.post("/claims", data={"claim": "?"}).text
-    accepted = client.post("/claims", data={"claim": "Who built it?", "anyway": "1"})
-    assert accepted.status_code == 303
-    assert [job.claim for job in store.recent(9)] == ["Who built it?"]
-
-
 def test_a_result_shows_the_claim_as_it_was_written(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
@@ -174,104 +142,19 @@ def test_a_result_shows_the_claim_as_it_was_written(
     assert "Claim: The Lighthouse of Varn was built by Ida Holm. <b>" not in page
 
 
-def states(page: str) -> list[tuple[str, str]]:
-    """Return the lines of the trail, with their states."""
-    return re.findall(r'<li class="group (\w+) (\w+)">', page)
-
-
-def test_a_pending_claim_shows_what_was_found_in_four_groups(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    worker.record(worker.start(job), FIRST_HOP[:5])
-    page = client.get(f"/claims/{job.id}").text
-    assert states(page) == [
-        ("looked", "done"),
-        ("asked", "done"),
-        ("opened", "running"),
-        ("read", "waiting"),
-    ]
-    marks = re.findall(r'<mark class="pending">(.*?)</mark>', page)
-    assert marks == ["The Lighthouse of Varn", "Ida Holm"]
-    assert "Asked Who built the Lighthouse of Varn? +1" in words(page)
-    assert '<progress id="bar" max="14" value="4"' in page  # of the first hop
-    assert f'action="/claims/{job.id}/cancel" method="post"' in page
-    assert f'data-events="/api/v1/claims/{job.id}/events"' in page
-
-
-def test_without_scripts_the_page_reloads_itself_only_on_request(
-    client: FlaskClient, store: JobStore
-) -> None:
-    address = f"/claims/{submitted(store).id}"
-    refresh = '<meta http-equiv="refresh" content="2">'
-    page = client.get(address).text
-    assert refresh not in page
-    assert f'<a href="{address}">Show the progress</a>' in page
-    assert f'<a href="{address}?follow=1">' in page
-    followed = client.get(f"{address}?follow=1").text
-    assert f"<noscript>{refresh}</noscript>" in followed
-    assert f'<a href="{address}">Stop reloading</a>' in followed
-
-
-def test_a_second_hop_is_one_line_with_its_reason(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    run = worker.start(job)
-    worker.record(run, SECOND_HOP[:2], worker.record(run, FIRST_HOP))
-    page = client.get(f"/claims/{job.id}").text
-    assert states(page)[-2:] == [("read", "done"), ("hop", "running")]
-    assert "Hop 2 because “Ida Holm” is open: Lighthouse of Varn → Ida Holm (mentioned)" in (
-        words(page)
-    )
-    assert 'data-hop="2"' in page
-    rows = re.findall(r'<tr data-stage="(\w+)" class="(\w+)">', page.split("group hop")[1])
-    assert rows[:4] == [
-        ("sentences", "done"),
-        ("relevance", "done"),
-        ("semantic", "running"),
-        ("verification", "waiting"),
-    ]
-
-
-def test_a_claim_that_starts_again_says_so_and_forgets_the_first_attempt(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = submitted(store)
-    run = worker.start(job)
-    worker.record(run, FIRST_HOP[:4])
-    assert RunStore(store.database).give_back(run)
-    again = worker.start(job)
-    worker.record(again, FIRST_HOP[:2])
-    page = client.get(f"/claims/{job.id}").text
-    note = (
-        '<p id="note" class="notice" role="status">Its worker stopped; the claim starts again.</p>'
-    )
-    assert note in page
-    assert states(page)[:2] == [("looked", "running"), ("asked", "waiting")]
-
-
 def test_a_queued_claim_says_what_it_waits_for(client: FlaskClient, store: JobStore) -> None:
-    job = submitted(store)
-    assert "No worker is running" in words(client.get(f"/claims/{job.id}").text)
+    job = store.submit(CLAIM, "a recipe that was removed")[0]
+    page = client.get(f"/claims/{job.id}").text
+    assert "No worker is running" in words(page)
+    assert "<code>esoteric up</code>" in page
+    assert 'http-equiv="refresh"' not in page  # without scripts, it reloads only on request
     WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready")
     assert "It is next." in words(client.get(f"/claims/{job.id}").text)
     later = submitted(store, "Snow is white.")
     assert "1 claim is before it." in words(client.get(f"/claims/{later.id}").text)
 
 
-@pytest.mark.parametrize(
-    ("label", "confidence", "shown"),
-    [
-        ("SUPPORTS", 0.934, "Verdict: Supported 93% sure 2 support · 1 settles nothing “"),
-        (
-            "NOT ENOUGH INFO",
-            0.41,
-            f"Verdict: Not settled {NOT_SETTLED} Search Wikipedia",
-        ),
-        ("REFUTES", 0.69, "Verdict: Probably refuted 69% sure 2 refute"),
-    ],
-)
+@cases("result_words", "label", "confidence", "shown")
 def test_the_result_is_at_the_same_address(
     client: FlaskClient,
     store: JobStore,
@@ -325,18 +208,6 @@ def test_only_a_statement_says_how_many_such_are_right_for_nothing_was_counted_o
     assert "Old. Refuted about 90 of 100 are right" in text
 
 
-def test_a_claim_that_is_not_settled_names_what_is_missing_and_ways_on(page_of: PageOf) -> None:
-    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.86)
-    result["hops"][-1] |= {"sufficient": False, "missing": [[4, 14]], "stopped": "hops"}
-    page = page_of(result)
-    block = page.split('<section class="verdict')[1].split("</section>")[0]
-    assert "Nothing that was found settles “Lighthouse”." in words(block).replace("“ ", "“")
-    assert "%" not in words(block)
-    assert "search/The%20Lighthouse%20of%20Varn" in block
-    evidence = page.split('id="evidence"')[1].split("</section>")[0]
-    assert evidence.index("<summary>The 3 closest sentences") < evidence.index('id="evidence-1"')
-
-
 def test_a_sentence_stands_once_in_its_document_with_its_neighbours(page_of: PageOf) -> None:
     page = page_of(claim_document(CLAIM, "REFUTES"))
     evidence = page.split('id="evidence"')[1].split("</section>")[0]
@@ -354,6 +225,8 @@ def test_a_sentence_stands_once_in_its_document_with_its_neighbours(page_of: Pag
     text = words(evidence)
     assert "Refutes 93%" in text
     assert "2 more documents, not used" in text
+    # The source opens at the sentence.
+    assert "/Ida_Holm#:~:text=Ida%20Holm%20%281831%20to,was%20an%20Ostrean%20engineer." in page
     assert "Ostrea, from en.wikipedia.org" in text
 
 
@@ -370,15 +243,6 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(page_of
         '<a href="https://varnby.example/report.pdf#page=12" rel="external noopener nofollow">'
         "<bdi>Annual report 1931, page 12, Results &gt; Revenue</bdi></a>"
     ) in page
-
-
-def test_a_source_opens_at_the_sentence_and_the_next_claim_has_the_same_recipe(
-    page_of: PageOf,
-) -> None:
-    page = page_of(claim_document(CLAIM))
-    assert '<input type="hidden" name="recipe" value="esoteric">' in page
-    assert "/Lighthouse_of_Varn#:~:text=It%20was%20built%20in,it%20until%20her%20death." in page
-    assert "/Ida_Holm#:~:text=Ida%20Holm%20%281831%20to,was%20an%20Ostrean%20engineer." in page
 
 
 def test_a_document_of_a_folder_is_credited_to_its_file_and_not_to_wikipedia(
@@ -478,29 +342,21 @@ def test_what_a_sentence_was_read_with_is_shown_around_it(page_of: PageOf) -> No
     assert "Was &lt;i&gt;it&lt;/i&gt; safe? Many asked. <" in shown
 
 
-def test_a_proof_that_does_not_agree_is_not_shown(page_of: PageOf) -> None:
-    text = words(page_of(document_with_proof("REFUTES")))
-    assert "Part by part" not in text
-    assert "says the same" not in text.lower()
-
-
-@pytest.mark.parametrize("result", [claim_document(CLAIM), document_kept_from_before(CLAIM)])
-def test_without_a_proof_the_page_has_no_proof_section(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand, result: dict[str, object]
+@pytest.mark.parametrize(
+    "result",
+    [
+        claim_document(CLAIM),
+        document_kept_from_before(CLAIM),
+        document_with_proof("REFUTES"),  # it does not agree
+    ],
+)
+def test_without_a_proof_that_agrees_the_page_has_no_proof_section(
+    page_of: PageOf, result: dict[str, Any]
 ) -> None:
-    job = submitted(store)
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}")
-    assert page.status_code == 200
-    assert "Part by part" not in page.text
-    assert "proof.js" not in page.text
-
-
-def test_a_pending_claim_with_a_removed_recipe_has_a_page(
-    client: FlaskClient, store: JobStore
-) -> None:
-    job = store.submit(CLAIM, "soup")[0]
-    assert client.get(f"/claims/{job.id}").status_code == 200
+    page = page_of(result)
+    assert '<input type="hidden" name="recipe" value="esoteric">' in page
+    assert "Part by part" not in page
+    assert "says the same" not in page.lower()
 
 
 def test_a_failed_claim_says_why_and_can_be_checked_again(
@@ -514,14 +370,6 @@ def test_a_failed_claim_says_why_and_can_be_checked_again(
     assert again.status_code == 303
     assert store.recent(1)[0].claim == CLAIM
     assert store.recent(1)[0].id != job.id
-
-
-def test_cancel_redirects_to_the_claim(client: FlaskClient, store: JobStore) -> None:
-    job = submitted(store)
-    answer = client.post(f"/claims/{job.id}/cancel")
-    assert answer.status_code == 303
-    assert answer.headers["Location"] == f"/claims/{job.id}"
-    assert "This check was cancelled" in words(client.get(f"/claims/{job.id}").text)
 
 
 def test_history_is_searched_and_paged(client: FlaskClient, store: JobStore) -> None:
@@ -540,39 +388,13 @@ def test_history_is_searched_and_paged(client: FlaskClient, store: JobStore) -> 
     assert "No claim has “granite” in it." in words(client.get("/claims?q=granite").text)
 
 
-@pytest.mark.parametrize("page", ["0", "x", "9" * 40])
-def test_a_wrong_page_number_shows_a_page(client: FlaskClient, store: JobStore, page: str) -> None:
-    submitted(store)
-    answer = client.get("/claims", query_string={"page": page})
-    assert answer.status_code == 200
-    assert "1 claim, newest first." in words(answer.text)
-
-
-def test_the_history_finds_a_claim_whatever_form_its_accents_have(
-    client: FlaskClient, store: JobStore
-) -> None:
-    client.post("/claims", data={"claim": "The caf\u00e9 of Varnby is open."})
-    assert "1 claim with" in words(client.get("/claims", query_string={"q": "cafe\u0301"}).text)
-
-
-def test_commands_in_hints_stand_out(client: FlaskClient, store: JobStore) -> None:
-    page = client.get(f"/claims/{submitted(store).id}").text
-    assert "<code>esoteric up</code>" in page
-
-
-def document_with_doubt() -> dict[str, Any]:
-    """Return an undecided document that leans, with one sentence against its lean."""
-    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.8)
-    result["verdict"] |= {"leans": "REFUTES", "disagreement": [2]}
-    result["evidence"][0] |= {"stance": "REFUTES", "copies": 7}
-    result["evidence"][1] |= {"stance": "SUPPORTS"}
-    return result
-
-
 def test_an_undecided_verdict_shows_its_lean_and_what_is_against_it_and_no_confidence(
     page_of: PageOf,
 ) -> None:
-    page = page_of(document_with_doubt())
+    result = document_with_doubt()
+    result["evidence"][0] |= {"stance": "REFUTES"}
+    result["evidence"][1] |= {"stance": "SUPPORTS"}
+    page = page_of(result)
     verdict = words(
         page.split('<section class="verdict unsettled leans"')[1].split("</section>")[0]
     )
@@ -589,16 +411,3 @@ def test_an_undecided_verdict_shows_its_lean_and_what_is_against_it_and_no_confi
     text = words(page)
     assert text.count("in 7 documents") == 1
     assert "in 1 documents" not in text
-
-
-def test_the_history_is_as_sure_as_the_verdicts(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    worker.finish(submitted(store), document_with_doubt())
-    worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.69))
-    worker.finish(submitted(store), claim_document(CLAIM, "SUPPORTS", 0.7))
-    text = words(client.get("/claims").text)
-    assert "Leans refuted" in text
-    assert "Probably supported" in text
-    assert "Supported" in text
-    assert "%" not in text

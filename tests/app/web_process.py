@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 
 from settings import CHECKOUT, Settings
 from tests.app.index import describe_index
+from tests.ops.up_process import free_port
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.schema import Base
@@ -29,9 +29,7 @@ class WebProcess:
 
     def __init__(self, home: Path, most_files: int | None = None, **more: str) -> None:
         describe_index(home)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         environment = {"ESOTERIC_HOME": str(home), "PORT": str(self.port), **more}
         self.settings = Settings.from_environment(environment)

@@ -2,79 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from typing import Any
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
 
 from retrieval.errors import EsotericError
 from retrieval.result import ClaimResult
-from retrieval.types import Findings, FoundDocument, FoundSentence, Progress, Span
+from retrieval.types import Findings, Progress
+from tests.app.claim_documents import claim_document
+from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.run_store import Run, RunStore
 
-OF = 14  # five stages first, five and four in its two hops
-FIRST_HOP = (
-    ("start", "Reading the claim"),
-    ("spans", "Looking for: the Lighthouse of Varn; Ida Holm"),
-    ("titles", "2 exact titles, 1 more with words in parentheses"),
-    ("texts", "Something of the claim stands in 214 documents"),
-    (
-        "questions",
-        "Asking: Who built the Lighthouse of Varn? Was the Lighthouse of Varn built by Ida Holm?",
-    ),
-    ("ranking", "12 documents that may hold an answer"),
-    ("sentences", "Reading 148 sentences of 12 documents"),
-    ("relevance", "9 sentences that may bear on the claim"),
-    ("semantic", "5 sentences selected as evidence"),
-    ("verdict", "5 sentences read together: not enough info"),
-    ("next", "Still missing: “Ida Holm”; 3 documents to read next"),
-)
-SECOND_HOP = (
-    ("sentences", "Reading 31 sentences of 3 documents"),
-    ("relevance", "4 sentences that may bear on the claim"),
-    ("semantic", "5 sentences selected as evidence"),
-    ("verdict", "5 sentences read together: supports"),
-    ("done", "Finished"),
-)
+if TYPE_CHECKING:
+    from app.services import Services
 
-_HOLM = "Ida Holm"
+OF = 14  # five stages first, five and four in its two hops
+_HOPS = json.loads(Path(__file__).with_name("progress.json").read_text("utf-8"))
+FIRST_HOP, SECOND_HOP = (tuple((one["stage"], one["message"]) for one in hop) for hop in _HOPS)
 # What these events have found, by the number of those before them with the same stage.
 FOUND = {
-    ("spans", 0): Findings(
-        1,
-        spans=(
-            Span("The Lighthouse of Varn", 0, 22, "entity"),
-            Span("Lighthouse", 4, 14, "noun chunk"),
-            Span(_HOLM, 36, 44, "entity"),
-        ),
-    ),
-    ("questions", 0): Findings(
-        1,
-        questions=(
-            "Who built the Lighthouse of Varn?",
-            "Was the Lighthouse of Varn built by Ida Holm?",
-        ),
-    ),
-    ("sentences", 0): Findings(
-        1,
-        documents=(
-            FoundDocument("Lighthouse of Varn", 0.8, ("title", "text")),
-            FoundDocument("Ostrea", 1.0, ("title",)),
-        ),
-    ),
-    ("semantic", 0): Findings(
-        1,
-        sentences=(
-            FoundSentence("Lighthouse of Varn", "It was built in 1874.", 0.4, "NOT ENOUGH INFO"),
-        ),
-    ),
-    ("next", 0): Findings(1, open=(_HOLM,)),
-    ("sentences", 1): Findings(
-        2, documents=(FoundDocument(_HOLM, 0.7, ("mention",), "Lighthouse of Varn"),)
-    ),
-    ("semantic", 1): Findings(
-        2, sentences=(FoundSentence(_HOLM, "She built it.", 0.98, "SUPPORTS"),)
-    ),
+    (one["stage"], number): TypeAdapter(Findings).validate_python(one["found"])
+    for number, hop in enumerate(_HOPS)
+    for one in hop
+    if "found" in one
 }
 
 
@@ -113,3 +69,15 @@ class WorkerByHand:
 
     def fail(self, job: Job, error: EsotericError) -> None:
         assert RunStore(self._store.database).fail(self.start(job), error)
+
+    def finish_lists(self, here: Services) -> None:
+        """Check the claims of all lists, as workers do."""
+        while self.feed(here):
+            for listed in self._store.recent(99):
+                if listed.state == "queued":
+                    job = self._store.get(listed.id)
+                    self.finish(job, claim_document(job.claim))
+
+    def feed(self, here: Services) -> bool:
+        """Hand rows of the lists to the queue once; return whether there was something to do."""
+        return Feeder(here.database, here.queue, Event()).look()

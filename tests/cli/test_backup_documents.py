@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import urllib.request
 import zipfile
@@ -20,15 +19,17 @@ from werkzeug.test import encode_multipart
 from retrieval.index.embedded import layout
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from settings import Settings
-from tests.cli.test_backup import Home, refused
+from tests.cli.test_backup import Home, other, refused, repacked
 from tests.ops.up_process import Up, esoteric
 from tests.support.corpora import for_workers
 from tests.support.waiting import wait_until
-from tests.worker.corpora.filled_corpora import index, upload
+from tests.worker.corpora.conftest import index, upload
 from worker.corpora.corpus_folders import Indexing
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
+
+__all__ = ["other"]
 
 PIER = "The pier of Norvik cost 4 million crowns."
 
@@ -37,13 +38,6 @@ PIER = "The pier of Norvik cost 4 million crowns."
 def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path / "home")
     home.store.submit("Tea is hot.", "esoteric")
-    yield home
-    home.store.database.close()
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[Home]:
-    home = Home(tmp_path / "other")
     yield home
     home.store.database.close()
 
@@ -64,18 +58,6 @@ def corpus_of(home: Home, title: str = "Papers") -> str:
 def texts(home: Home, name: str, *files: str) -> list[str]:
     view = EmbeddedIndex(documents(home).index(name)).open("words")
     return [document.text for document in view.documents(list(files))]
-
-
-def repacked(file: Path, change: Callable[[dict[str, bytes], Any], None]) -> None:
-    """Write a backup again with other members, or another manifest."""
-    with zipfile.ZipFile(file) as pack:
-        parts = {name: pack.read(name) for name in pack.namelist()}
-    manifest = json.loads(parts.pop("manifest.json"))
-    change(parts, manifest)
-    with zipfile.ZipFile(file, "w") as pack:
-        for name, content in parts.items():
-            pack.writestr(name, content)
-        pack.writestr("manifest.json", json.dumps(manifest))
 
 
 def test_restored_documents_are_searched_at_once_and_keep_their_days(
@@ -124,19 +106,6 @@ def test_of_a_corpus_that_is_not_indexed_as_it_is_the_files_are_kept_and_this_is
     index(store, changed)
     assert texts(other, changed, "new.txt") == ["A ship came."]
     assert texts(other, ready, "pier.txt") == [PIER]
-
-
-def test_an_index_that_this_version_does_not_read_is_built_again(
-    home: Home, other: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = corpus_of(home)
-    home.run("backup", str(tmp_path / "b.zip"))
-    monkeypatch.setattr(layout, "FORMAT", layout.FORMAT + 1)
-    run = other.run("restore", str(tmp_path / "b.zip"))
-    assert "“Papers” is indexed again" in run.stdout
-    assert for_workers(documents(other)).to_index() == [name]
-    index(documents(other), name)
-    assert texts(other, name, "pier.txt") == [PIER]
 
 
 def test_a_backup_waits_for_an_upload_and_an_upload_for_a_backup(
@@ -198,13 +167,6 @@ def test_documents_are_replaced_only_when_asked_and_then_kept(
     assert "documents.1." in run.stdout
     assert documents(other).names() == [name]
     assert CorpusStore(other.folder / "documents.1", {}).names() == [theirs]
-
-
-def test_documents_stay_where_a_backup_has_none(home: Home, other: Home, tmp_path: Path) -> None:
-    theirs = corpus_of(other)
-    home.run("backup", str(tmp_path / "b.zip"))
-    assert other.run("restore", str(tmp_path / "b.zip")).exit_code == 0
-    assert documents(other).names() == [theirs]
 
 
 def test_a_corpus_of_a_folder_comes_back_without_its_files_and_this_is_said(
@@ -298,3 +260,23 @@ def test_documents_that_are_backed_up_while_a_claim_runs_are_searched_in_another
         assert [one["sentence"] for one in result["evidence"]] == [PIER]
         for job_id, before in waited.items():  # checked once
             assert times_done(store, job_id) == before + 1
+
+
+def test_an_index_that_this_version_does_not_read_is_built_again(
+    home: Home, other: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = corpus_of(home)
+    home.run("backup", str(tmp_path / "b.zip"))
+    monkeypatch.setattr(layout, "FORMAT", layout.FORMAT + 1)
+    run = other.run("restore", str(tmp_path / "b.zip"))
+    assert "“Papers” is indexed again" in run.stdout
+    assert for_workers(documents(other)).to_index() == [name]
+    index(documents(other), name)
+    assert texts(other, name, "pier.txt") == [PIER]
+
+
+def test_documents_stay_where_a_backup_has_none(home: Home, other: Home, tmp_path: Path) -> None:
+    theirs = corpus_of(other)
+    home.run("backup", str(tmp_path / "b.zip"))
+    assert other.run("restore", str(tmp_path / "b.zip")).exit_code == 0
+    assert documents(other).names() == [theirs]

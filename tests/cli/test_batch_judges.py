@@ -33,11 +33,21 @@ def unanswered() -> dict[str, Any]:
     return document
 
 
+def judged(judge: str) -> dict[str, Any]:
+    document = claim_document(CLAIM)
+    document["verdict"]["judge"] = judge
+    for opinion in document["verdict"]["opinions"]:
+        opinion["judge"] = judge
+    return document
+
+
 @pytest.mark.parametrize(
     ("document", "settings", "kept"),
     [
         (claim_document(CLAIM), made(model=False), True),
         (claim_document(CLAIM), made(model=True), False),
+        (judged("other"), made(model=False), False),
+        (judged(f"{VERIFIER} + quantities"), made(model=False), True),  # arithmetic had a part in
         (unanswered(), made(model=True), True),
         (document_without_evidence(CLAIM), made(model=True), True),
         (document_with_a_model(CLAIM, "REFUTES"), made(model=True), True),
@@ -54,17 +64,3 @@ def test_a_verdict_is_kept_if_the_same_judges_were_asked(
     document: dict[str, Any], settings: Made, kept: bool
 ) -> None:
     assert settings.judged(ClaimResult.model_validate(document)) is kept
-
-
-def test_a_verdict_that_arithmetic_had_a_part_in_is_the_verifiers() -> None:
-    document = claim_document(CLAIM)
-    document["verdict"]["judge"] += " + quantities"
-    for opinion in document["verdict"]["opinions"]:
-        opinion["judge"] += " + quantities"
-    assert made(model=False).judged(ClaimResult.model_validate(document))
-
-
-def test_a_verdict_of_another_verifier_is_not_kept() -> None:
-    document = claim_document(CLAIM)
-    document["verdict"]["judge"] = "other"
-    assert not made(model=False).judged(ClaimResult.model_validate(document))

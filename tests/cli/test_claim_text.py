@@ -1,232 +1,123 @@
-"""The proof and the end of the search in the text of ``esoteric check``."""
+"""The text of ``esoteric check``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
+from typing import Any
 
 from cli.claim_text import as_text
-from retrieval.result import claim_result
-from retrieval.types import (
-    CheckedStatement,
-    CorpusInfo,
-    Document,
-    Evidence,
-    EvidenceSpan,
-    Hop,
-    Judgement,
-    Label,
-    Mutation,
-    Proof,
-    RankedDocument,
-    Report,
-    Sentence,
-    SentenceKey,
-    Stopped,
-    Verdict,
-)
+from retrieval.result import ClaimResult
 from retrieval.words import NOT_SETTLED
-
-CLAIM = "Varnby was founded in 1610 by sailors and has a theatre."
-TEXT = "Varnby was founded in 1601 by fishermen."
-VARNBY = Document("Varnby", "Varnby", None, TEXT, (Sentence("Varnby", 0, TEXT, 0, 40),))
-
-
-def found(start: int, end: int) -> EvidenceSpan:
-    return EvidenceSpan(*SentenceKey("Varnby", 0), start, end)
-
-
-SENTENCE = Evidence(VARNBY.sentences[0], "Varnby", None, (0.7, 0.2, 0.1), 1, selected=True)
-PROOF = Proof(
-    (
-        Mutation((0, 6), "equivalence", found(0, 6)),
-        Mutation((7, 18), "equivalence", found(7, 18)),
-        Mutation((19, 26), "alternation", found(19, 26)),
-        Mutation((27, 37), "negation", found(27, 39)),
-        Mutation((42, 55), "independence", None),
-    ),
-    "NOT ENOUGH INFO",
+from tests.app.claim_documents import (
+    LONG_CLAIM,
+    claim_document,
+    document_with_a_long_proof,
+    document_with_proof,
+    statement,
 )
 
-
-def report(
-    proof: Proof | None, label: Label = "NOT ENOUGH INFO", stopped: Stopped = "hops"
-) -> Report:
-    best = (SentenceKey("Varnby", 0),)
-    return Report(
-        claim=CLAIM,
-        recipe="combined",
-        notices=(),
-        corpus=CorpusInfo(
-            name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None
-        ),
-        verdict=Verdict(label, 0.8, "by hand", "Varnby says so."),
-        evidence=(SENTENCE,),
-        documents=(RankedDocument(VARNBY, 1.0, ("title",), 1),),
-        questions=(),
-        proof=proof,
-        hops=(
-            Hop(
-                hop=1,
-                sufficient=False,
-                missing=((42, 55),),
-                documents=1,
-                sentences=1,
-                label=label,
-                best=best,
-                stopped=None,
-            ),
-            Hop(
-                hop=2,
-                sufficient=False,
-                missing=((42, 55),),
-                documents=0,
-                sentences=0,
-                label=label,
-                best=best,
-                stopped=stopped,
-            ),
-        ),
-        seconds={"total": 0.5},
-    )
+CLAIM = "The Lighthouse of Varn was built by Ida Holm."
+CORPUS = "Wikipedia introductions, 9,842 documents, built 2026-11-20"
+ELEVEN = "eleven lighthouses and two bridges"
+BEST = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
 
 
-def text_of(made: Report) -> str:
-    return as_text(claim_result(made))
+def text_of(result: dict[str, Any]) -> str:
+    """Return the text of a result; where a long line is broken does not matter."""
+    return " ".join(as_text(ClaimResult.model_validate(result)).split())
+
+
+def test_a_verdict_has_its_balance_its_evidence_and_the_end_of_the_search() -> None:
+    address = "https://en.wikipedia.org/wiki"
+    assert as_text(ClaimResult.model_validate(claim_document(CLAIM))).splitlines() == [
+        f"SUPPORTED (93% sure): {CLAIM}",
+        "",
+        "2 support · 1 settles nothing",
+        "",
+        "“Lighthouse of Varn” says: “It was built in 1874 by the engineer Ida Holm, who lived in",
+        "it until her death.”",
+        "",
+        "Evidence, best first:",
+        "1. [supports, 93%] Lighthouse of Varn: It was built in 1874 by the engineer Ida Holm,",
+        "   who lived in it until her death.",
+        f"   {address}/Lighthouse_of_Varn",
+        "2. [supports, 88%] Ida Holm: Ida Holm (1831 to 1899) was an Ostrean engineer.",
+        f"   {address}/Ida_Holm",
+        "3. [settles nothing] Lighthouse of Varn: The Lighthouse of Varn stands on a rock off the",
+        "   coast of Ostrea.",
+        f"   {address}/Lighthouse_of_Varn",
+        "",
+        "The search ended after hop 2: the evidence was enough to decide.",
+        f"{CORPUS}; recipe esoteric; judged by cross-encoder-1; 0.81 s.",
+    ]
 
 
 def test_every_part_of_the_claim_has_a_line_with_its_words_in_the_evidence() -> None:
-    assert text_of(report(PROOF)).splitlines() == [
-        f"NOT SETTLED: {CLAIM}",
-        f"{NOT_SETTLED} Nothing that was found settles “has a theatre”.",
-        "",
-        "1 supports",
-        "",
-        "Varnby says so.",
-        "",
-        "Evidence, best first:",
-        f"1. [supports, 70%] Varnby: {TEXT}",
-        "",
-        "The proof, part by part:",
-        '= Varnby: the evidence says the same ("Varnby", Varnby)',
-        '= was founded: the evidence says the same ("was founded", Varnby)',
-        '! in 1610: the evidence gives a different answer ("in 1601", Varnby)',
-        '! by sailors: the evidence says the opposite ("by fishermen", Varnby)',
-        "? has a theatre: nothing found",
-        "",
-        "The search ended after hop 2: the limit of hops was reached.",
-        "coast, 12 documents, built 2026-11-20; recipe combined; judged by by hand; 0.50 s.",
-    ]
-
-
-def test_evidence_of_a_folder_is_credited_to_its_file_and_the_text_has_its_date() -> None:
-    file = replace(VARNBY, source="varnby.txt, modified on 2024-03-05")
-    corpus = CorpusInfo(
-        name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date="2024-03-05"
+    said = "the evidence says the same"
+    text = text_of(document_with_a_long_proof())
+    missing = "Nothing that was found settles “was born in Varnby”."
+    assert text.startswith(f"NOT SETTLED: {LONG_CLAIM} {NOT_SETTLED} {missing} 1 refutes")
+    assert (
+        " ".join(
+            (
+                f'= The Lighthouse of Varn: {said} ("The Lighthouse of Varn", Lighthouse of Varn)',
+                f'= was built: {said} ("was built", Lighthouse of Varn)',
+                '! in 1875: the evidence gives a different answer ("in 1874", Lighthouse of Varn)',
+                f'= by Ida Holm: {said} ("by the engineer Ida Holm", Lighthouse of Varn)',
+                f'= an Ostrean engineer: {said} ("an Ostrean engineer", Ida Holm)',
+                f'= who planned: {said} ("She planned", Ida Holm)',
+                f'! eleven bridges: the evidence says the opposite ("{ELEVEN}", Ida Holm)',
+                "? was born in Varnby: nothing found The search ended after hop 3: nothing new",
+            )
+        )
+        in text
     )
-    documents = (RankedDocument(file, 1.0, ("title",), 1),)
-    lines = text_of(replace(report(None), documents=documents, corpus=corpus)).splitlines()
-    assert "   From varnby.txt, modified on 2024-03-05" in lines
-    assert lines[-1].startswith("coast, 12 documents, text of 2024-03-05, built 2026-11-20;")
 
 
-def test_the_statements_of_a_claim_follow_its_verdict() -> None:
-    cited = (Judgement("by hand", "REFUTES", 0.8, "So.", (1,)),)
-    statements = (
-        CheckedStatement("Varnby is old.", 0, 6, Verdict("REFUTES", 0.8, "by hand", "So.", cited)),
-        CheckedStatement("It is big.", 7, 9, Verdict("NOT ENOUGH INFO", 1.0, "by hand", "So.")),
-    )
-    made = replace(report(None, "REFUTES"), statements=statements, original="Claim: it is.")
-    assert text_of(made).splitlines()[1:6] == [
-        "As it was written: Claim: it is.",
-        "",
-        "Its statements:",
-        "1. REFUTED (80% sure): Varnby is old.",
-        "2. NOT SETTLED: It is big.",
-    ]
-
-
-def test_a_proof_that_does_not_agree_is_not_shown() -> None:
-    text = text_of(report(PROOF, "REFUTES"))
-    assert text.startswith("REFUTED (80% sure): Varnby")
-    assert "says the same" not in text
-
-
-def test_several_contradictions_have_no_result_of_the_proof() -> None:
-    proof = Proof(PROOF.mutations[:4], "NOT ENOUGH INFO")
-    text = " ".join(text_of(report(proof)).split())
+def test_a_proof_is_shown_if_it_agrees_and_says_what_it_cannot_combine() -> None:
+    assert "says the same" not in text_of(document_with_proof("REFUTES"))
+    result = document_with_a_long_proof()
+    result["proof"] = result["proof"][:7]  # without the part that is open
     assert (
         "More than one part is contradicted. The proof cannot combine several contradictions, so"
         " the verdict is that of the evidence read as a whole. The search ended"
-    ) in text
+    ) in text_of(result)
+    result = document_with_proof()
+    whole = result["documents"][1]["text"].index(BEST)
+    result["proof"][0]["evidence"][2:] = [whole, whole + len(BEST)]
+    assert "(by the title or the whole sentence, Lighthouse of Varn)" in text_of(result)
 
 
-def test_no_words_are_quoted_if_a_whole_sentence_matches() -> None:
-    made = report(Proof((Mutation((0, 6), "equivalence", found(0, 40)),), "SUPPORTS"), "SUPPORTS")
-    assert (
-        "\n= Varnby: the evidence says the same (by the title or the whole sentence, Varnby)\n"
-    ) in text_of(made)
+def test_a_verdict_is_worded_as_sure_as_it_is() -> None:
+    assert text_of(claim_document(CLAIM, "SUPPORTS", 0.69)).startswith("PROBABLY SUPPORTED (69%")
+    result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.45)
+    result["verdict"] |= {"leans": "REFUTES", "disagreement": [2]}
+    result["evidence"][0]["copies"] = 7
+    text = text_of(result)
+    assert text.startswith(f"LEANS REFUTED: {CLAIM} {NOT_SETTLED}")  # without a percentage
+    assert "Against this verdict: Ida Holm: Ida Holm (1831 to 1899)" in text
+    assert "1. [settles nothing, in 7 documents] Lighthouse of Varn:" in text
+    for item in result["evidence"]:
+        item["selected"] = False
+    assert "Evidence, best first" not in text_of(result)
 
 
-def test_a_verdict_without_selected_evidence_has_no_confidence() -> None:
-    unselected = replace(SENTENCE, selected=False)
-    text = text_of(replace(report(None), evidence=(unselected,)))
-    assert text.startswith(f"NOT SETTLED: {CLAIM}\n")
+def test_the_statements_of_a_claim_follow_its_verdict() -> None:
+    result = claim_document(CLAIM, "REFUTES") | {"claim_as_written": f"Claim: {CLAIM}"}
+    parts = [statement("Old.", 0, 3, "REFUTES", [1]), statement("Tall.", 4, 8, "SUPPORTS", [])]
+    parts[1]["verdict"]["label"] = "NOT ENOUGH INFO"
+    text = text_of(result | {"statements": parts})
+    assert f"{CLAIM} As it was written: Claim: {CLAIM} Its statements: 1. REFUTED" in text
+    assert ": Old. 2. NOT SETTLED: Tall." in text
 
 
-def test_without_a_proof_only_the_end_of_the_search_is_shown() -> None:
-    text = text_of(report(None))
-    assert "part by part" not in text
-    assert "The search ended after hop 2" in text
-
-
-@pytest.mark.parametrize(
-    ("stopped", "words"),
-    [
-        ("proved", "every part of the claim is covered"),
-        ("decided", "the evidence was enough to decide"),
-        ("unchanged", "the best sentences no longer changed"),
-        ("nothing new", "nothing new of use was found"),
-        ("hops", "the limit of hops was reached"),
-        ("time", "the time allowed was used up"),
-    ],
-)
-def test_the_text_says_why_the_search_ended(stopped: Stopped, words: str) -> None:
-    assert f"The search ended after hop 2: {words}.\n" in text_of(report(None, stopped=stopped))
-
-
-def test_control_characters_of_the_corpus_are_replaced() -> None:
-    hostile = Document("Varnby", "\x1b[2J{0}", None, "\x07{} red", ())
-    made = report(Proof((Mutation((0, 6), "equivalence", found(0, 7)),), "SUPPORTS"), "SUPPORTS")
-    text = text_of(replace(made, documents=(RankedDocument(hostile, 1.0, ("title",), 1),)))
-    assert '= Varnby: the evidence says the same ("\N{REPLACEMENT CHARACTER}{} red"' in text
+def test_a_file_of_a_folder_is_credited_with_its_date_and_no_text_controls_the_terminal() -> None:
+    result = claim_document(CLAIM)
+    for document in result["documents"]:
+        document["source"] = "varnby.txt, modified on 2024-03-05"
+    result["corpus"] |= {"name": "coast", "text_date": "2024-03-05"}
+    result["evidence"][0] |= {"title": "\x1b[2J{0}", "sentence": "\x07{} red"}
+    text = text_of(result)
+    assert "From varnby.txt, modified on 2024-03-05" in text
+    assert "coast, 9,842 documents, text of 2024-03-05, built 2026-11-20;" in text
+    assert "\N{REPLACEMENT CHARACTER}{} red" in text
     assert "\x1b" not in text
-
-
-def test_an_undecided_verdict_has_its_lean_and_no_confidence() -> None:
-    verdict = Verdict(
-        "NOT ENOUGH INFO", 0.45, "by hand", "Why.", leans="REFUTES", disagreement=(1,)
-    )
-    text = text_of(replace(report(None), verdict=verdict))
-    assert text.startswith(
-        f"LEANS REFUTED: {CLAIM}\n{NOT_SETTLED} Nothing that was found settles"
-        f" “has a theatre”.\n\n1 supports\n\nWhy.\nAgainst this verdict: Varnby: {TEXT}\n"
-    )
-
-
-def test_a_decided_verdict_with_little_confidence_is_worded_as_probable() -> None:
-    verdict = Verdict("SUPPORTS", 0.69, "by hand", "Varnby says so.")
-    text = text_of(replace(report(None), verdict=verdict))
-    assert text.startswith("PROBABLY SUPPORTED (69% sure): ")
-
-
-def test_a_sentence_says_in_how_many_documents_it_stands() -> None:
-    copied = replace(SENTENCE, copies=7)
-    text = text_of(replace(report(None), evidence=(copied,)))
-    assert "\n1. [supports, 70%, in 7 documents] Varnby: " in text
-
-
-def test_a_sentence_that_settles_nothing_has_no_percentage() -> None:
-    silent = replace(SENTENCE, opinion=(0.01, 0.01, 0.98))
-    assert "\n1. [settles nothing] Varnby: " in text_of(replace(report(None), evidence=(silent,)))

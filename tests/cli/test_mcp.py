@@ -146,16 +146,6 @@ def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
         web.close()
 
 
-def test_without_an_index_the_tools_say_how_to_build_one(tmp_path: Path) -> None:
-    async def talk(client: Client) -> None:
-        for name, given in (("check_claim", {"claim": CLAIM}), ("search_evidence", {"query": "x"})):
-            answer = await client.call_tool(name, given)
-            assert answer.is_error
-            assert "index build --source vital" in text_of(answer)
-
-    session(tmp_path, talk)
-
-
 def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
     tmp_path: Path,
 ) -> None:

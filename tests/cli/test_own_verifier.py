@@ -78,41 +78,15 @@ def test_a_verifier_is_calibrated_and_used_with_its_calibration(
     assert version_in(folder) in (out / "pairs" / "report.md").read_text(encoding="utf-8")
 
 
-def test_claims_are_evaluated_with_it_and_results_of_another_verifier_are_not_mixed(
-    index: Path, folder: Path, tmp_path: Path
-) -> None:
-    claims = tmp_path / "claims.jsonl"
-    claim = {"claim": "Skerrow Light was designed by Ann Lee.", "label": "SUPPORTS", "kind": "one"}
-    claims.write_text(json.dumps({**claim, "evidence": [[["Skerrow_Light", 1]]]}) + "\n")
-    out = tmp_path / "out"
-    arguments = ("evaluate", "--claims", claims, "--recipe", "esoteric,bm25", "--out", out)
-    run = esoteric(index.parent, *arguments, ESOTERIC_VERIFIER=folder)
-    assert run.returncode == 0, run.stderr
-    for name in ("esoteric", "bm25"):
-        document = json.loads((out / name / "predictions.jsonl").read_text(encoding="utf-8"))
-        assert document["verdict"]["judge"] == version_in(folder)
-    assert json.loads((out / "results.json").read_text())["verifier"] == version_in(folder)
-    assert json.loads((out / "provenance.json").read_text())["verifier"] == version_in(folder)
-    again = esoteric(index.parent, *arguments)
-    assert again.returncode == 1
-    assert "contains results of other verifiers and models" in again.stderr
-
-
-@pytest.mark.parametrize("lines", [0, 29])
-def test_too_few_pairs_are_no_calibration(
-    index: Path, folder: Path, pairs: Path, lines: int
-) -> None:
-    pairs.write_text("".join(pairs.read_text().splitlines(keepends=True)[:lines]))
-    run = esoteric(index.parent, "calibrate", "--verifier", folder, "--data", pairs)
-    assert (run.returncode, run.stdout) == (1, "")
-    (line,) = run.stderr.strip().splitlines()
-    assert f"contains {lines} claims with evidence, too few" in line
-    assert not (folder / "esoteric-calibration.json").exists()
-
-
 def test_a_verifier_that_cannot_be_used_gets_one_line_from_every_command(
     index: Path, folder: Path, pairs: Path, tmp_path: Path
 ) -> None:
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(pairs.read_text().splitlines(keepends=True)[:29]))
+    run = esoteric(index.parent, "calibrate", "--verifier", folder, "--data", few)
+    assert (run.returncode, run.stdout) == (1, "")
+    assert "contains 29 claims with evidence, too few" in run.stderr
+    assert not (folder / "esoteric-calibration.json").exists()
     (folder / "model.safetensors").unlink()
     home, broken = index.parent, {"ESOTERIC_VERIFIER": folder}
     commands = [

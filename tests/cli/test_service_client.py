@@ -69,26 +69,24 @@ def test_the_service_answers_with_the_claim_document_and_every_stage(web: WebPro
     assert stages == [stage for stage, _ in (*FIRST_HOP, *SECOND_HOP)]
 
 
-def test_an_error_of_the_service_is_reported_in_its_words(web: WebProcess) -> None:
-    error = EsotericError("index_damaged", "The index is damaged.", "Run: esoteric index build")
-    with pytest.raises(ServiceFailed, match=r"The index is damaged\. Run: esoteric index build"):
-        asked(web, lambda job: WorkerByHand(web.store).fail(job, error))
-
-
-def test_a_claim_that_is_cancelled_in_the_pages_ends_the_command(web: WebProcess) -> None:
-    def cancel(job: Job) -> None:
-        web.store.cancel(job.id)
-
-    with pytest.raises(ServiceFailed, match="was cancelled"):
-        asked(web, cancel)
-
-
-def test_a_service_that_ends_during_the_check_is_reported(own_web: WebProcess) -> None:
-    def end(_job: Job) -> None:
-        own_web.process.kill()
-
-    with pytest.raises(ServiceFailed, match=r"does not answer .*Run the command again"):
-        asked(own_web, end)
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (
+            lambda web, job: WorkerByHand(web.store).fail(
+                job, EsotericError("index_damaged", "The index is damaged.", "Run: build")
+            ),
+            r"The index is damaged\. Run: build",
+        ),
+        (lambda web, job: web.store.cancel(job.id), "was cancelled"),
+        (lambda web, _: web.process.kill(), "does not answer .*Run the command again"),
+    ],
+)
+def test_a_check_that_ends_otherwise_is_reported_in_words(
+    own_web: WebProcess, end: Callable[[WebProcess, Job], Any], said: str
+) -> None:
+    with pytest.raises(ServiceFailed, match=said):
+        asked(own_web, lambda job: end(own_web, job))
 
 
 def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
@@ -104,28 +102,21 @@ def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
     assert web.store.recent(1)[0].state == "queued"
 
 
-def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess) -> None:
+def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_path: Path) -> None:
+    other = of_home(tmp_path / "other")
+    other.home.mkdir()
     assert ready_service(web.settings) is None
     with running(web.settings.home, os.getpid(), "127.0.0.1", web.port):
         assert ready_service(web.settings) is None  # no worker yet
         WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
         assert ready_service(web.settings) is not None
     assert ready_service(web.settings) is None
-
-
-def test_a_service_with_another_home_is_not_used(web: WebProcess, tmp_path: Path) -> None:
-    WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
-    other = of_home(tmp_path / "other")
-    other.home.mkdir()
     with running(other.home, os.getpid(), "127.0.0.1", web.port):
-        assert ready_service(other) is None
-
-
-def test_without_a_service_nothing_is_asked(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        with running(tmp_path, os.getpid(), "127.0.0.1", probe.getsockname()[1]):
-            assert ready_service(of_home(tmp_path)) is None
+        assert ready_service(other) is None  # it is the service of another home
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        with running(other.home, os.getpid(), "127.0.0.1", silent.getsockname()[1]):
+            assert ready_service(other) is None
 
 
 @pytest.mark.parametrize("content", ["", "4711", "{}", '{"host": 1}', "not JSON"])

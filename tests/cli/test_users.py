@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document
+from tests.support.cases import cases
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
@@ -46,6 +47,9 @@ def test_a_user_is_added_listed_and_removed(home: Path) -> None:
     assert UserStore(database).with_token(token) == User("anna", "operator")
     assert json.loads(users("rotate", "anna", "--json").stdout)["name"] == "anna"
     assert users("rotate", "otto").stderr.startswith("esoteric: There is no user 'otto'.")
+    program = json.loads(users("add", "press-room", "--json").stdout)
+    assert (program["role"], len(program["token"])) == ("checker", 43)
+    assert users("remove", "press-room").exit_code == 0
     listed = users("list")
     assert "anna" in listed.stdout
     assert "operator" in listed.stdout
@@ -106,25 +110,7 @@ def test_users_are_put_into_groups_and_leave_them(home: Path) -> None:
     assert corpora.corpus(name).shared == "group:law"
 
 
-def test_a_token_for_programs(home: Path) -> None:
-    document = json.loads(users("add", "press-room", "--json").stdout)
-    assert (document["name"], document["role"]) == ("press-room", "checker")
-    assert len(document["token"]) == 43
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "says"),
-    [
-        (["add", "two words"], 1, "cannot be the name of a user"),
-        (["add", "anna"], 1, "There is a user anna already"),
-        (["remove", "carl"], 1, "There is no user 'carl'"),
-        (["add", "carl", "--role", "king"], 2, "king"),
-        (["join", "two words", "anna"], 1, "cannot be the name of a group"),
-        (["join", "law", "anna", "carl"], 1, "There is no user 'carl'"),
-        (["join", "law"], 2, "NAME"),
-        (["leave", "law", "anna"], 1, "There is no 'anna' in a group 'law'"),
-    ],
-)
+@cases("users", "arguments", "status", "says")
 def test_what_cannot_be_done_is_said_in_one_line(
     home: Path, arguments: list[str], status: int, says: str
 ) -> None:

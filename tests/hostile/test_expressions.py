@@ -47,23 +47,3 @@ def test_a_hundred_thousand_repetitions_take_less_than_a_second(
     with quickly(1):
         expression.sub("", text)
         expression.fullmatch(text)
-
-
-@pytest.mark.parametrize(
-    ("expression", "text", "left"),
-    [
-        (tree._COMMENT, "a /* b */ c <!-- d", "a  c  d"),
-        (tree._COMMENT, "a /* b", "a "),
-        (tree._RULE, "a {b} c{d} e", " e"),
-        (tree._NESTED, "@import url(a@b); @media x {a {b} c {d}} e", "  e"),
-        (passages._EDIT, "History  [ edit ]", "History"),
-        (running_text._LEADERS, "Total . . . . . 12", "Total12"),
-        (running_text._LEADERS, "Total .... 12 of 13 more", "Total .... 12 of 13 more"),
-        (running_text._TO_A_PAGE, "Ships . . . . 12", "Ships "),
-        (fever._BEFORE, "a ship , it  sails", "a ship it  sails"),
-        (subject._ASIDE, "Mercury (planet) (god)", "Mercury  "),
-        (restated._BRACKETS, "Mercury (planet) x", "Mercury x"),
-    ],
-)
-def test_what_they_find_is_what_is_meant(expression: re.Pattern[str], text: str, left: str) -> None:
-    assert expression.sub("", text) == left

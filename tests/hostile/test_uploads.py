@@ -24,55 +24,16 @@ from worker.corpora.uploads import Upload, receive
 
 MOST = 200_000
 SAID = b"Ships go."
+NAMES = (
+    *("../../x.txt", "/etc/passwd.txt", "..\\..\\x.txt", "C:\\x.txt", "\\\\host\\x.txt"),
+    *("CON.txt", "nul.txt", "LPT1.txt", ".hidden.txt", ". ./x.txt", "\u200b../x.txt", "~/x.txt"),
+    *("a.txt", "A.TXT", "å.txt", "a\u030a.txt", "a\u200b.txt", "\u202etxt.a.txt", "x.txt/y.txt"),
+    *("x\0.txt", "\0", "a/" * 400 + "x.txt", "x" * 300 + ".txt", "é" * 300 + ".txt", "a.txt/"),
+    *("corpus.json", "../corpus.json", "lock", "a.zip", "a.exe", "%2e%2e/x.txt", "x.txt\n"),
+    *(" .txt", "a//b.txt"),
+)
 names = st.one_of(
-    st.sampled_from(
-        [
-            *(
-                "../../x.txt",
-                "/etc/passwd.txt",
-                "..\\..\\x.txt",
-                "C:\\x.txt",
-                "\\\\host\\x.txt",
-                "a//b.txt",
-            ),
-            *(
-                "CON.txt",
-                "nul.txt",
-                "LPT1.txt",
-                ".hidden.txt",
-                ". ./x.txt",
-                "\u200b../x.txt",
-                "~/x.txt",
-            ),
-            *(
-                "a.txt",
-                "A.TXT",
-                "å.txt",
-                "a\u030a.txt",
-                "a\u200b.txt",
-                "\u202etxt.a.txt",
-                "x.txt/y.txt",
-            ),
-            *(
-                "x\0.txt",
-                "\0",
-                "a/" * 400 + "x.txt",
-                "x" * 300 + ".txt",
-                "é" * 300 + ".txt",
-                "a.txt/",
-            ),
-            *(
-                "corpus.json",
-                "../corpus.json",
-                "lock",
-                "a.zip",
-                "a.exe",
-                "%2e%2e/x.txt",
-                "x.txt\n",
-                " .txt",
-            ),
-        ]
-    ),
+    st.sampled_from(NAMES),
     texts.map(lambda text: f"{whole(text)[:400]}.txt"),
 )
 
@@ -145,19 +106,6 @@ def test_a_zip_with_other_bytes_anywhere_is_unpacked_or_refused(at: int, other: 
     at %= len(content)
     content[at : at + len(other)] = other
     taken([Upload("papers.zip", io.BytesIO(bytes(content)))])
-
-
-def test_of_files_with_one_name_the_last_is_taken_and_this_is_said() -> None:
-    files = [("a\u030a.txt", b"first"), ("b.txt", b"other"), ("å.txt", b"last")]
-    with tempfile.TemporaryDirectory() as folder:
-        uploads = [Upload("papers.zip", io.BytesIO(zipped(files)))]
-        received = receive(uploads, Path(folder), MOST)
-        assert [(name, path.read_bytes()) for name, path in received.files] == [
-            ("b.txt", b"other"),
-            ("å.txt", b"last"),
-        ]
-        assert received.left_out == ["“å.txt” came more than once; the last one is taken."]
-        assert len(list(Path(folder).iterdir())) == 2
 
 
 def test_a_zip_in_a_zip_is_not_unpacked() -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,6 +18,8 @@ import pytest
 from cli.main import main as esoteric
 from settings import CHECKOUT, BadSetting, Settings
 from tests.ops import compose_files
+from tests.support.cases import cases
+from tests.support.web_server import page, web_server
 
 OURS = ("web", "worker", "index")
 PASSWORD = "a-secret"
@@ -50,18 +50,6 @@ def test_the_files_are_valid_with_and_without_elasticsearch(
     assert capsys.readouterr().out.count("valid") == 2 * len(names)
 
 
-def test_a_variable_may_stand_in_another(tmp_path: Path) -> None:
-    (tmp_path / "it.yml").write_text("a: ${B:+x-${B}-y}\nb: $${B}\n")
-    assert compose_files.read(tmp_path / "it.yml", {"B": "1"}) == {"a": "x-1-y", "b": "${B}"}
-    assert compose_files.read(tmp_path / "it.yml", {}) == {"a": "", "b": "${B}"}
-
-
-def test_the_check_notices_a_misspelt_key(compose: dict[str, Any]) -> None:
-    web = {**compose["services"]["web"], "portz": []}
-    with pytest.raises(ValueError, match="portz"):
-        compose_files.check({**compose, "services": {**compose["services"], "web": web}})
-
-
 def test_the_check_notices_a_service_that_is_waited_for_in_vain(compose: dict[str, Any]) -> None:
     web = {**compose["services"]["web"], "depends_on": {"reddis": {"condition": "service_healthy"}}}
     with pytest.raises(ValueError, match="reddis"):
@@ -78,16 +66,7 @@ def test_only_the_web_is_reachable_and_by_default_only_from_this_machine(
         assert compose["services"][name]["networks"] == ["back"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "starts"),
-    [
-        ({}, True),
-        ({"HOST": "127.0.0.1"}, True),
-        ({"HOST": "0.0.0.0"}, False),
-        ({"HOST": "0.0.0.0", "ESOTERIC_ACCESS": "tokens"}, True),
-        ({"ESOTERIC_ACCESS": "proxy", "ESOTERIC_PROXIES": "172.18.0.1"}, True),
-    ],
-)
+@cases("published", "variables", "starts")
 def test_the_web_starts_for_others_only_if_it_is_said_who_may(
     variables: dict[str, str], starts: bool
 ) -> None:
@@ -111,22 +90,20 @@ def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any
     assert set(compose["volumes"]) == {"home", "queue", "elasticsearch"}
 
 
-def test_no_service_runs_as_root_or_gains_rights(compose: dict[str, Any]) -> None:
-    for service in compose["services"].values():
+def test_no_service_runs_as_root_or_gains_rights(with_elasticsearch: dict[str, Any]) -> None:
+    services = with_elasticsearch["services"]
+    for name, service in services.items():
         assert service["user"] not in ("", "root", "0")
-        assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
-
-
-def test_images_of_others_are_named_with_their_versions(
-    with_elasticsearch: dict[str, Any],
-) -> None:
-    services = with_elasticsearch["services"].values()
-    images = [service["image"] for service in services if "build" not in service]
-    assert len(images) == 2
-    for image in images:
-        assert re.fullmatch(r"[a-z./]+:\d+(\.\d+)+(-alpine)?", image)
+        assert service.get("read_only") is (True if name != "elasticsearch" else None)
+        if "build" not in service:  # an image of others is named with its version
+            assert re.fullmatch(r"[a-z./]+:\d+(\.\d+)+(-alpine)?", service["image"])
+    node = services["elasticsearch"]
+    assert node["environment"]["xpack.security.enabled"] == "true"
+    assert node["networks"] == ["back"]
+    assert node["volumes"] == ["elasticsearch:/usr/share/elasticsearch/data"]
+    assert "ports" not in node
 
 
 def test_what_is_written_goes_into_a_volume_that_its_user_owns_or_into_memory(
@@ -141,6 +118,7 @@ def test_what_is_written_goes_into_a_volume_that_its_user_owns_or_into_memory(
         assert service["tmpfs"] == ["/tmp"]
         settings = Settings.from_environment(service["environment"])
         assert settings.database_url == "sqlite:////data/esoteric.db"
+        assert settings.store == Path("/data/index")  # without the profile of Elasticsearch
     # Its image's working folder, where it writes.
     assert compose["services"]["redis"]["volumes"] == ["queue:/data"]
 
@@ -161,18 +139,10 @@ def test_the_commands_are_there(compose: dict[str, Any]) -> None:
 def test_the_web_is_healthy_if_it_says_that_claims_are_checked(
     compose: dict[str, Any], answer: int, status: int
 ) -> None:
-    class Ready(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(answer if self.path == "/readyz" else 404)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
     _, _, option, code = compose["services"]["web"]["healthcheck"]["test"]
-    with HTTPServer(("127.0.0.1", 0), Ready) as server:
-        Thread(target=server.handle_request, daemon=True).start()
-        code = code.replace(":8000", f":{server.server_port}")
+    with web_server() as server:
+        server.pages["/readyz"] = page("", status=answer)
+        code = code.replace(":8000", f":{server.port}")
         done = subprocess.run([sys.executable, option, code], capture_output=True, check=False)
     assert done.returncode == status
 
@@ -190,13 +160,6 @@ def test_services_wait_for_what_they_need_and_come_back(compose: dict[str, Any])
         assert services[name]["restart"] == "unless-stopped"
     # A builder that is done must stay done.
     assert services["index"]["restart"] == "on-failure"
-
-
-def test_without_the_profile_the_index_is_in_the_volume(compose: dict[str, Any]) -> None:
-    assert set(compose["services"]) == {*OURS, "redis"}
-    for name in OURS:
-        environment = compose["services"][name]["environment"]
-        assert Settings.from_environment(environment).store == Path("/data/index")
 
 
 @pytest.mark.server
@@ -232,55 +195,6 @@ def test_those_that_ask_elasticsearch_have_its_password_and_the_web_has_none(
     assert PASSWORD not in str(services["web"]) + str(services["redis"])
 
 
-def test_elasticsearch_is_secured_and_reachable_from_inside_only(
-    with_elasticsearch: dict[str, Any],
-) -> None:
-    services = with_elasticsearch["services"]
-    node = services["elasticsearch"]
-    assert node["environment"]["xpack.security.enabled"] == "true"
-    assert node["environment"]["discovery.type"] == "single-node"
-    assert node["user"] == "1000:0"
-    assert node["cap_drop"] == ["ALL"]
-    assert node["security_opt"] == ["no-new-privileges:true"]
-    assert node["networks"] == ["back"]
-    assert "ports" not in node
-    assert services["index"]["networks"] == ["back"]
-
-
-def test_elasticsearch_is_waited_for_and_keeps_what_it_holds(
-    with_elasticsearch: dict[str, Any],
-) -> None:
-    services = with_elasticsearch["services"]
-    it_runs = {"condition": "service_healthy", "required": False}
-    assert services["index"]["depends_on"] == {"elasticsearch": it_runs}
-    assert services["worker"]["depends_on"] == {
-        "redis": {"condition": "service_healthy"},
-        "index": {"condition": "service_completed_successfully"},
-        "elasticsearch": it_runs,
-    }
-    node = services["elasticsearch"]
-    assert node["restart"] == "unless-stopped"
-    assert node["volumes"] == ["elasticsearch:/usr/share/elasticsearch/data"]
-    assert "/_cluster/health" in node["healthcheck"]["test"][-1]
-    assert "$ELASTIC_PASSWORD" in node["healthcheck"]["test"][-1]
-
-
-def test_memory_is_limited_and_elasticsearch_leaves_half_of_its_own_to_files(
-    with_elasticsearch: dict[str, Any],
-) -> None:
-    services = with_elasticsearch["services"]
-    assert {name: services[name]["mem_limit"] for name in (*OURS, "elasticsearch")} == {
-        "web": "768m",
-        "worker": "3g",
-        "index": "4g",
-        "elasticsearch": "2g",
-    }
-    node = services["elasticsearch"]
-    assert node["environment"]["ES_JAVA_OPTS"] == "-Xms1g -Xmx1g"
-    assert node["environment"]["bootstrap.memory_lock"] == "true"
-    assert node["ulimits"]["memlock"] == {"soft": -1, "hard": -1}
-
-
 def test_the_worker_alone_reaches_a_language_model_and_has_its_key_as_a_file(
     compose: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -310,12 +224,6 @@ def test_the_worker_alone_reaches_a_language_model_and_has_its_key_as_a_file(
     choice = Settings.from_environment(environment).llm
     assert choice is not None
     assert (choice.host, choice.key) == ("api.mistral.ai", "a-secret")
-
-
-def test_workers_can_be_many(with_elasticsearch: dict[str, Any]) -> None:
-    """A name or a port of its own would keep a second container of a service from starting."""
-    worker = with_elasticsearch["services"]["worker"]
-    assert not {"container_name", "ports", "hostname"} & set(worker)
 
 
 def test_the_image_holds_what_it_runs() -> None:

@@ -93,21 +93,6 @@ def test_all_metrics_of_the_service_are_on_the_board(shown: dict[str, set[str]])
     assert own - bases == {"esoteric_jobs", "esoteric_database_up"}
 
 
-def test_a_panel_has_its_place_and_the_chosen_source() -> None:
-    taken: set[tuple[int, int]] = set()
-    assert [one["type"] for one in BOARD["templating"]["list"]] == ["datasource", "query"]
-    for panel in BOARD["panels"]:
-        place = panel["gridPos"]
-        across = range(place["x"], place["x"] + place["w"])
-        cells = {(x, y) for x in across for y in range(place["y"], place["y"] + place["h"])}
-        assert max(across) < 24
-        assert not cells & taken, panel["title"]
-        taken |= cells
-        for target in panel.get("targets", ()):
-            assert target["datasource"]["uid"] == "${datasource}"
-    assert len({panel["id"] for panel in BOARD["panels"]}) == len(BOARD["panels"])
-
-
 def test_each_alert_is_explained_to_the_operator() -> None:
     page = (CHECKOUT / "docs" / "operating.md").read_text()
     headings = re.findall(r"^### (\w+)$", page, re.MULTILINE)

@@ -6,8 +6,6 @@ import logging
 import os
 import signal
 import stat
-import subprocess
-import sys
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +15,7 @@ import pytest
 from cli import supervisor
 from cli.home_lock import running
 from cli.supervisor import GivenUp, LogFile, Program, end_all, run
-from settings import CHECKOUT
-from tests.support.waiting import wait_until
+from tests.ops.up_process import alive
 
 pytestmark = pytest.mark.server
 
@@ -41,16 +38,6 @@ def started(folder: Path) -> list[int]:
         return [int(pid) for pid in (folder / "starts").read_text().split()]
     except FileNotFoundError:
         return []
-
-
-def alive(pid: int) -> bool:
-    """Return whether the process runs; one that only waits to be reaped does not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    seen = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, check=False)
-    return bool(seen.stdout.strip()) and not seen.stdout.strip().startswith(b"Z")
 
 
 def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Path) -> None:
@@ -78,6 +65,9 @@ def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
     file.touch()
     kettle, said = program(tmp_path, "die once", needs=file), []
     run([kettle], lambda: len(said) == 1, said.append)
+    assert said == [
+        f"The kettle stopped with status 3 and is restarted. The log: {tmp_path}/kettle.log"
+    ]
     file.rename(away)
     run([kettle], lambda: len(said) == 2, said.append)
     end = time.monotonic() + 1
@@ -90,39 +80,17 @@ def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
     end_all([kettle])
 
 
-def test_a_program_that_ends_is_restarted_and_the_user_sees_a_message(tmp_path: Path) -> None:
-    kettle, said = program(tmp_path, "die once"), []
-    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
-    end_all([kettle])
-    assert said == [
-        f"The kettle stopped with status 3 and is restarted. The log: {tmp_path}/kettle.log"
-    ]
-
-
 def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
-    kettle, said = program(tmp_path, "work"), []
-
+    kettle, said = program(tmp_path, "talk"), []
     log = tmp_path / "kettle.log"
-    run([kettle], lambda: log.exists() and "at work" in log.read_text(), said.append)
+    run([kettle], lambda: log.exists() and "at work" in log.read_text("utf-8"), said.append)
+    assert log.read_text("utf-8") == "100% of caf\u00e9 and \ufffd\nat work\n"
     os.kill(started(tmp_path)[0], signal.SIGKILL)
     run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
     end_all([kettle])
     assert len(said) == 1
     assert "was ended by SIGKILL and is restarted" in said[0]
-    assert not any(alive(pid) for pid in started(tmp_path))
-
-
-def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.02)
-    kettle = program(tmp_path, "die")
-    with pytest.raises(GivenUp, match="status 1 5 times") as caught:
-        run([kettle], lambda: False, lambda _text: None)
-    end_all([kettle])
-    assert "no luck today" in str(caught.value)
-    assert str(tmp_path / "kettle.log") in str(caught.value)
-    assert len(started(tmp_path)) == 5
+    assert alive(started(tmp_path)) == []
 
 
 def test_a_program_that_others_can_do_without_is_started_again_after_growing_pauses(
@@ -145,6 +113,19 @@ def test_a_program_that_others_can_do_without_is_started_again_after_growing_pau
     assert said[-1] == f"{kettle.trouble}. It is started again in 2 seconds."
 
 
+def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.02)
+    kettle = program(tmp_path, "die")
+    with pytest.raises(GivenUp, match="status 1 5 times") as caught:
+        run([kettle], lambda: False, lambda _text: None)
+    end_all([kettle])
+    assert "no luck today" in str(caught.value)
+    assert str(tmp_path / "kettle.log") in str(caught.value)
+    assert len(started(tmp_path)) == 5
+
+
 def test_a_program_that_does_not_end_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,31 +137,4 @@ def test_a_program_that_does_not_end_is_killed(
     end_all([kettle])
     assert time.monotonic() - asked >= 1
     (pid,) = started(tmp_path)
-    assert not alive(pid)
-
-
-def test_all_output_of_a_program_is_in_its_log(tmp_path: Path) -> None:
-    kettle, log = program(tmp_path, "talk"), tmp_path / "kettle.log"
-    run([kettle], lambda: log.exists() and "at work" in log.read_text("utf-8"), print)
-    end_all([kettle])
-    assert log.read_text("utf-8") == "100% of caf\u00e9 and \ufffd\nat work\n"
-
-
-@pytest.mark.parametrize("behaviour", ["work", "ignore SIGTERM"])
-def test_programs_end_when_who_started_them_is_killed(tmp_path: Path, behaviour: str) -> None:
-    environment = {**os.environ, "STARTS": str(tmp_path / "starts"), "BEHAVIOUR": behaviour}
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.ops.supervised"],
-        cwd=CHECKOUT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-    ) as supervisor:
-        logs = [tmp_path / "one.log", tmp_path / "two.log"]
-        wait_until(
-            lambda: all(log.exists() and "at work" in log.read_text() for log in logs),
-            "both programs",
-        )
-        pids = started(tmp_path)
-        assert len(pids) == 2
-        supervisor.kill()
-    wait_until(lambda: not any(alive(pid) for pid in pids), "their end", 20)
+    assert alive([pid]) == []

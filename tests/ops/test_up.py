@@ -19,7 +19,10 @@ from pathlib import Path
 import pytest
 
 from cli.supervisor import SECONDS_TO_END
+from cli.up import address
+from settings import Settings
 from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port, programs
+from tests.support.cases import cases
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.server
@@ -99,16 +102,6 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
 
 
 @pytest.mark.models
-def test_nothing_is_left_when_it_is_killed_without_notice(up: Up) -> None:
-    up.wait_until_ready()
-    everyone = family(up.process.pid)
-    assert len(everyone) == 4
-    up.process.kill()
-    up.process.wait()
-    wait_until(lambda: alive(everyone) == [], "the end of all")
-
-
-@pytest.mark.models
 def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_back(up: Up) -> None:
     def problem() -> dict[str, str]:
         try:
@@ -134,16 +127,11 @@ def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_bac
     with urllib.request.urlopen(f"{up.address}/claims", timeout=5) as history:
         assert history.status == 200
     up.wait_until_ready()
-
-
-@pytest.mark.models
-def test_sigterm_ends_it_before_it_is_ready_as_well(up: Up) -> None:
-    wait_until(lambda: len(family(up.process.pid)) >= 3, "both programs")
     everyone = family(up.process.pid)
-    up.process.terminate()
-    assert up.process.wait(10) == 0
-    assert alive(everyone) == []
-    assert up.output() == ""
+    assert len(everyone) == 4
+    up.process.kill()
+    up.process.wait()
+    wait_until(lambda: alive(everyone) == [], "the end of all")  # nothing is left
 
 
 def outdated(index: Path, source: str) -> None:
@@ -169,8 +157,10 @@ def test_the_default_index_of_another_version_is_built_anew(upgraded: Path) -> N
     up = Up(upgraded)
     try:
         wait_until(lambda: plans(upgraded), "the new index's beginning")
-        up.process.terminate()
+        everyone = family(up.process.pid)
+        up.process.terminate()  # before it is ready
         assert up.process.wait(10) == 0
+        assert (alive(everyone), up.output()) == ([], "")
     finally:
         up.close()
     assert up.problems().startswith(
@@ -189,43 +179,28 @@ def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
         wait_until(lambda: "Not ready" in up.problems(), "the reason")
     finally:
         up.close()
+    assert up.problems().startswith(STARTING)
     assert "Not ready: The index was built by another version of ESOTERIC. Run: " in up.problems()
     assert "esoteric index build --source jsonl:mine.jsonl" in up.problems()
     assert plans(upgraded) == []
 
 
-def test_with_an_index_on_a_server_it_starts_builds_nothing_and_reports_what_is_wrong(
-    tmp_path: Path,
-) -> None:
-    server = f"elasticsearch://me:secret@127.0.0.1:{free_port()}/notes"
-    up = Up(tmp_path, ESOTERIC_STORE=server)
-    try:
-        wait_until(lambda: "Not ready" in up.problems(), "the reason")
-    finally:
-        up.close()
-    assert up.problems().startswith(STARTING)
-    assert f"Not ready: Elasticsearch at {server.replace('me:secret@', '')}" in up.problems()
-    assert not (tmp_path / "index").exists()
-
-
-def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         refused = esoteric("up", "--port", str(port), home=tmp_path)
-    assert refused.returncode == 1
-    assert refused.stdout == ""
+    assert (refused.returncode, refused.stdout) == (1, "")
     assert re.fullmatch(
         rf"esoteric: Cannot listen on 127\.0\.0\.1 port {port}: Address already in use\..*\n",
         refused.stderr,
     )
-
-
-def test_a_home_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     refused = esoteric("up", home=tmp_path / "file" / "home")
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"esoteric: ESOTERIC_HOME {tmp_path}/file/home cannot be used")
     assert refused.stderr.count("\n") == 1
+    for wrong in ("0", "web"):
+        assert esoteric("up", "--port", wrong, home=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize("program", ["cli up", "app", "worker"])
@@ -246,24 +221,7 @@ def test_an_address_of_no_database_is_refused_before_anything_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_port_is_wrong_usage(tmp_path: Path) -> None:
-    assert esoteric("up", "--port", "0", home=tmp_path).returncode == 2
-    assert esoteric("up", "--port", "web", home=tmp_path).returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("host", "shown"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:8000"),
-        ("0.0.0.0", "http://127.0.0.1:8000"),
-        ("::", "http://[::1]:8000"),
-        ("::1", "http://[::1]:8000"),
-        ("localhost", "http://localhost:8000"),
-    ],
-)
+@cases("shown_addresses", "host", "shown")
 def test_the_address_shown_can_be_opened(host: str, shown: str, tmp_path: Path) -> None:
-    from cli.up import address
-    from settings import Settings
-
     settings = Settings.from_environment({"HOST": host, "ESOTERIC_HOME": str(tmp_path)})
     assert address(settings) == shown

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from settings import CHECKOUT, Settings
+from tests.ops.up_process import free_port
 from tests.support.postgresql import new_database
 from tests.support.waiting import wait_until
 from worker.broker import Queue
@@ -164,9 +165,7 @@ class RedisServer:
     def __init__(self, program: str, folder: Path) -> None:
         self._program = program
         self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         self.url = f"redis://127.0.0.1:{self._port}/0"
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from retrieval.errors import EsotericError, IndexUnavailable
@@ -32,17 +33,8 @@ from settings import Settings
 
 BUILT_AT = "2025-01-01T00:00:00Z"
 STAGES = (
-    "start",
-    "spans",
-    "titles",
-    "texts",
-    "questions",
-    "ranking",
-    "sentences",
-    "relevance",
-    "semantic",
-    "verdict",
-    "done",
+    *("start", "spans", "titles", "texts", "questions", "ranking", "sentences", "relevance"),
+    *("semantic", "verdict", "done"),
 )
 
 
@@ -52,6 +44,8 @@ class FakeRetriever:
     def __init__(self, index: Path) -> None:
         self._index = index
         self._corpus = ""
+        self.before: dict[str, Callable[[], None]] = {}
+        """What happens before a stage begins."""
 
     @property
     def language_model_problem(self) -> EsotericError | None:
@@ -97,6 +91,7 @@ class FakeRetriever:
     ) -> Report:
         """Go through the stages. Raises ZeroDivisionError for a claim with "zero" in it."""
         for number, stage in enumerate(STAGES):
+            self.before.get(stage, lambda: None)()
             on_progress(Progress(stage, f"{stage} of {claim}", number, len(STAGES)))
             if self._named_in("hang") == f"{stage} {claim}":
                 if "no thread runs" in claim:

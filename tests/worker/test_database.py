@@ -1,4 +1,4 @@
-"""Errors of a database that cannot be used, with how to fix them."""
+"""What every database takes, and errors of one that cannot be used, with how to fix them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import String, text
+from sqlalchemy.dialects import postgresql, sqlite
 
+from retrieval.errors import Problem
+from tests.support.cases import cases
 from worker.database import Database, StoreUnavailable
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
+from worker.jobs import UnknownJob
+from worker.list_store import ListStore
+from worker.lists import NewEntry, SourcePage
+from worker.schema import Base, StoredText
 
 DELETE = text("DELETE FROM claims")
 
@@ -104,14 +111,7 @@ def test_a_folder_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     assert "ESOTERIC_HOME" in error.hint
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        *("nonsense", "unheard://of", "postgresql+psycopg://anna:hush"),
-        *("postgresql+psycopg://a@b:0/c", "postgresql+psycopg://a@b:65536/c"),
-        *("postgresql+psycopg_async://a@b/c", "sqlite:///a.db?timeout=hush"),
-    ],
-)
+@cases("database_urls", "url")
 def test_a_wrong_url_is_refused_before_anything_is_opened(url: str) -> None:
     with pytest.raises(StoreUnavailable, match="ESOTERIC_DATABASE_URL") as caught:
         Database(url)
@@ -121,8 +121,6 @@ def test_a_wrong_url_is_refused_before_anything_is_opened(url: str) -> None:
 
 def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:
     """The transaction of another program ends after half a second; nothing is lost."""
-    from threading import Timer
-
     store = JobStore(Database(f"sqlite:///{tmp_path}/claims.db"))
     store.counts()
     with closing(
@@ -134,3 +132,32 @@ def test_a_writer_waits_for_another_writer(tmp_path: Path) -> None:
         assert store.submit("Tea is a drink.", "esoteric")[1]
         timer.join()
     store.database.close()
+
+
+def test_every_column_of_text_goes_by_the_rule() -> None:
+    for table in Base.metadata.tables.values():
+        for column in table.columns:
+            assert not isinstance(column.type, String), f"{table.name}.{column.name}"
+    assert isinstance(Base.metadata.tables["list_rows"].columns["claim"].type, StoredText)
+    for dialect in (postgresql.dialect(), sqlite.dialect()):  # as the migrations make them
+        assert StoredText().compile(dialect) == "TEXT"
+        assert StoredText(32).compile(dialect) == "VARCHAR(32)"
+
+
+def test_nothing_that_is_stored_or_looked_for_has_what_a_database_refuses(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/claims.db")
+    lists, bad = ListStore(database), "x\0\ud800"
+    entry = NewEntry(bad, bad, {bad: bad}, Problem("claim_link", "A link.", ""), (0, 3))
+    page = SourcePage(bad, f"https://a.example/{bad}")
+    list_id = lists.create(bad, "combined", [entry], None, bad, None, page)
+    clean = "x\ufffd\ufffd"
+    assert lists.get(list_id).name == clean
+    row = lists.entries(list_id, "all", 9, 0)[0]
+    assert (row.place, row.claim, row.others) == (clean, clean, {clean: clean})
+    source = lists.source_text(list_id)
+    assert source is not None
+    assert (source.text, source.page) == (clean, SourcePage(clean, f"https://a.example/{clean}"))
+    with pytest.raises(UnknownJob):
+        JobStore(database).get(bad)
+    assert JobStore(database).listed(ClaimFilter(text=bad), 9) == ([], 0)
+    database.close()

@@ -23,7 +23,7 @@ from worker.answer_store import AnswerStore
 from worker.database import Database
 from worker.job_store import JobStore
 from worker.jobs import Job, UnknownJob
-from worker.reaper import MOST_DELETED_AT_ONCE, Reaper
+from worker.reaper import Reaper
 from worker.run_store import Run, RunStore
 
 CLAIM = "The kettle of Quillby is made of pewter."
@@ -66,22 +66,6 @@ def finish_long_ago(file: Path, days: int, store: JobStore, claim: str = CLAIM) 
             [f"-{days} days", run.job_id],
         )
     return store.get(run.job_id)
-
-
-def test_a_finished_claim_is_deleted_with_its_events_and_no_other(
-    store: JobStore, runs: RunStore
-) -> None:
-    done, failed, cancelled, other = (running(store, f"{CLAIM} {n}") for n in range(4))
-    assert runs.finish(done, RESULT)
-    assert runs.fail(failed, EsotericError("no_index", "No index.", "Build one."))
-    store.cancel(cancelled.job_id)
-    assert runs.finish(other, RESULT)
-    for run in (done, failed, cancelled):
-        store.delete(run.job_id)
-        assert_gone(store, run.job_id)
-    assert store.counts() == {"queued": 0, "running": 0, "done": 1, "failed": 0, "cancelled": 0}
-    assert store.get(other.job_id).result == RESULT
-    assert len(store.events(other.job_id, 0)) == 1
 
 
 def test_no_word_of_a_deleted_claim_stays_in_the_file(tmp_path: Path) -> None:
@@ -211,23 +195,6 @@ def test_the_upkeep_of_a_worker_deletes_claims_after_the_days_that_are_set(
     assert len(house.store.recent(10)) == left
 
 
-def test_many_old_claims_are_deleted_in_parts(house: House) -> None:
-    file = house.home / "esoteric.db"
-    finish_long_ago(file, 8, house.store)
-    with closing(sqlite3.connect(file, timeout=10)) as database, database:
-        database.executemany(
-            "INSERT INTO claims (id, claim, folded, recipe, state, created_at, attempts,"
-            " finished_at) SELECT ?, claim, folded, recipe, state, created_at, attempts,"
-            " finished_at FROM claims LIMIT 1",
-            [[f"copy{number}"] for number in range(MOST_DELETED_AT_ONCE)],
-        )
-    reaper = Reaper(house.store.database, Event(), DAY)
-    reaper.look()
-    assert house.store.search("", 1, 0)[1] == 1
-    reaper.look()
-    assert house.store.search("", 1, 0)[1] == 0
-
-
 @pytest.mark.server
 def test_a_worker_ends_the_check_of_a_deleted_claim_and_goes_on(any_house: House) -> None:
     claim = "The kettle never boils."
@@ -241,20 +208,3 @@ def test_a_worker_ends_the_check_of_a_deleted_claim_and_goes_on(any_house: House
     any_house.wait_for_state(other, "done")
     assert_gone(any_house.store, job.id)
     assert "Traceback" not in worker.log.read_text()
-
-
-@pytest.mark.server
-def test_a_claim_deleted_before_its_dead_worker_is_noticed_is_not_checked_again(
-    house: House,
-) -> None:
-    claim = "The kettle never boils."
-    house.hold("relevance", claim)
-    worker = house.start_worker()
-    job = house.queue.submit(claim, "esoteric")
-    house.wait_for_event(job, "relevance")
-    worker.kill()
-    house.store.delete(job.id)
-    house.let_go()
-    house.start_worker()
-    house.wait_for_state(house.queue.submit("The kettle boils.", "esoteric"), "done")
-    assert_gone(house.store, job.id)

@@ -15,7 +15,7 @@ from app import create_app
 from app.services import services_of
 from cli.main import main
 from settings import Settings
-from tests.worker.corpora.filled_corpora import index, upload
+from tests.worker.corpora.conftest import index, upload
 from tests.worker.test_database_file import damage_events
 from worker import home_check
 from worker.corpora.corpus_folders import DIGESTS
@@ -140,7 +140,7 @@ def test_a_damaged_index_in_use_is_found_once_a_day_and_said_until_it_is_replace
     client = app.test_client()
 
     def problems() -> list[str]:
-        return [one["code"] for one in client.get("/readyz").json["problems"]]
+        return [one["code"] for one in client.get("/readyz").get_json()["problems"]]
 
     assert "index_damaged" not in problems()
     change("index/databases/*.documents")(home)

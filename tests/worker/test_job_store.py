@@ -8,9 +8,10 @@ import pytest
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
-from retrieval.types import Progress
+from retrieval.types import Label, Progress
+from retrieval.words import Level, level_of
 from tests.app.claim_documents import claim_document
-from worker.job_store import JobStore
+from worker.job_store import ClaimFilter, JobStore
 from worker.jobs import Job
 from worker.reports import SearchedCorpus
 from worker.run_store import Run, RunStore
@@ -58,19 +59,15 @@ def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
     again, new = store.submit(job.claim, "esoteric")
     assert new
     assert again.id != job.id
-
-
-def test_two_owners_never_share_a_job(store: JobStore) -> None:
-    jobs = [store.submit("Tea is a drink.", "esoteric", owner)[0] for owner in (None, "a", "b")]
-    assert len({job.id for job in jobs}) == 3
-    for owner, job in zip((None, "a", "b"), jobs, strict=True):
-        assert store.submit("Tea is a drink.", "esoteric", owner) == (job, False)
+    owned = store.submit(job.claim, "esoteric", "a")
+    assert owned[1]  # two owners never share a job
+    assert store.submit(job.claim, "esoteric", "a") == (owned[0], False)
 
 
 def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: JobStore) -> None:
     store.keep(RESULT)
     store.keep(ANOTHER_RESULT)
-    (newest, first), total = store.search("", 5, 0)
+    (newest, first), total = store.listed(ClaimFilter(), 5)
     assert total == 2
     assert (newest.claim, newest.state, newest.label) == ("Late.", "done", "REFUTES")
     job = store.get(first.id)
@@ -184,54 +181,78 @@ def test_a_renewed_job_is_not_queued_again(store: JobStore, runs: RunStore) -> N
     assert not runs.take_back(seen)
     assert not runs.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "running"
-
-
-def test_a_lost_job_can_be_given_up(store: JobStore, runs: RunStore) -> None:
-    job = submit(store)
-    run = start(store, job)
-    (lost,) = runs.running()
-    assert runs.give_up(lost, EsotericError("worker_lost", "Lost.", "Try again."))
+    (seen,) = runs.running()
+    assert runs.give_up(seen, EsotericError("worker_lost", "Lost.", "Try again."))
     assert store.get(job.id).state == "failed"
     assert not runs.finish(run, RESULT)
 
 
-def test_search_ignores_case_takes_wildcards_literally_and_shows_the_newest_first(
-    store: JobStore,
-) -> None:
-    claims = [
-        "Milk is 100% white.",
-        "Milk is 100 degrees warm.",
-        "An under_score is a line.",
-        "An underXscore is none.",
-        "The CAF\u00c9 is open.",
-        "A back\\slash leans.",
+TEA, CAFE, LINE = "Tea is a drink.", "The caf\u00e9 is 100% open.", "A back\\slash leans."
+
+
+def test_runs_of_one_claim_are_one_group_with_the_newest_first(store: JobStore) -> None:
+    first, cafe, by_m3, shouted = (
+        store.submit(claim, recipe)[0].id
+        for claim, recipe in (
+            *((TEA, "esoteric"), (CAFE, "esoteric")),
+            *((TEA, "m3"), (TEA.upper(), "esoteric")),
+        )
+    )
+    groups, total = store.grouped(ClaimFilter(), 10)
+    found = [[run.id for run in group.runs] for group in groups]
+    assert (found, total) == ([[shouted, by_m3, first], [cafe]], 2)
+    assert [group.runs[0].id for group in store.grouped(ClaimFilter(), 1, 1)[0]] == [cafe]
+    assert store.recipes() == ["esoteric", "m3"]
+
+
+def test_filters_are_of_text_owner_recipe_and_state(store: JobStore) -> None:
+    tea, by_m3, cafe, line = (
+        store.submit(claim, recipe, owner)[0].id
+        for claim, recipe, owner in (
+            *((TEA, "esoteric", "a"), (TEA, "m3", "b")),
+            *((CAFE, "esoteric", None), (LINE, "esoteric", None)),
+        )
+    )
+    store.cancel(cafe)
+    for wanted, ids in (
+        (ClaimFilter(), [line, cafe, by_m3, tea]),
+        (ClaimFilter("DRINK"), [by_m3, tea]),
+        (ClaimFilter("CAF\u00c9"), [cafe]),
+        (ClaimFilter("0% O"), [cafe]),
+        (ClaimFilter("_ea"), []),
+        (ClaimFilter("k\\s"), [line]),
+        (ClaimFilter("'; DROP TABLE claims; --"), []),
+        (ClaimFilter(owner="a"), [tea]),
+        (ClaimFilter(recipe="m3"), [by_m3]),
+        (ClaimFilter(state="cancelled"), [cafe]),
+        (ClaimFilter("tea", owner="a", recipe="m3"), []),
+    ):
+        jobs, total = store.listed(wanted, 10)
+        assert ([job.id for job in jobs], total) == (ids, len(ids))
+        found = store.grouped(wanted, 10)[0]
+        assert [run.id for group in found for run in group.runs] == ids
+    assert store.ids_of("a") == [tea]
+    page, total = store.listed(ClaimFilter(), 2, 1)
+    assert ([job.id for job in page], total) == ([cafe, by_m3], 4)
+
+
+def test_a_level_finds_the_verdicts_that_pages_call_so(store: JobStore, runs: RunStore) -> None:
+    verdicts: list[tuple[Label, float, Label | None]] = [
+        *(("SUPPORTS", 0.95, None), ("REFUTES", 0.8, None), ("REFUTES", 0.51, None)),
+        ("NOT ENOUGH INFO", 0.4, "REFUTES"),
+        ("NOT ENOUGH INFO", 0.9, None),
     ]
-    for claim in claims:
-        submit(store, claim)
-
-    def found(text: str) -> list[str]:
-        jobs, total = store.search(text, 10, 0)
-        assert total == len(jobs)
-        return [job.claim for job in jobs]
-
-    assert found("MILK IS") == [claims[1], claims[0]]
-    assert found("100%") == [claims[0]]
-    assert found("r_s") == [claims[2]]
-    assert found("caf\u00e9") == [claims[4]]
-    assert found("k\\s") == [claims[5]]
-    assert found("'; DROP TABLE claims; --") == []
-    assert found("") == claims[::-1]
-    assert [job.claim for job in store.recent(2)] == [claims[5], claims[4]]
-
-
-def test_search_gives_pages_and_the_number_of_all(store: JobStore) -> None:
-    for number in range(7):
-        submit(store, f"Claim number {number}.")
-    submit(store, "Something else.")
-    jobs, total = store.search("claim", 3, 3)
-    assert total == 7
-    assert [job.claim for job in jobs] == ["Claim number 3.", "Claim number 2.", "Claim number 1."]
-    assert store.search("claim", 3, 9) == ([], 7)
+    expected: dict[Level, set[str]] = {}
+    for number, (label, confidence, leans) in enumerate(verdicts):
+        job = submit(store, f"Claim {number}.")
+        verdict = {"label": label, "confidence": confidence, "leans": leans}
+        result = claim_document(job.claim) | {"verdict": RESULT.verdict.model_dump() | verdict}
+        runs.finish(start(store, job), ClaimResult.model_validate(result))
+        expected.setdefault(level_of(label, confidence, leans), set()).add(job.id)
+    submit(store, "A pending claim has no level.")
+    assert set(expected) == {"settled", "probably", "leans", "unsettled"}
+    for level, ids in expected.items():
+        assert {job.id for job in store.listed(ClaimFilter(level=level), 10)[0]} == ids
 
 
 def test_counts_has_every_state(store: JobStore, runs: RunStore) -> None:

@@ -9,7 +9,6 @@ from threading import Event
 
 import pytest
 
-from retrieval.errors import Problem
 from retrieval.result import ClaimResult
 from settings import Settings
 from tests.app.claim_documents import claim_document
@@ -24,8 +23,6 @@ from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
 from worker.lists import Entry, NewEntry, RowsWait, Shown, UnknownList
-
-REFUSED = Problem("claim_link", "This is a link.", "Write a statement.")
 
 
 class Desk:
@@ -84,23 +81,16 @@ def test_a_claim_that_a_list_has_twice_is_checked_once_and_both_rows_have_its_ve
     assert desk.states(speech) == ["done", "done", "queued", "done"]
     assert [entry.same_as for entry in desk.entries(speech)] == [None, 1, None, 1]
     assert [entry.same_as for entry in desk.entries(other)] == [None, None]
-    assert desk.lists.get(speech).counts["supported"] == 3
-
-
-def test_a_worker_gets_two_rows_at_a_time_and_the_list_ends_with_the_last(desk: Desk) -> None:
-    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
-    desk.feeder.look()
-    desk.feeder.look()
-    assert desk.states(speech) == ["queued", "queued", "waiting"]
-    desk.finish("Tea is hot.")
-    desk.feeder.look()
-    assert desk.states(speech) == ["done", "queued", "queued"]
+    found = desk.lists.get(speech)
+    assert (found.state, found.counts["supported"]) == ("running", 3)
     desk.finish("Ice is cold.")
-    desk.finish("Snow is white.")
     assert desk.feeder.look()
     found = desk.lists.get(speech)
-    assert (found.state, found.finished, found.counts["supported"]) == ("done", 3, 3)
-    assert not desk.feeder.look()
+    assert (found.state, found.finished, found.counts["supported"]) == ("done", 4, 4)
+    desk.lists.delete(speech)
+    with pytest.raises(UnknownList):
+        desk.lists.get(speech)
+    assert "Ice is cold." in {job.claim for job in desk.jobs.recent(9)}
 
 
 def test_a_short_list_need_not_wait_for_a_long_one(desk: Desk) -> None:
@@ -134,29 +124,6 @@ def test_a_cancelled_list_keeps_what_it_has_and_stays_cancelled(desk: Desk) -> N
     desk.feeder.look()
     assert desk.states(speech) == ["done", "queued", "cancelled"]
     assert desk.lists.get(speech).state == "cancelled"
-
-
-def test_a_refused_row_keeps_its_reason_and_the_others_are_checked(desk: Desk) -> None:
-    rows = [
-        NewEntry("Row 2", "https://x.example", {}, REFUSED),
-        NewEntry("Row 3", "Ice is cold.", {}, None),
-    ]
-    mixed = desk.lists.create("Mixed", "combined", rows, None)
-    desk.feeder.look()
-    desk.finish("Ice is cold.")
-    desk.feeder.look()
-    first, second = desk.entries(mixed)
-    assert (first.state, first.problem) == ("refused", REFUSED)
-    assert (second.state, second.problem) == ("done", None)
-    assert desk.lists.get(mixed).counts["errors"] == 1
-
-
-def test_the_claims_of_a_list_are_checked_against_its_corpora(desk: Desk) -> None:
-    rows = [NewEntry("", "Tea is hot.", {}, None)]
-    desk.lists.create("Speech", "combined", rows, None, corpora=("default", "own"))
-    desk.feeder.look()
-    (job,) = desk.jobs.recent(9)
-    assert desk.jobs.get(job.id).corpora == ("default", "own")
 
 
 def test_more_rows_than_can_wait_are_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,15 +197,6 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         (entry,) = desk.lists.entries(speech, shown, 99, 0)
         assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
         assert isinstance(entry.result, ClaimResult)
-
-
-def test_a_deleted_list_is_gone_and_its_claims_stay(desk: Desk) -> None:
-    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
-    desk.feeder.look()
-    desk.lists.delete(speech)
-    with pytest.raises(UnknownList):
-        desk.lists.get(speech)
-    assert {job.claim for job in desk.jobs.recent(9)} == {"Tea is hot.", "Ice is cold."}
 
 
 def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(desk: Desk) -> None:

@@ -101,11 +101,6 @@ def test_processes_that_count_at_once_add_up(tmp_path: Path) -> None:
     database.close()
 
 
-def test_without_a_database_nothing_is_counted_and_nothing_fails(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    count(Database(f"sqlite:///{tmp_path}/file/claims.db"), [Tally(STAGES, ("titles",), 1.0)])
-
-
 class Scripted:
     """A language model that answers as a test says."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread, Timer
 
 import pytest
 
 from retrieval.errors import IndexAway
-from retrieval.types import Progress, ProgressListener, Report
 from tests.support.waiting import wait_until
 from tests.worker.conftest import House
 from tests.worker.fake_retriever import STAGES, FakeRetriever, open_retriever
@@ -88,36 +86,16 @@ def test_a_damaged_database_is_not_waited_for(house: House, stopping: Event) -> 
     assert not stopping.is_set()
 
 
-class BreakingRetriever(FakeRetriever):
-    """Something breaks once while it reads sentences."""
-
-    def __init__(self, index: Path, break_it: Callable[[], None]) -> None:
-        super().__init__(index)
-        self._break: Callable[[], None] | None = break_it
-
-    def check(
-        self,
-        claim: str,
-        recipe: str,
-        listen: ProgressListener,
-        corpora: tuple[str, ...] | None,
-    ) -> Report:
-        def heard(progress: Progress) -> None:
-            if progress.stage == "sentences" and self._break is not None:
-                break_it, self._break = self._break, None
-                break_it()
-            listen(progress)
-
-        return super().check(claim, recipe, heard, corpora)
-
-
 def test_a_claim_in_work_waits_for_the_database_and_goes_on(house: House, stopping: Event) -> None:
+    retriever = FakeRetriever(house.home / "index")
+
     def break_it() -> None:
+        retriever.before.clear()
         file = take_away(house)
         Timer(1, lambda: file.with_name("aside").replace(file)).start()
 
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    retriever = BreakingRetriever(house.home / "index", break_it)
+    retriever.before["sentences"] = break_it
     checker_of(house, stopping, retriever).check(job.id)
     checked = house.store.get(job.id)
     assert (checked.state, checked.attempts) == ("done", 1)
@@ -125,37 +103,24 @@ def test_a_claim_in_work_waits_for_the_database_and_goes_on(house: House, stoppi
     assert stages == ["start", *STAGES]  # the models are loaded first
 
 
-class AwayRetriever(FakeRetriever):
-    """Its index is on a server that is away while the file ``away`` is there."""
-
-    def __init__(self, index: Path) -> None:
-        super().__init__(index)
-        self._away = index / "away"
-
-    def check(
-        self,
-        claim: str,
-        recipe: str,
-        listen: ProgressListener,
-        corpora: tuple[str, ...] | None,
-    ) -> Report:
-        if self._away.exists():
-            raise IndexAway("store_unreachable", "The server does not answer.", "Start it.")
-        return super().check(claim, recipe, listen, corpora)
-
-
 def test_a_claim_waits_for_the_server_of_the_index(house: House, stopping: Event) -> None:
-    index = house.home / "index"
+    retriever, away = FakeRetriever(house.home / "index"), Event()
+
+    def ask() -> None:
+        if away.is_set():
+            raise IndexAway("store_unreachable", "The server does not answer.", "Start it.")
+
+    retriever.before["start"] = ask
+    away.set()
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
-    (index / "away").touch()
-    checker = checker_of(house, stopping, AwayRetriever(index))
+    checker = checker_of(house, stopping, retriever)
     checking = Thread(target=checker.check, args=[job.id], daemon=True)
     checking.start()
     waits = "The server of the index does not answer; the claim waits for it."
     wait_until(
         lambda: waits in [event.message for event in house.store.events(job.id, 0)], "the waiting"
     )
-    (index / "away").unlink()
+    away.clear()
     wait_until(lambda: house.store.get(job.id).state == "done", "the result")
     checking.join()
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
+from tests.support.cases import cases
 from tests.worker.conftest import House
 from tests.worker.test_job_store_races import RESULT
 from worker.database import Database
@@ -41,12 +42,14 @@ def expected(store: JobStore) -> list[str]:
     return [claim for _, claim in sorted(placed)]
 
 
-def test_clients_take_turns_each_in_its_own_order(store: JobStore) -> None:
-    submit(store, "a1 a2 a3 a4", "A")
-    submit(store, "b1 b2", "B")
-    submit(store, "c1", "C")
-    assert expected(store) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
-    assert started(store) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+@cases("turns", "submitted", "in_turn")
+def test_clients_take_turns(store: JobStore, submitted: list[str], in_turn: str) -> None:
+    for one in submitted:
+        who, _, names = one.partition(": ")
+        client, _, owner = who.removesuffix("!").partition("/")
+        submit(store, names, client or None, owner, typed=who.endswith("!"))
+    assert expected(store) == in_turn.split()
+    assert started(store) == in_turn.split()
 
 
 def test_who_had_a_turn_lately_waits_for_who_had_none(store: JobStore) -> None:
@@ -60,36 +63,10 @@ def test_who_had_a_turn_lately_waits_for_who_had_none(store: JobStore) -> None:
     assert started(store) == ["a4", "b3"]
 
 
-def test_a_claim_typed_into_the_page_comes_before_lists_of_all_clients(store: JobStore) -> None:
-    submit(store, "a1 a2", "A")
-    submit(store, "b1 b2", "B")
-    submit(store, "c1 c2", "C", typed=True)
-    submit(store, "d1", "D", typed=True)
-    assert expected(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
-    assert started(store) == ["c1", "d1", "c2", "a1", "b1", "a2", "b2"]
-
-
-def test_rows_of_a_list_have_their_turn_although_programs_go_on(store: JobStore) -> None:
-    submit(store, "r1 r2", None)
-    submit(store, "a1 a2 a3", "A")
-    submit(store, "b1 b2 b3", "B")
-    in_turn = ["r1", "a1", "b1", "r2", "a2", "b2", "a3", "b3"]
-    assert expected(store) == in_turn
-    assert started(store) == in_turn
-
-
 def test_people_who_type_without_end_let_others_have_a_turn(store: JobStore) -> None:
     submit(store, "a1 a2", "A")
     submit(store, "t1 t2 t3 t4 t5 t6 t7 t8 t9", "T", typed=True)
     assert started(store) == ["t1", "t2", "t3", "t4", "a1", "t5", "t6", "t7", "t8", "a2", "t9"]
-
-
-def test_visitors_behind_one_address_take_its_turns_in_turn(store: JobStore) -> None:
-    submit(store, "x1 x2 x3", "office", "x")
-    submit(store, "y1", "office", "y")
-    submit(store, "z1 z2", "home", "z")
-    assert expected(store) == ["x1", "z1", "y1", "z2", "x2", "x3"]
-    assert started(store) == ["x1", "z1", "y1", "z2", "x2", "x3"]
 
 
 def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> None:
@@ -99,12 +76,8 @@ def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> N
     assert run is not None
     assert runs.finish(run, RESULT)
     store.cancel(store.recent(1)[0].id)
-    assert clients(store) == [(None,), (None,)]
-
-
-def clients(store: JobStore) -> list[tuple[str | None]]:
     with store.database.reading() as session:
-        return [tuple(row) for row in session.execute(text("SELECT client FROM claims"))]
+        assert session.scalars(text("SELECT client FROM claims")).all() == [None, None]
 
 
 def test_a_queued_claim_has_a_place(store: JobStore) -> None:

@@ -106,7 +106,10 @@ class StoredFile:
 
 
 class CorpusFolders:
-    """Reads what is in the folders; every method that writes may raise ``CorpusNotWritten``."""
+    """Reads what is in the folders; every method that writes may raise ``CorpusNotWritten``.
+
+    What takes the name of a corpus raises ``UnknownCorpus`` if there is none, or it was removed.
+    """
 
     def __init__(self, root: Path, folders: Mapping[str, Path]) -> None:
         """``folders``: those that may become corpora, by their names."""
@@ -120,11 +123,7 @@ class CorpusFolders:
         return sorted(one.parent.name for one in self.root.glob(f"[!.]*/{CORPUS}"))
 
     def corpus(self, name: str) -> Corpus:
-        """Return what a corpus is.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Return what a corpus is."""
         found = read(self.place(name) / CORPUS, Corpus) if NAME.fullmatch(name) else None
         if found is None:
             raise UnknownCorpus(name)
@@ -146,7 +145,6 @@ class CorpusFolders:
         """Return the folder with the files of a corpus.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             CorpusRefused: it is of a folder that is not allowed any more.
         """
         folder = self.corpus(name).folder
@@ -164,7 +162,6 @@ class CorpusFolders:
         """Return the title of a corpus and the folder of its index.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             CorpusNotReady: it has no index yet.
         """
         title, index = self.corpus(name).title, self.index(name)
@@ -216,11 +213,7 @@ class CorpusFolders:
         return [name for _, name in sorted(waiting)]
 
     def waits(self, name: str) -> bool:
-        """Return whether the files of a corpus are not indexed as they are now.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Return whether the files of a corpus are not indexed as they are now."""
         corpus, indexing = self.corpus(name), self.indexing(name)
         if indexing is None and corpus.folder is None and not self.stored_files(name, corpus):
             return False  # nothing was uploaded yet
@@ -232,7 +225,6 @@ class CorpusFolders:
         """Yield what a corpus is while no other process can change it.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             OSError: its folder cannot be written.
         """
         self.corpus(name)

@@ -83,7 +83,7 @@ class StoredCorpus:
 
 
 class CorpusStore(CorpusFolders):
-    """Every method that changes something may raise ``CorpusNotWritten``."""
+    """What pages and commands do with the corpora; its errors are as ``CorpusFolders`` says."""
 
     def all(self) -> list[StoredCorpus]:
         """Return all corpora, in order of their titles."""
@@ -108,11 +108,7 @@ class CorpusStore(CorpusFolders):
         return sorted(found, key=lambda one: (one.title.casefold(), one.name))
 
     def get(self, name: str) -> StoredCorpus:
-        """Return a corpus.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Return a corpus."""
         corpus = self.corpus(name)
         indexing = self.indexing(name)
         of_now = indexing if indexing and indexing.of == corpus.wanted else None
@@ -176,7 +172,6 @@ class CorpusStore(CorpusFolders):
         """Give a corpus another title.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             CorpusRefused: the title is empty, too long or taken.
         """
         title = self._fit(title, besides=name)
@@ -184,11 +179,7 @@ class CorpusStore(CorpusFolders):
             write(self.place(name) / CORPUS, corpus.model_copy(update={"title": title}))
 
     def share(self, name: str, shared: Shared) -> None:
-        """Let a group or everyone see and search a corpus, or nobody but its owner and operators.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Let a group or everyone see and search a corpus, or only its owner and operators."""
         with self._changing(name) as corpus:
             write(self.place(name) / CORPUS, corpus.model_copy(update={"shared": shared}))
 
@@ -198,7 +189,6 @@ class CorpusStore(CorpusFolders):
         ``left_out``: what is said of those that were not taken.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             CorpusRefused: it is of a folder, a name is too long, or a file has the name of a folder
                 of another.
         """
@@ -220,7 +210,6 @@ class CorpusStore(CorpusFolders):
         """Remove a file from a corpus.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             CorpusRefused: it has no such file, or is of a folder.
         """
         with self._changing(name) as corpus:
@@ -246,7 +235,6 @@ class CorpusStore(CorpusFolders):
         were kept gets one now. Otherwise only files that are missing are found.
 
         Raises:
-            UnknownCorpus: there is none of this name.
             OSError: a file cannot be read.
         """
         files = [one.name for one in self.stored_files(name, self.corpus(name))]
@@ -279,20 +267,12 @@ class CorpusStore(CorpusFolders):
         return dict(kept.files) if kept is not None else {}
 
     def index_again(self, name: str) -> None:
-        """Let a worker index all files of a corpus again.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Let a worker index all files of a corpus again."""
         with self._changing(name) as corpus:
             self._want(name, corpus, ())
 
     def remove(self, name: str) -> None:
-        """Remove a corpus with its files and its index; what has opened it may still read it.
-
-        Raises:
-            UnknownCorpus: there is none of this name.
-        """
+        """Remove a corpus with its files and its index; what has opened it may still read it."""
         with self._changing(name):
             gone = self.root / f".gone-{name}-{secrets.token_hex(4)}"
             self.place(name).rename(gone)

@@ -24,6 +24,7 @@ from settings import CHECKOUT
 from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
+from tests.support.cases import cases
 from worker.jobs import Job, UnknownJob
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
@@ -65,8 +66,7 @@ def corpus_with_a_file(service: Esoteric) -> str:
 
 
 def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
-    described = client.get("/api/v1/openapi.json").json
-    assert described is not None
+    described = client.get("/api/v1/openapi.json").get_json()
     calls = {
         f"{method.upper()} {path}".replace("{job_id}", "ID")
         .replace("{list_id}", "ID")
@@ -157,40 +157,11 @@ def test_the_client_checks_many_claims_and_keeps_the_errors_beside_the_results(
     assert fourth == claim_document("Varnby has a harbour.")
 
 
-@pytest.mark.parametrize(
-    ("address", "code"),
-    [
-        ("127.0.0.1:8000", "bad_address"),
-        ("ftp://127.0.0.1", "bad_address"),
-        ("http://127.0.0.1:no", "bad_address"),
-        ("http://", "bad_address"),
-        ("http://127.0.0.1:1", "no_answer"),
-    ],
-)
+@cases("client_addresses", "address", "code")
 def test_the_client_says_that_no_service_is_there(address: str, code: str) -> None:
     with pytest.raises(EsotericError) as raised:
         Esoteric(address).recipes()
     assert raised.value.code == code
-
-
-@pytest.mark.server
-def test_the_client_says_that_something_else_answers(web: WebProcess) -> None:
-    page = f"{web.address}/claims?q="
-    with pytest.raises(EsotericError) as raised:
-        Esoteric(page).recipes()
-    assert raised.value.code == "not_esoteric"
-
-
-@pytest.mark.server
-def test_the_client_says_in_one_line_why_a_claim_is_refused(web: WebProcess) -> None:
-    file = CHECKOUT / "examples" / "esoteric_client.py"
-    run = subprocess.run(
-        [sys.executable, str(file), web.address, "?!"], capture_output=True, text=True
-    )
-    assert run.returncode == 1
-    assert run.stdout == ""
-    (line,) = run.stderr.splitlines()
-    assert "The claim contains no words." in line
 
 
 @pytest.mark.server
@@ -203,3 +174,12 @@ def test_the_client_is_served_and_runs_as_a_program(web: WebProcess, service: Es
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("SUPPORTS (0.")
     assert "spans: Looking for" in run.stderr
+    refused = subprocess.run(
+        [sys.executable, str(file), web.address, "?!"], capture_output=True, text=True
+    )
+    assert (refused.returncode, refused.stdout) == (1, "")
+    (line,) = refused.stderr.splitlines()
+    assert "The claim contains no words." in line
+    with pytest.raises(EsotericError) as raised:
+        Esoteric(f"{web.address}/claims?q=").recipes()
+    assert raised.value.code == "not_esoteric"

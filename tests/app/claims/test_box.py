@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from flask.testing import FlaskClient
 
 from app.services import services_of
 from tests.app.claim_documents import claim_document
 from tests.app.test_pages import words
 from tests.app.worker_by_hand import WorkerByHand
+from tests.support.cases import cases
 from worker.job_store import JobStore
 
 TEXT = "Germany was reunited. Berlin is its capital."
@@ -20,21 +20,7 @@ def said(client: FlaskClient, text: str, **more: str) -> str:
     return answer.text
 
 
-@pytest.mark.parametrize(
-    ("text", "button", "sends", "also"),
-    [
-        ("Tea is hot.", "Check", "", ""),
-        ("Tea", "Check", "", ""),  # half a claim is no mistake yet
-        ("Marie Curie", "Check", "", "A name alone states nothing that can be checked. Say"),
-        ("Tea is hot.\nIce is cold.", "Check 2 claims", "list", "A list, one claim a line"),
-        ("claim;who\nTea is hot.;A\nIce is cold.;B", "Check 2 claims", "", "A table, whose first"),
-        (TEXT, "Choose claims", "list", "Check it as one claim"),
-        ("Is tea hot?", "Check “Tea is hot.”", "statement", "Check the question as it is"),
-        ("Who made tea?", "Check", "", "yes or no does not answer"),
-        ("https://tea.example/hot", "Check", "", "this service opens no links. Paste the text"),
-        ("Der Tee ist heiß und das Eis ist kalt.", "Check", "", "ESOTERIC reads English only."),
-    ],
-)
+@cases("box", "text", "button", "sends", "also")
 def test_the_box_says_what_it_will_do(
     client: FlaskClient, text: str, button: str, sends: str, also: str
 ) -> None:
@@ -48,30 +34,7 @@ def test_the_box_says_what_it_will_do(
     assert services_of(client.application).store.recent(9) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "rows"),
-    [
-        ("\n  Tea is hot.\n\n", "claim", 1),
-        ("", "claim", 1),
-        ("J. K. Rowling met Dr. No in St. Ives.", "claim", 1),
-        ("Tea is hot\n\nice is cold", "list", 2),
-        ("tea is hot.\nice is cold.\nsnow is white.", "list", 3),
-        ("Tea is hot. Ice is cold.\nSnow is white.", "text", 3),
-        ("paris is the capital of france\nberlin is that of germany", "list", 2),
-        # What only names the lines below it is none of them.
-        ("Claims:\nTea is hot.\nIce is cold.", "list", 2),
-        ("claim\nTea is hot.", "claim", 1),
-        ("statement;speaker\nTea is hot. It is.;Ann\nIce is cold;Bo", "list", 2),
-        ('claim,speaker\n"Tea is\nhot, he said.",Ann\n\nIce is cold,Bo', "list", 2),
-        ("claim,claim\nTea is hot,Ice is cold", "list", 1),  # it is unclear which are meant
-        # A sentence with commas names no columns.
-        ("Claim, as he said, is simple\nA, b, c", "list", 2),
-        ("Text, which is what people write most, is old\nIce is cold, wet, old", "list", 2),
-        # As a mail or a PDF breaks lines.
-        ("Tea that was poured into a cup of china by\nthe queen is hot.", "claim", 1),
-        ("Tea is hot. Ice that was taken out of the sea\nby a whaler is cold.", "text", 2),
-    ],
-)
+@cases("box", "text", "kind", "rows")
 def test_lines_make_a_list_and_sentences_a_text(
     client: FlaskClient, text: str, kind: str, rows: int
 ) -> None:
@@ -101,14 +64,6 @@ def test_a_claim_that_was_checked_with_this_recipe_is_shown_first(
     assert "Show the result" not in said(client, "Tea is hot.", recipe="nonsense")
 
 
-def test_lines_become_a_list_without_a_script_too(client: FlaskClient, store: JobStore) -> None:
-    answer = client.post("/claims", data={"claim": "Tea is hot.\r\nIce is cold.\r\n"})
-    assert answer.status_code == 303
-    assert answer.location.startswith("/lists/")
-    assert "0 of 2 claims" in client.get(answer.location).text
-    assert store.recent(9) == []
-
-
 def test_a_text_never_gets_one_verdict_unasked(client: FlaskClient, store: JobStore) -> None:
     offered = client.post("/claims", data={"claim": TEXT})
     assert offered.status_code == 422
@@ -131,7 +86,11 @@ def test_a_question_is_checked_as_its_statement_or_as_it_is(
     assert [job.claim for job in store.recent(9)] == ["Is tea hot?", "Tea is hot."]
 
 
-def test_a_list_that_cannot_be_checked_stays_in_the_box(client: FlaskClient) -> None:
+def test_lines_become_a_list_or_stay_in_the_box(client: FlaskClient, store: JobStore) -> None:
+    answer = client.post("/claims", data={"claim": "Tea is hot.\r\nIce is cold.\r\n"})
+    assert answer.location.startswith("/lists/")
+    assert "0 of 2 claims" in client.get(answer.location).text
+    assert store.recent(9) == []
     links = "http://a.example\nhttp://b.example"
     refused = client.post("/claims", data={"claim": links})
     assert refused.status_code == 422

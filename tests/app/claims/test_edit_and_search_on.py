@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask.testing import FlaskClient
@@ -12,16 +11,12 @@ from flask.testing import FlaskClient
 from retrieval.errors import UnknownRecipe
 from retrieval.recipes.recipes import RECIPES, recipe_named
 from tests.app.claim_documents import claim_document, document_with_proof
-from tests.app.result.test_export import document_with_doubt
 from tests.app.test_pages import words as words_of
 from tests.app.worker_by_hand import WorkerByHand
+from tests.support.cases import cases
 from worker.job_store import JobStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
-CHANGED = (
-    "Searching on changed the verdict. It was “Supported” (93%) in an earlier check of this claim."
-)
-WAS = "an earlier check of this claim, where it was “Supported” (93%)"
 
 
 def done(store: JobStore, worker: WorkerByHand, recipe: str = "combined") -> str:
@@ -45,7 +40,7 @@ def test_an_edited_claim_leads_back_to_the_first(
     assert (job.edited_from, job.continued_from) == (first, None)
     worker.finish(job, claim_document(edited))
     assert f'Edited from <a href="/claims/{first}">' in client.get(address).text
-    assert client.get(f"/api/v1{address}").json["edited_from"] == first  # type: ignore[index]
+    assert client.get(f"/api/v1{address}").get_json()["edited_from"] == first
     store.delete(first)
     assert "Edited from" not in client.get(address).text  # no link that leads nowhere
 
@@ -93,16 +88,7 @@ def test_a_search_goes_on_in_a_new_check_that_names_the_first(
     assert client.post(f"/claims/{fer}/search-on").status_code == 409
 
 
-@pytest.mark.parametrize(
-    ("label", "confidence", "more", "said"),
-    [
-        ("NOT ENOUGH INFO", 0.6, 12, f"{CHANGED} 12 more sentences were found. More sentences can"),
-        ("REFUTES", 0.9, 0, CHANGED),
-        ("SUPPORTS", 0.6, 1, f"The verdict is less sure than in {WAS}. 1 more sentence was found."),
-        ("SUPPORTS", 0.97, 0, f"The verdict is surer than in {WAS}."),
-        ("SUPPORTS", 0.93, 0, "The verdict is the same as in an earlier check of this claim."),
-    ],
-)
+@cases("searched_on", "label", "confidence", "more", "said")
 def test_after_searching_on_the_verdict_is_compared_with_the_earlier_one(
     client: FlaskClient,
     store: JobStore,
@@ -139,21 +125,6 @@ def test_a_claim_that_may_be_misspelt_is_offered_as_it_may_be_meant(
     form = {"claim": claim, "as": "claim", "edited_from": job.id}
     sent = client.post("/claims", data=form).headers["Location"]
     assert store.get(sent.rpartition("/")[2]).edited_from == job.id
-
-
-def test_the_actions_lead_to_the_comparison_and_back_to_the_form(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    claim = "Tea & <b>bread</b> cost 3 % more?"
-    job = store.submit(claim, "combined")[0]
-    result = document_with_doubt()
-    result["claim"] = claim
-    worker.finish(job, result)
-    page = client.get(f"/claims/{job.id}").text
-    for path in ("/?", "/compare?"):
-        link = page.split(f'class="button" href="{path}')[1].split('"')[0].replace("&amp;", "&")
-        asked = parse_qs(urlsplit(f"?{link}").query)
-        assert claim in (asked.get("q") or asked["claim"])
 
 
 def test_a_recipe_that_goes_on_begins_like_the_first_and_then_reads_more() -> None:

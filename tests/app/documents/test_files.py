@@ -53,55 +53,25 @@ def status(client: FlaskClient, job: str, number: int = 1) -> int:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_result_links_to_the_page_of_a_pdf_and_to_the_heading_of_a_web_page(
+def test_a_pdf_and_a_web_page_are_shown_without_rights_on_this_server(
     client: FlaskClient, store: JobStore, worker: WorkerByHand
 ) -> None:
     job = finished(store, worker)
     page = client.get(f"/claims/{job}").text
     for link in (f"/claims/{job}/files/1#page=12", f"/claims/{job}/files/6#:~:text=Dues"):
         assert f'<a href="{link}" rel="external noopener nofollow">' in page
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_pdf_is_shown_and_not_guessed_to_be_something_else(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    answer = get(client, finished(store, worker))
+    answer = get(client, job)
     assert (answer.status_code, answer.data) == (200, PDF)
     assert answer.headers["Content-Type"] == "application/pdf"
     assert answer.headers["Content-Disposition"] == "inline; filename=report.pdf"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_part_of_a_file_and_an_unchanged_file_are_sent_as_such(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = finished(store, worker)
     part = get(client, job, Range="bytes=1-3")
     assert (part.status_code, part.data) == (206, b"PDF")
     unchanged = get(client, job, **{"If-None-Match": part.headers["ETag"]})
     assert (unchanged.status_code, unchanged.data) == (304, b"")
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_web_page_has_no_rights_on_this_server(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    answer = get(client, finished(store, worker), 6)
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none';")
-
-
-def test_texts_are_shown_as_texts_and_word_files_are_downloaded(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand, folder: Path
-) -> None:
-    for name in ("a.md", "b.docx"):
-        (folder / name).write_text("# Dues", encoding="utf-8")
-    job = finished(store, worker, "a.md#2", "b.docx")
-    text, word = (get(client, job, number).headers for number in (1, 2))
-    assert text["Content-Type"] == "text/plain; charset=utf-8"
-    assert word["Content-Disposition"] == "attachment; filename=b.docx"
+    headers = get(client, job, 6).headers
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    assert headers["Content-Security-Policy"].startswith("sandbox; default-src 'none';")
 
 
 @pytest.mark.parametrize(
@@ -109,6 +79,7 @@ def test_texts_are_shown_as_texts_and_word_files_are_downloaded(
     [
         ("a.csv", "Ort;Köln".encode("cp1252"), "text/plain; charset=windows-1252"),
         ("a.csv", "Ort;Köln".encode(), "text/plain; charset=utf-8"),
+        ("a.md#2", b"# Dues", "text/plain; charset=utf-8"),
         ("a.txt", b"a" * 999_999 + "ö".encode(), "text/plain; charset=utf-8"),
         ("a.html", "<meta charset=iso-8859-2>Łódź".encode("iso-8859-2"), "text/html"),
     ],
@@ -122,9 +93,12 @@ def test_a_text_is_sent_with_its_encoding(
     content: bytes,
     sent: str,
 ) -> None:
-    (folder / name).write_bytes(content)
-    answer = get(client, finished(store, worker, name))
+    for file in (name.partition("#")[0], "b.docx"):
+        (folder / file).write_bytes(content)
+    job = finished(store, worker, name, "b.docx")
+    answer = get(client, job)
     assert (answer.headers["Content-Type"], answer.data) == (sent, content)
+    assert get(client, job, 2).headers["Content-Disposition"] == "attachment; filename=b.docx"
 
 
 def test_only_files_in_the_folder_are_sent(

@@ -10,7 +10,6 @@ import pytest
 from flask import Flask
 
 from app import create_app
-from app.http.errors import RequestRefused
 from app.services import services_of
 from settings import Settings
 from tests.app.index import describe_index
@@ -96,6 +95,9 @@ def test_a_full_queue_accepts_no_more_and_keeps_the_claim_in_the_form(tmp_path: 
     assert "Coffee is a drink." in page.text
     answer = client.post("/api/v1/claims", json={"claim": "Coffee is a drink."})
     assert (answer.status_code, answer.get_json()["error"]["code"]) == (503, "queue_full")
+    page = client.post("/compare", data={"claim": "Tea is hot.", "recipe": ["esoteric", "m3"]})
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "60")
+    assert "Tea is hot.</textarea>" in page.text
     assert services_of(app).store.counts()["queued"] == 1
     services_of(app).close()
 
@@ -117,18 +119,6 @@ def test_recipes_are_compared_all_or_none_and_the_form_keeps_what_was_typed(app:
     page = client.post("/compare", data=form | {"claim": "Tea is hot.\nIce is cold."})
     assert page.status_code == 422  # it could never be submitted
     assert "2 recipes can be compared on at most 1." in page.text
-
-
-def test_recipes_that_the_queue_cannot_take_together_are_not_compared(tmp_path: Path) -> None:
-    describe_index(tmp_path)
-    environment = {"ESOTERIC_HOME": str(tmp_path), "ESOTERIC_MOST_QUEUED": "1"}
-    app = create_app(Settings.from_environment(environment))
-    form = {"claim": "Tea is hot.", "recipe": ["esoteric", "m3"]}
-    page = app.test_client().post("/compare", data=form)
-    assert (page.status_code, page.headers["Retry-After"]) == (503, "60")
-    assert "Tea is hot.</textarea>" in page.text
-    assert services_of(app).store.counts()["queued"] == 0
-    services_of(app).close()
 
 
 def with_four_rows(home: Path) -> Flask:
@@ -219,19 +209,6 @@ def test_a_list_or_text_beyond_the_limit_stays_in_its_form(
     assert 0 < int(page.headers["Retry-After"]) <= 60
     assert "You have submitted 3 claims within a minute." in page.text
     assert kept in page.text
-
-
-def test_the_streams_of_a_client_are_limited(app: Flask) -> None:
-    limits = services_of(app).limits
-    with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.1"}):
-        closed = [limits.stream() for _ in range(4)]
-        with pytest.raises(RequestRefused) as caught:
-            limits.stream()
-        assert caught.value.headers == {"Retry-After": "15"}
-        closed[0]()
-        limits.stream()
-    with app.test_request_context("/", environ_base={"REMOTE_ADDR": "192.0.2.2"}):
-        limits.stream()
 
 
 @pytest.mark.redis

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from tests.support.cases import cases
+
 PAGES = "Use a whole number from 1 to 999999."
 WHOSE = "Use one of: yours, all."
 
@@ -16,22 +18,7 @@ def list_id(client: FlaskClient) -> str:
     return found
 
 
-@pytest.mark.parametrize(
-    ("address", "code", "said", "allowed"),
-    [
-        ("claims?page=0", "bad_page", "'page'", PAGES),
-        ("claims?limit=101", "bad_page", "'limit'", "Use a whole number from 1 to 100."),
-        ("claims?level=firm", "bad_filter", "'level'", "settled, probably, leans, unsettled."),
-        ("claims?whose=mine", "bad_filter", "'whose'", WHOSE),
-        ("feedback?page=x", "bad_page", "'page'", PAGES),
-        ("feedback?whose=mine", "bad_filter", "'whose'", WHOSE),
-        ("feedback/export?format=xml", "unknown_format", "'format'", "Use one of: claims, pairs."),
-        ("lists/ID/results?page=-1", "bad_page", "'page'", PAGES),
-        ("lists/ID/results?limit=501", "bad_page", "'limit'", "Use a whole number from 1 to 500."),
-        ("lists/ID/results?show=odd", "bad_filter", "'show'", "divided, disputed, refused, failed"),
-        ("lists/ID/export?format=pdf", "unknown_format", "'format'", "csv, xlsx, jsonl."),
-    ],
-)
+@cases("queries", "address", "code", "said", "allowed")
 def test_a_program_is_told_which_values_are_allowed(
     client: FlaskClient, list_id: str, address: str, code: str, said: str, allowed: str
 ) -> None:

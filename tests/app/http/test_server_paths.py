@@ -19,56 +19,24 @@ from settings import CHECKOUT, Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import description_file
 from tests.app.worker_by_hand import WorkerByHand
+from tests.support.cases import cases
 from worker.job_store import JobStore
-from worker.reports import AskedModel
 from worker.run_store import RunStore
 from worker.worker_store import WorkerStore
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("The database /srv/home/esoteric.db is locked.", "The database ESOTERIC_HOME/esoteric.db"),
-        (f"Run: {CHECKOUT}/.venv/bin/esoteric index build", "Run: .venv/bin/esoteric index build"),
-        ("Run: '/srv/my models/x/python' -m pip", "Run: 'python' -m pip"),
-        ("[Errno 13] Permission denied: '/var/lib/claims/db'", "Permission denied: 'db'"),
-        ("index build --source folder:/srv/texts/2024", "--source folder:2024"),
-        (
-            "/opt/python3/bin/python3 -m pip install -r /opt/a/b.txt",
-            "python3 -m pip install -r b.txt",
-        ),
-        ("Could not open sqlite:////var/lib/claims.db.", "sqlite:///claims.db."),
-        ("The model in /srv/judge (config.json)", "The model in ESOTERIC_VERIFIER (config.json)"),
-        (
-            "http://localhost:11434/v1/chat/completions",
-            "http://localhost:11434/v1/chat/completions",
-        ),
-        ("folder:file:///opt/texts/2024", "folder:file://2024"),
-        ("http://host/srv/home/x", "http://host/srv/home/x"),
-        ("elasticsearch://[::1]:9200/a/b", "elasticsearch://[::1]:9200/a/b"),
-        ("redis://127.0.0.1:6379/0 and/or 3 km/h", "redis://127.0.0.1:6379/0 and/or 3 km/h"),
-    ],
-)
+@cases("server_paths", "written", "shown")
 def test_a_path_is_shown_by_its_setting_or_its_last_name(
     settings: Settings, written: str, shown: str
 ) -> None:
     of_srv = replace(settings, home=Path("/srv/home"), verifier=Path("/srv/judge"))
-    hidden = ServerPaths(of_srv).hidden_in(written)
+    hidden = ServerPaths(of_srv).hidden_in(written.replace("CHECKOUT", str(CHECKOUT)))
     assert shown in hidden
     assert "/srv" not in hidden.replace("http://host/srv/home/x", "")
     assert "/var" not in hidden
     assert "/opt" not in hidden
-
-
-def test_a_folder_whose_name_begins_like_that_of_a_setting_is_another_one(
-    settings: Settings,
-) -> None:
-    paths = ServerPaths(replace(settings, home=Path("/srv/eso")))
-    assert paths.hidden_in("/srv/eso is full, /srv/esoteric-old/queue is not") == (
-        "ESOTERIC_HOME is full, queue is not"
-    )
 
 
 def problem_in(home: Path) -> Problem:
@@ -97,12 +65,6 @@ def a_broken_worker(client: FlaskClient, store: JobStore, home: Path) -> list[st
     return [client.get(path).text for path in ("/readyz", f"/claims/{job.id}")]
 
 
-def a_language_model_that_fails(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
-    asked = AskedModel("judge", "", True, problem_in(home))
-    WorkerStore(store.database).beat("by-hand", datetime.now(UTC), "ready", language_model=asked)
-    return [client.get("/readyz").text]
-
-
 def a_notice(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
     problem = problem_in(home)
     document = claim_document(CLAIM) | {"notices": [f"{problem.message} {problem.hint}"]}
@@ -114,9 +76,7 @@ def a_notice(client: FlaskClient, store: JobStore, home: Path) -> list[str]:
     return [client.get(path).text.replace("\\", "") for path in paths]
 
 
-@pytest.mark.parametrize(
-    "make", [a_failed_claim, a_broken_worker, a_language_model_that_fails, a_notice]
-)
+@pytest.mark.parametrize("make", [a_failed_claim, a_broken_worker, a_notice])
 def test_what_the_worker_reports_is_shown_without_paths(
     client: FlaskClient,
     store: JobStore,

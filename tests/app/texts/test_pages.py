@@ -21,9 +21,8 @@ from retrieval.checkable.given_text import TextSentence
 from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
 from retrieval.types import REFUTES, SUPPORTS
 from settings import Settings
-from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
-from worker.feeder import Feeder
+from tests.support.cases import cases
 from worker.lists import SaidEntry, SourceText
 
 TEXT = "Germany is old, and Berlin is its capital. I love it! He was born in 1500.\n\n<b>So</b>!"
@@ -31,15 +30,9 @@ TEXT = "Germany is old, and Berlin is its capital. I love it! He was born in 150
 
 def chosen(**fields: object) -> MultiDict[str, object]:
     """Return the form of a text with two claims of its first sentence."""
-    sent: MultiDict[str, object] = MultiDict(
-        {
-            "text": TEXT,
-            "claim-1": "Germany is old.",
-            "said-1": "0-42",
-            "claim-2": "Berlin is Germany's capital.",
-            "said-2": "0-42",
-        }
-    )
+    claims = {"claim-1": "Germany is old.", "claim-2": "Berlin is Germany's capital."}
+    said = {"said-1": "0-42", "said-2": "0-42"}
+    sent: MultiDict[str, object] = MultiDict({"text": TEXT, **claims, **said})
     sent.setlist("take", ["1", "2"])
     for name, value in fields.items():
         sent.setlist(name.replace("_", "-"), value if isinstance(value, list) else [value])
@@ -47,7 +40,7 @@ def chosen(**fields: object) -> MultiDict[str, object]:
 
 
 @pytest.mark.models
-def test_the_page_ticks_what_can_be_checked_and_says_what_was_replaced(
+def test_the_page_and_the_api_say_what_can_be_checked_and_what_was_replaced(
     client: FlaskClient,
 ) -> None:
     page = client.post("/texts", data={"text": TEXT}).text
@@ -63,13 +56,9 @@ def test_the_page_ticks_what_can_be_checked_and_says_what_was_replaced(
     assert "1 claim is not ticked" in page
     assert "<b>" not in page
 
-
-@pytest.mark.models
-def test_the_api_returns_the_sentences_with_their_places(client: FlaskClient) -> None:
     answer = client.post("/api/v1/texts", json={"text": f"\r\n{TEXT} "})
     assert answer.status_code == 200
-    assert answer.json is not None
-    text, sentences = answer.json["text"], answer.json["sentences"]
+    text, sentences = answer.get_json()["text"], answer.get_json()["sentences"]
     assert text == TEXT
     assert [one["kind"] for one in sentences] == ["fact", "opinion", "fact", "fragment"]
     assert [text[one["start"] : one["end"]] for one in sentences] == [
@@ -88,10 +77,7 @@ def test_the_api_returns_the_sentences_with_their_places(client: FlaskClient) ->
     [
         ("", "There is no text to read."),
         ("a b " * 5_000 + "c", "20,001 characters long"),
-        (
-            "Die Brücke ist alt. Sie wurde 1931 gebaut und ist nicht sicher.",
-            "not look like English",
-        ),
+        ("Die Brücke ist alt. Sie wurde gebaut und ist nicht sicher.", "not look like English"),
         ("PK\x03\x04\x14\x00", "not plain text"),
     ],
 )
@@ -114,8 +100,7 @@ def test_what_cannot_be_read_is_refused_and_kept(
 def test_a_wrong_body_gets_an_error_of_the_api(client: FlaskClient, body: str) -> None:
     answer = client.post("/api/v1/texts", data=body, content_type="application/json")
     assert answer.status_code in (400, 422)
-    assert answer.json is not None
-    assert set(answer.json["error"]) == {"code", "message", "hint"}
+    assert set(answer.get_json()["error"]) == {"code", "message", "hint"}
     assert client.post("/api/v1/texts", data=body).status_code == 415
 
 
@@ -130,12 +115,7 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
         r'class="pending[^>]*>.*?Germany is old, and Berlin is its capital\.', page, re.S
     )
     assert "&lt;b&gt;So&lt;/b&gt;!" in page
-    here = services_of(app)
-    feeder = Feeder(here.database, here.queue, None)  # type: ignore[arg-type]
-    while feeder.look():
-        for job in here.store.recent(9):
-            if job.state == "queued":
-                worker.finish(here.store.get(job.id), claim_document(job.claim))
+    worker.finish_lists(services_of(app))
     page = client.get(answer.location).text
     said = re.search(r'<a class="supported[^>]*>(.*?)</a>', page, re.S)
     assert said is not None
@@ -151,16 +131,7 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"take": []}, "No claim is ticked."),
-        ({"take": ["9"]}, "not of this text"),
-        ({"said_1": "5-999"}, "not of this text"),
-        ({"said_1": "7-7"}, "not of this text"),
-        ({"said_1": "x"}, "not of this text"),
-    ],
-)
+@cases("chosen_claims", "fields", "message")
 def test_a_form_that_names_no_claim_of_the_text_is_shown_again_with_its_words(
     client: FlaskClient, fields: dict[str, object], message: str
 ) -> None:
@@ -204,15 +175,6 @@ def test_while_other_texts_are_read_nothing_that_was_chosen_is_lost(
     assert client.post("/texts/claims", data=sent_again).status_code == 303
 
 
-def test_a_control_character_in_a_refused_claim_is_stored_as_one_that_says_so(
-    client: FlaskClient,
-) -> None:
-    answer = client.post("/texts/claims", data=chosen(claim_2="https://a.example/\0"))
-    assert answer.status_code == 303
-    page = client.get(answer.location).text
-    assert "https://a.example/\ufffd" in page
-
-
 def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
     def said(start: int, end: int, label: object, claim: str) -> SaidEntry:
         return SaidEntry(start, end, "done", claim, label, 0.9, None)  # type: ignore[arg-type]
@@ -234,5 +196,4 @@ def test_a_missing_model_is_said_with_how_to_restore_it(
     monkeypatch.setattr(kind_rules.read_model, "__defaults__", (tmp_path,))
     answer = client.post("/api/v1/texts", json={"text": TEXT})
     assert answer.status_code == 503
-    assert answer.json is not None
-    assert answer.json["error"]["code"] == "model_missing"
+    assert answer.get_json()["error"]["code"] == "model_missing"

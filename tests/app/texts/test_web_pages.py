@@ -65,25 +65,14 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
     found = re.search(r'<textarea name="text" hidden>\n(.*?)</textarea>', chosen.text, re.S)
     assert found is not None
     text = unescape(found[1])
-    page_of_form = {
-        "page_title": "The mill of <Ohre>",
-        "page_address": address,
-        "page_signature": fields["page_signature"],
-    }
-    listed = client.post(
-        "/texts/claims",
-        data={
-            "text": text,
-            **page_of_form,
-            "take": "1",
-            "claim-1": "The mill was built in 1931.",
-            "said-1": "0-20",
-        },
-    )
+    sent = {"take": "1", "claim-1": "The mill was built in 1931.", "said-1": "0-20", "text": text}
+    sent |= {"page_title": "The mill of <Ohre>", "page_address": address}
+    sent |= {"page_signature": fields["page_signature"]}
+    listed = client.post("/texts/claims", data=sent)
     shown = client.get(listed.location).text
     assert '<h1 class="claim"><bdi>The mill of &lt;Ohre&gt;</bdi></h1>' in shown
     assert f"From The mill of <Ohre> {address}" in words(shown)
-    again = client.post("/texts", data={"text": text, **page_of_form})
+    again = client.post("/texts", data=sent)
     assert f'href="{address.replace("&", "&amp;")}"' in again.text
     for wrong in (
         {"page_address": "http://bbc.example/"},
@@ -92,12 +81,10 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
         {"page_signature": "é"},
         {"text": f"{text} It burned down in 1990."},
     ):
-        sent = {"text": text, **page_of_form, **wrong}
-        forged = client.post("/texts", data=sent)
+        forged = client.post("/texts", data=sent | wrong)
         assert forged.status_code == 200
         assert 'class="from-page"' not in forged.text
-        chosen_of_it = {"take": "1", "claim-1": "The mill was built in 1931.", "said-1": "0-20"}
-        made = client.post("/texts/claims", data={**sent, **chosen_of_it})
+        made = client.post("/texts/claims", data=sent | wrong)
         assert 'class="from-page"' not in client.get(made.location).text
 
 
@@ -161,14 +148,6 @@ def test_the_box_offers_to_read_a_page(client: FlaskClient, server: WebServer) -
     ):
         assert "Read this page" not in client.post("/box", data={"claim": typed}).text
     assert server.asked == []
-
-
-def test_a_client_may_ask_for_ten_pages_in_a_minute(client: FlaskClient, server: WebServer) -> None:
-    server.pages["/none"] = page("", status=404)
-    sent = {"text": f"{server.address}/none"}
-    statuses = [client.post("/texts", data=sent).status_code for _ in range(11)]
-    assert statuses == [*[422] * 10, 429]
-    assert len(server.asked) == 10
 
 
 def test_one_client_has_one_page_opened_at_a_time(app: Flask, server: WebServer) -> None:
@@ -252,3 +231,11 @@ def test_a_reader_cannot_have_pages_opened(settings: Settings, server: WebServer
         assert answer.status_code == 403
     assert server.asked == []
     here.close()
+
+
+def test_a_client_may_ask_for_ten_pages_in_a_minute(client: FlaskClient, server: WebServer) -> None:
+    server.pages["/none"] = page("", status=404)
+    sent = {"text": f"{server.address}/none"}
+    statuses = [client.post("/texts", data=sent).status_code for _ in range(11)]
+    assert statuses == [*[422] * 10, 429]
+    assert len(server.asked) == 10

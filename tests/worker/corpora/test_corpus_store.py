@@ -1,4 +1,4 @@
-"""Corpora that are named, and removed."""
+"""Corpora that are named, removed, and of a folder that the operator allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.support.corpora import for_workers
-from tests.worker.corpora.filled_corpora import index, upload
+from tests.worker.corpora.conftest import index, upload
 from worker.corpora.corpus_folders import Indexing
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.errors import CorpusRefused, UnknownCorpus
@@ -38,3 +38,34 @@ def test_titles_are_short_and_differ(store: CorpusStore) -> None:
             store.make(wrong)
     store.rename(name, "papers")
     assert store.get(name).title == "papers"
+
+
+def test_only_a_folder_that_is_allowed_becomes_a_corpus_and_it_is_not_changed(
+    store: CorpusStore,
+) -> None:
+    with pytest.raises(CorpusRefused):
+        store.make("Secrets", folder="/etc")
+    name = store.make("Minutes", folder="minutes")
+    index(store, name)
+    found = store.get(name)
+    assert (found.state, [one.name for one in found.files]) == ("ready", ["may.txt"])
+    with pytest.raises(CorpusRefused):
+        upload(store, name, a_txt="Ships go.")
+    with pytest.raises(CorpusRefused):
+        store.remove_file(name, "may.txt")
+
+
+def test_the_index_of_a_folder_that_is_away_for_a_while_stays(
+    store: CorpusStore, tmp_path: Path
+) -> None:
+    name = store.make("Minutes", folder="minutes")
+    index(store, name)
+    (tmp_path / "minutes").rename(tmp_path / "away")
+    store.index_again(name)
+    index(store, name)
+    assert (store.get(name).state, store.get(name).searchable) == ("failed", True)
+    later = CorpusStore(tmp_path / "documents", {})
+    index(later, name)
+    problem = later.get(name).problem
+    assert problem is not None
+    assert problem.code == "folder_not_allowed"

@@ -11,31 +11,40 @@ from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.retrieval.corpora.pdf_files import pdf_of
 from tests.support.corpora import for_workers
 from tests.support.encoders import WordEncoder
-from tests.worker.corpora.filled_corpora import index, upload
+from tests.worker.corpora.conftest import index, upload
 from worker.corpora.builder import Builder
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.errors import CorpusNotReady
 from worker.database import Database
 
 
+@pytest.mark.server
 def test_a_corpus_is_empty_then_waits_then_is_ready_with_a_report_on_each_file(
     store: CorpusStore,
 ) -> None:
     name = store.make("  Norvik\npapers ")
     assert (store.get(name).title, store.get(name).state) == ("Norvik papers", "empty")
     assert name.startswith("norvik-papers-")
-    upload(store, name, budget_txt="The pier cost 4 million.", plan_md="# Plan\n\nBuild a pier.")
+    pdf = pdf_of(["The pier was built in 1902. It is long.", "The tower was built in 1874."])
+    upload(store, name, plan_md="# Plan\n\nBuild a pier.", two_pdf=pdf)
+    upload(store, name, none_pdf=b"This is no PDF.", empty_txt="")
     assert store.get(name).state == "waiting"
     assert for_workers(store).to_index() == [name]
     with pytest.raises(CorpusNotReady):
         store.searchable(name)
     index(store, name)
     found = store.get(name)
-    assert (found.state, found.documents, found.searchable) == ("ready", 2, True)
-    assert [(f.name, f.report and f.report.passages) for f in found.files] == [
-        ("budget.txt", 1),
-        ("plan.md", 1),
-    ]
+    assert (found.state, found.searchable) == ("ready", True)
+    reports = {one.name: one.report for one in found.files}
+    passages = {"empty.txt": 0, "none.pdf": 0, "plan.md": 1, "two.pdf": 2}
+    assert {name: one and one.passages for name, one in reports.items()} == passages
+    for file, said in (("none.pdf", "not a PDF"), ("empty.txt", "empty")):
+        report = reports[file]
+        assert report is not None
+        assert said in report.problems[0]
+    view = EmbeddedIndex(store.index(name)).open("words")
+    (match,) = view.nearest_sentences(WordEncoder().encode(["The tower was built in 1874."]), 1)[0]
+    assert view.documents([match.key.document_id])[0].page == 2
     assert for_workers(store).to_index() == []
 
 
@@ -55,24 +64,6 @@ def test_a_file_replaces_one_of_its_name_and_a_removed_one_is_found_no_more(
     store.remove_file(name, "a.txt")
     index(store, name)
     assert (store.get(name).state, store.get(name).searchable) == ("empty", False)
-
-
-@pytest.mark.server
-def test_what_cannot_be_read_of_a_file_is_said_of_this_file(
-    store: CorpusStore, tmp_path: Path
-) -> None:
-    name = store.make("Papers")
-    upload(
-        store, name, good_txt="The pier cost 4 million.", none_pdf=b"This is no PDF.", empty_txt=""
-    )
-    index(store, name)
-    reports = {one.name: one.report for one in store.get(name).files}
-    assert store.get(name).state == "ready"
-    for file, said in (("none.pdf", "not a PDF"), ("empty.txt", "empty")):
-        report = reports[file]
-        assert report is not None
-        assert report.passages == 0
-        assert said in report.problems[0]
 
 
 def test_the_text_of_a_removed_or_replaced_file_leaves_the_disk(store: CorpusStore) -> None:
@@ -145,17 +136,6 @@ def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: Corpus
     store.index_again(name)
     index(store, name)
     assert store.get(name).state == "ready"
-
-
-@pytest.mark.server
-def test_the_page_of_a_pdf_is_kept(store: CorpusStore) -> None:
-    name = store.make("Papers")
-    pages = ["The pier was built in 1902. It is long.", "The tower was built in 1874."]
-    upload(store, name, two_pdf=pdf_of(pages))
-    index(store, name)
-    view = EmbeddedIndex(store.index(name)).open("words")
-    (match,) = view.nearest_sentences(WordEncoder().encode(["The tower was built in 1874."]), 1)[0]
-    assert view.documents([match.key.document_id])[0].page == 2
 
 
 def test_what_a_removal_that_was_cut_off_has_left_is_swept_away_without_a_new_upload(

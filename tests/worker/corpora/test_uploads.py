@@ -10,10 +10,9 @@ from threading import Thread
 
 import pytest
 
-from tests.worker.corpora.filled_corpora import MOST, index, upload
+from tests.worker.corpora.conftest import MOST, index, upload
 from worker.corpora.corpus_store import CorpusStore
 from worker.corpora.errors import CorpusRefused
-from worker.corpora.uploads import Upload, receive
 
 
 def zipped(
@@ -86,23 +85,6 @@ def test_a_hostile_zip_is_refused_and_nothing_is_taken(
     assert refused.value.code == code
     assert store.get(name).files == ()
     assert sorted(path.name for path in (tmp_path / "documents").iterdir()) == [name]
-
-
-def test_names_of_files_lead_nowhere_else_and_are_short_enough(store: CorpusStore) -> None:
-    name = store.make("Papers")
-    uploads = [
-        Upload("C:\\Users\\me\\plan.txt", io.BytesIO(b"A")),
-        Upload("../../.hidden\x00.txt", io.BytesIO(b"B")),
-        Upload("ü" * 400 + ".txt", io.BytesIO(b"C")),
-    ]
-    with store.receiving() as place:
-        store.add(name, receive(uploads, place, MOST).files, ())
-    names = [one.name for one in store.get(name).files]
-    assert names[:2] == ["hidden.txt", "plan.txt"]
-    assert len(names[2].encode()) <= 255
-    for wrong in ("../corpus.json", "/etc/passwd", "nothing.txt", "a\0b"):
-        with pytest.raises(CorpusRefused):
-            store.remove_file(name, wrong)
 
 
 def test_an_upload_above_the_limit_is_refused(store: CorpusStore) -> None:
