@@ -368,7 +368,7 @@ def _where(wanted: ClaimFilter) -> ColumnElement[bool]:
 
 
 def _has_level(level: Level) -> ColumnElement[bool]:
-    """Return whether a verdict has this level, as ``retrieval.verdict_level.level_of`` gives it."""
+    """Return whether a verdict has this level, as ``retrieval.words.level_of`` gives it."""
     if level in ("leans", "unsettled"):
         leans = ClaimRow.leans.is_not(None)
         return and_(ClaimRow.label == NOT_ENOUGH_INFO, leans if level == "leans" else ~leans)

@@ -36,7 +36,9 @@ def open_retriever(
     return Retriever(
         *(settings.store, settings.snapshots, threads or settings.threads),
         *(settings.model_folders, _explainer(settings.llm, settings.database_url, counted)),
-        *(recipes, own_corpora(settings), Sources(settings.home, settings.contact)),
+        recipes,
+        own_corpora(settings),
+        Sources(settings.home, settings.contact),
     )
 
 

@@ -19,11 +19,12 @@ from click.testing import CliRunner
 
 from cli.main import main
 from research.commands import train
-from retrieval.index.building import Plan
-from retrieval.index.embedded.embedded_index import changing
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.interface import BuildProgress
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.result import ClaimResult
 from settings import CHECKOUT
+from tests.retrieval.index.pages import many
 from tests.support.cases import cases
 from tests.support.command import Ran, esoteric, in_a_process
 from tests.support.islands import write_source
@@ -327,15 +328,17 @@ def test_doctor_finds_a_damaged_database_and_says_how_to_bring_one_back(tmp_path
     assert "esoteric restore" in found["mend"]
 
 
+def stop(_: BuildProgress) -> None:
+    raise KeyboardInterrupt
+
+
 def test_an_unfinished_build_is_shown_where_there_is_no_index_yet(tmp_path: Path) -> None:
-    source = f"jsonl:{tmp_path}/islands.jsonl"
-    write_source(tmp_path / "islands.jsonl")
     store = tmp_path / "store"
-    with changing(store) as begin:
-        begin(Plan(f"a build of {source}", {}))
+    with pytest.raises(KeyboardInterrupt):
+        EmbeddedIndex(store).build(many(), None, stop)
     run = esoteric(tmp_path, "index", "info", "--to", str(store))
     begun, missing = run.stderr.splitlines()
-    assert begun.startswith(f"Unfinished: a build of {source}, ")
+    assert begun.startswith("Unfinished: a build of many, ")
     assert "There is no index yet" in missing
     pruned = esoteric(tmp_path, "index", "prune", "--to", str(store))
     assert pruned.stdout.startswith("Removed: building-")
