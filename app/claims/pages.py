@@ -217,6 +217,13 @@ def to_history() -> BaseResponse:
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
 
+@blueprint.get("/help")
+@describe(HTTP_200=(None, "The page"))
+def help_page() -> str:
+    """Say in one screen how to use the pages, and what their words mean."""
+    return render_template("help.html", opens_links=services().pages is not None)
+
+
 def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | None = None) -> str:
     """Return the page with the form; ``asked`` is the recipe that was chosen there."""
     corpus: Corpus | None = None
