@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from app.result.compared import (
@@ -19,7 +19,6 @@ from app.result.compared import (
     same_kind,
     shared_names,
     stems,
-    turns,
     unlike,
     values_in,
 )
@@ -56,10 +55,6 @@ FIXED = (
 """All words of answers that are neither the claim's nor the evidence's."""
 
 _LONGEST = 16  # words of a line that is read at a glance
-_CUT = re.compile(
-    r", (?=(?:which|who|whose|where|with|known|best|located|based|between|making)\b)"
-    r"|; | – | \(| (?=(?:best )?known for\b)"  # noqa: RUF001 - a dash is meant
-)
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
 _TIME = re.compile(r"(?:in|on|since|from) (?:[A-Z][a-z]+ )?(?:\d{1,2} [A-Z]|\d{4}\b)")
@@ -174,51 +169,34 @@ def _opening(result: ClaimResult) -> str:
 def _line(
     result: ClaimResult, shown: Shown | None, words: Unlike | None
 ) -> tuple[tuple[Bit, ...], Shown | None]:
-    """Return the line of a decided claim: a difference, a short clause, or yes or no alone."""
+    """Return the line of a decided claim: a difference, a short sentence, or yes or no alone."""
     opening = _opening(result)
     before = _fixed(f"{'Probably' if opening == 'Probably yes' else opening}: ")
     if shown is not None and words is not None and result.verdict.label == REFUTES:
         theirs, ours = shown.sentence[slice(*words.sentence)], result.claim[slice(*words.claim)]
-        line = (before, Bit(theirs, "evidence", differs=True), _fixed(", not "))
-        return (*line, Bit(ours, "claim", differs=True), _fixed(".")), shown
-    clause = _clause(result, shown) if shown is not None else ""
-    if shown is not None and clause:
-        said = clause == shown.sentence
-        end = "" if clause[-1] in ".!?" else "…"
-        whole = Shown(shown.document, shown.title, shown.sentence, shown.rank, shown.marked, said)
-        return (before, _fixed("“"), Bit(clause, "evidence"), _fixed(f"{end}”")), whole
+        instead = before, Bit(theirs, "evidence", differs=True), _fixed(", not ")
+        return (*instead, Bit(ours, "claim", differs=True), _fixed(".")), shown
+    if shown is not None and (sentence := _sentence(result, shown)):
+        line = (before, _fixed("“"), Bit(sentence, "evidence"), _fixed("”"))
+        return line, replace(shown, said=True)
     if why := _arithmetic(result):
         return (before, Bit(why, "evidence"), _fixed(".")), shown
     return (_fixed(f"{opening}."),), shown
 
 
-def _clause(result: ClaimResult, shown: Shown) -> str:
-    """Return the sentence, or the beginning of it that answers the claim, "" if that is long.
+def _sentence(result: ClaimResult, shown: Shown) -> str:
+    """Return the sentence if it is a line that answers the claim, else "".
 
     A supporting one has every name and number of the claim, and all but one of its other words.
-    What a sentence takes back later belongs to it.
     """
-    sentence, supports = shown.sentence, result.verdict.label == SUPPORTS
     item = result.evidence[shown.rank - 1] if shown.rank else None
     if item is None or item.stance != result.verdict.label or result.decider != "verifier":
         return ""
     absent = missing(result.claim, item)
-    if not shared_names(result.claim, item.title) or (
-        supports and (len(absent) > 1 or absent & values_in(result.claim))
-    ):
-        return ""
-    if len(sentence.split()) <= _LONGEST:
-        return sentence
-    if turns(sentence) or denies(sentence) or not supports:
-        return ""
-    needed = stems(result.claim).keys() & stems(sentence).keys() - stems(item.title).keys()
-    for cut in _CUT.finditer(sentence):
-        clause = sentence[: cut.start()]
-        if len(clause.split()) > _LONGEST:
-            break
-        if len(clause.split()) >= 4 and stems(clause).keys() >= needed:
-            return clause
-    return ""
+    lacks = len(absent) > 1 or absent & values_in(result.claim)
+    short = len(shown.sentence.split()) <= _LONGEST
+    names = shared_names(result.claim, f"{item.title} {item.sentence}")
+    return shown.sentence if short and names and not (lacks and item.stance == SUPPORTS) else ""
 
 
 def _arithmetic(result: ClaimResult) -> str:
@@ -240,7 +218,7 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     said = result.verdict.leans or result.verdict.label
     selected = [n for n, item in enumerate(result.evidence, 1) if item.selected]
     differ = _differ(result) if said == REFUTES else {}
-    found = [n for n in selected if result.evidence[n - 1].stance == said]
+    found = [n for n in selected if result.evidence[n - 1].stance == said or n in differ]
     found = found or _together(result, selected, differ) or selected
 
     def key(number: int) -> tuple[bool, bool, int, int]:
@@ -329,10 +307,7 @@ def _nearest(
             shown = _closest(result, read[name])
             return shown, _lacks(result, shown.title)
     if result.absent:
-        what = [Bit(f"“{words}”", "claim") for words in result.absent]
-        several = "occur" if what[1:] else "occurs"
-        end = _fixed(f" {several} in none of the texts that were searched.")
-        return None, (*_joined(what), end)
+        return None, _lacks(result, "")
     for number, item in enumerate(result.evidence, 1):
         if item.selected and shared_names(result.claim, item.title):
             shown = _shown(result, number, None)
@@ -354,6 +329,11 @@ def _closest(result: ClaimResult, document: Document) -> Shown:
 
 def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
     """Return the line that says what a document lacks: "“Alfred Nobel” does not say where …"."""
+    if result.absent:
+        names = [Bit(f"“{words}”", "claim") for words in result.absent]
+        verb = "occur" if names[1:] else "occurs"
+        end = _fixed(f" {verb} in none of the texts that were searched.")
+        return *_joined(names), end
     begin = Bit(f"“{title}”", "evidence")
     of = result.not_settled.open if result.not_settled else ()
     claim = result.claim.rstrip(" .!?")
@@ -363,7 +343,7 @@ def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
         if asks and _STANDS.search(rest) and not denies(rest):
             asked = Bit(_within(result, rest), "claim")
             return begin, _fixed(f" {_SAYS_NOT} {asks} "), asked, _fixed(".")
-    words = result.missing or result.absent
+    words = result.missing
     if not words:
         return begin, _fixed(f" {_SAYS_NOT} "), Bit(f"“{claim}”", "claim"), _fixed(".")
     quoted = [Bit(f"“{_bare(one)}”", "claim") for one in words]

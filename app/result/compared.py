@@ -18,6 +18,8 @@ Kind: TypeAlias = Literal["date", "number", "name"]
 Span: TypeAlias = tuple[int, int]
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")  # noqa: RUF001 - a curly quote is meant
+
+
 def _words(*lines: str) -> frozenset[str]:
     return frozenset(" ".join(lines).split())
 

@@ -108,12 +108,10 @@ def closest_first(
         telling = [card for card in found if result.statements or set(card.looks) - {"unsettled"}]
         return tuple(telling), tuple(card for card in found if card not in telling)
     closest = {item.document for item in result.closest}
-    about = [card for card in found if card.document in result.about]
-    others = [card for card in found if card.document not in result.about]
-    shown = [
-        *about,
-        *(card for card in others if card.document in closest and _shares_name(result, card)),
-    ]
+    named = [card for card in found if _shares_name(result, card)]
+    about = [card for card in named if card.document in result.about]
+    others = [card for card in named if card not in about and card.document in closest]
+    shown = [*about, *others]
     return tuple(shown), tuple(card for card in found if card not in shown)
 
 
@@ -191,9 +189,10 @@ def _shares_name(result: ClaimResult, card: Card) -> bool:
 
 
 def balance(shown: Sequence[Card], result: ClaimResult) -> dict[Label, int]:
-    """Return how many shown sentences are for and against the verdict, those for it first."""
+    """Return how many sentences are alone for or against the verdict, those for it first."""
     verdict = result.verdict
-    said = (one.stance for card in shown for one in card.items if one.stance != NOT_ENOUGH_INFO)
+    alone = (one for card in shown for one in card.items if not one.item.of_the_pair)
+    said = (one.stance for one in alone if one.stance != NOT_ENOUGH_INFO)
     return balance_of(verdict.leans or verdict.label, said)
 
 
@@ -233,18 +232,18 @@ def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[
     )
 
 
-def source_of(
-    result: ClaimResult, shown: Shown | None, files: Mapping[str, str]
-) -> Source | None:
+def source_of(result: ClaimResult, shown: Shown | None, files: Mapping[str, str]) -> Source | None:
     """Return where a sentence is from; ``None`` where nothing is quoted."""
-    read = next((one for one in result.documents if shown and one.id == shown.document), None)
-    if shown is None or read is None:
+    if shown is None:
         return None
-    url = safe_url(read.url)
-    address = at_sentence(url, shown.sentence) if url else files.get(read.id)
+    read = next((one for one in result.documents if one.id == shown.document), None)
+    item = result.evidence[shown.rank - 1] if shown.rank else None
+    url = safe_url(item.url if item else read.url if read else None)
+    address = at_sentence(url, shown.sentence) if url else files.get(shown.document)
+    credit = read.credit if read else ""
     dates = {one.text_date for one in result.corpora}
-    known = dates.pop() if len(dates) == 1 and not _DAY.search(read.credit) else None
-    return Source(address, read.credit, known)
+    known = dates.pop() if len(dates) == 1 and not _DAY.search(credit) else None
+    return Source(address, credit, known)
 
 
 def _address(item: Evidence, file: str | None) -> str | None:

@@ -151,7 +151,12 @@ def test_the_actions_lead_to_the_comparison_and_back_to_the_form(
     worker.finish(job, result)
     page = client.get(f"/claims/{job.id}").text
     for path in ("/?", "/compare?"):
-        link = page.split(f'class="button" href="{path}')[1].split('"')[0].replace("&amp;", "&")
+        link = (
+            page.split('class="acts"')[1]
+            .split(f'href="{path}')[1]
+            .split('"')[0]
+            .replace("&amp;", "&")
+        )
         asked = parse_qs(urlsplit(f"?{link}").query)
         assert claim in (asked.get("q") or asked["claim"])
 
