@@ -27,7 +27,7 @@ from app.services import Services, services
 from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
-from worker.jobs import Event, Job, Links, State, UnknownJob
+from worker.jobs import MOST_SAID, Event, Job, Links, Origin, SaidBy, State, UnknownJob
 from worker.user_store import user_of
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -52,6 +52,14 @@ _WRONG = {
         "Send true, or leave it out.",
     ),
 }
+_WRONG |= dict.fromkeys(
+    ("speaker", "appearance", "said_on"),
+    Problem(
+        "bad_said_by",
+        f"Who said the claim, where or when is not a text of at most {MOST_SAID} characters.",
+        "Send a shorter text, or leave it out.",
+    ),
+)
 _MISSING = Problem(
     "missing_claim",
     "There is no claim in the body.",
@@ -99,8 +107,9 @@ class Standing(Model):
 class ExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["json", "md", "csv", "claimreview"] = "json"
-    """Format of the file. `claimreview` needs the agreement of a person with a name."""
+    format: Literal["json", "md", "csv", "html", "claimreview"] = "json"
+    """Format of the file. `html` is one page that needs no other file. `claimreview` needs the
+    agreement of a person with a name; where there is one, `html` has it too."""
 
 
 @blueprint.post("/claims")
@@ -123,6 +132,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     corpora = corpora_to_search(asked.corpora or ())
     submitted = services().queue.submit(
         *(asked.claim, recipe, asked.anyway, visitor()),
+        origin=Origin(said=SaidBy.of(asked.speaker, asked.appearance, asked.said_on)),
         corpora=corpora,
         client=client(),
     )
@@ -238,9 +248,9 @@ def export_claim(job_id: str) -> Response:
             ),
         )
     confirmed = None
-    if name == "claimreview":
+    if name in ("claimreview", "html"):
         confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
-        if confirmed is None:
+        if confirmed is None and name == "claimreview":
             raise RequestRefused(
                 HTTPStatus.CONFLICT,
                 Problem(

@@ -30,7 +30,7 @@ def api() -> str:
     keep_for = services().settings.keep_for
     return render(
         ApiPage(
-            address=request.host_url.rstrip("/"),
+            address=services().settings.public_url or request.host_url.rstrip("/"),
             endpoints=ENDPOINTS,
             most_characters=LONGEST,
             most_kib=MOST_BYTES // 1024,

@@ -117,7 +117,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         quoted_from=source_of(result, answer.quoted, files),
         usual=job.recipe == DEFAULT_RECIPE,
         drawn=marked_claim(result, answer.differences),
-        balance=balance(shown, result),
+        balance=balance(result, answer.opposing),
         found=by_statements(result, shown),
         unused=unused,
         files=files,

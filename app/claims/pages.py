@@ -34,7 +34,7 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.text.plain_questions import plain_statement
-from worker.jobs import Origin
+from worker.jobs import Origin, SaidBy
 
 blueprint = Blueprint("pages", __name__)
 
@@ -77,6 +77,12 @@ class SubmissionForm(Model):
     """1: also a link, a text in another language, or a question that yes or no does not answer."""
     edited_from: str = ""
     """Id of the claim that this one is made from."""
+    speaker: str = ""
+    """Who said it."""
+    appearance: str = ""
+    """Where it was said, or the address of that."""
+    said_on: str = ""
+    """When it was said."""
 
 
 @blueprint.get("/")
@@ -121,7 +127,8 @@ def submit() -> BaseResponse:
         services().limits.claim()
         recipe = recipe_to_run(asked)
         edited = known_job(request.form.get("edited_from"))
-        origin = Origin(edited_from=edited.id if edited else None)
+        said = SaidBy.of(*map(request.form.get, ("speaker", "appearance", "said_on")))
+        origin = Origin(edited_from=edited.id if edited else None, said=said)
         job = services().queue.submit(
             *(claim, recipe, anyway, visitor_with_cookie(), origin, corpora),
             client=client(),
@@ -197,7 +204,9 @@ def search_on(job_id: str) -> BaseResponse:
         owner=visitor_with_cookie(),
         client=client(),
         typed=True,
-        origin=Origin(continued_from=job.id),
+        origin=Origin(
+            continued_from=job.id, said=SaidBy.of(job.speaker, job.appearance, job.said_on)
+        ),
         corpora=corpora_to_search(job.corpora or ()),
     )
     return _see_claim(new.id)

@@ -188,12 +188,16 @@ def _shares_name(result: ClaimResult, card: Card) -> bool:
     return shared_names(result.claim, said)
 
 
-def balance(shown: Sequence[Card], result: ClaimResult) -> dict[Label, int]:
+def balance(result: ClaimResult, opposing: Collection[int]) -> dict[Label, int]:
     """Return how many sentences are alone for or against the verdict, those for it first."""
+    said = [
+        counted_stance(result, rank, opposing)
+        for rank, item in enumerate(result.evidence, 1)
+        if item.selected and not item.of_the_pair
+    ]
     verdict = result.verdict
-    alone = (one for card in shown for one in card.items if not one.item.of_the_pair)
-    said = (one.stance for one in alone if one.stance != NOT_ENOUGH_INFO)
-    return balance_of(verdict.leans or verdict.label, said)
+    decided = (stance for stance in said if stance != NOT_ENOUGH_INFO)
+    return balance_of(verdict.leans or verdict.label, decided)
 
 
 def quoted(result: ClaimResult) -> Evidence | None:
