@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 
 from app.people.visitor import COOKIE
 from retrieval.types import Stopped
-from retrieval.words import NOT_SETTLED, STOPPED
+from retrieval.words import STOPPED
 from tests.app.claim_documents import (
     HOLM,
     claim_document,
@@ -231,7 +231,8 @@ def test_no_cell_of_a_csv_is_a_formula(done: Finish) -> None:
 def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
     job = done(claim_document(CLAIM))
     text = job.markdown()
-    assert text.startswith("# The Lighthouse of Varn was built by Ida Holm.\n\n**Yes.**\n\n> “It was built in 1874")
+    begin = "# The Lighthouse of Varn was built by Ida Holm.\n\n**Yes.**\n\n> “It was built in 1874"
+    assert text.startswith(begin)
     assert "\n\nSupported, 93% sure: 2 support\n" in text
     assert (
         "2. Ida Holm (1831 to 1899) was an Ostrean engineer.\n"
@@ -256,7 +257,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(done: Finish) -> N
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    assert "**Not settled.** “ in done(result).markdown()
+    assert "**Not settled.** “" in done(result).markdown()
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -> None:
@@ -495,6 +496,6 @@ def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it
     done: Finish,
 ) -> None:
     job = done(claim_document(CLAIM, "REFUTES", 0.69))
-    assert "\nProbably refuted, 69% sure in job.markdown()
+    assert "\nProbably refuted, 69% sure" in job.markdown()
     rating = job.review()["reviewRating"]
     assert rating["alternateName"] == "Refuted"
