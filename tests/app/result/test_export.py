@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any, TypeAlias, get_args
@@ -13,10 +16,14 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from markdown_it import MarkdownIt
 
+from app import create_app
 from app.people.visitor import COOKIE
+from app.services import services_of
 from retrieval.types import Stopped
 from retrieval.words import STOPPED
+from settings import Settings
 from tests.app.claim_documents import (
     HOLM,
     claim_document,
@@ -166,6 +173,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
         "claim_as_written": "",
         "text_sentence": "",
         "link": f"http://localhost/claims/{job.id}",
+        **dict.fromkeys(("speaker", "appearance", "said_on"), ""),
     }
 
 
@@ -257,7 +265,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(done: Finish) -> N
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    assert "**Not settled.** “" in done(result).markdown()
+    assert "**Not settled.** No text that was found is about it.\n" in done(result).markdown()
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -> None:
@@ -273,10 +281,10 @@ def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -
 
 def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
     text = done(document_with_a_long_proof() | {"notices": ["This is *no* claim."]}).markdown()
-    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**" in text
+    assert "\n\nNote: This is \\*no\\* claim.\n\n**" in text
     assert (
         "## Proof\n\n"
-        "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
+        "The evidence leaves open “was born in Varnby”, so it is not sufficient.\n\n"
         "1. “The Lighthouse of Varn”: says the same, “The Lighthouse of Varn” in Lighthouse of"
         " Varn, evidence 3\n"
     ) in text
@@ -284,22 +292,22 @@ def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
         "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
     ) in text
     assert "8. “was born in Varnby”: nothing found\n\n## Questions asked\n" in text
-    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
-    planned = "“She planned eleven lighthouses and two bridges\\.”"
+    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death.”"
+    planned = "“She planned eleven lighthouses and two bridges.”"
     found = "“an Ostrean engineer”, “who planned”"
     assert hops(text) == [
         "1. 3 documents read, 2 sentences found",
-        f"   - Still open\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        f"   - Still open: {found}, “eleven bridges” and “was born in Varnby”.",
         "2. 1 document read, 2 sentences found",
-        f"   - Open before it\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        f"   - Open before it: {found}, “eleven bridges” and “was born in Varnby”.",
         f"   - {built} in Lighthouse of Varn led to Ida Holm",
-        f"   - Now covered\\: {found} and “eleven bridges”\\.",
-        "   - Still open\\: “was born in Varnby”\\.",
+        f"   - Now covered: {found} and “eleven bridges”.",
+        "   - Still open: “was born in Varnby”.",
         "3. 2 documents read, 0 sentences found",
-        "   - Open before it\\: “was born in Varnby”\\.",
+        "   - Open before it: “was born in Varnby”.",
         "   - Varnby led to Whaling",
         f"   - {planned} in Ida Holm led to Ostrean bridges",
-        "   - Still open\\: “was born in Varnby”\\.",
+        "   - Still open: “was born in Varnby”.",
         "   - The search ended: nothing new of use was found",
     ]
 
@@ -311,7 +319,7 @@ def test_hops_name_the_best_documents_and_only_words_of_the_claim(done: Finish) 
     ]
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
     lines = hops(done(result).markdown())
-    assert lines[1] == "   - Not named in the selected sentences\\: “The”\\."
+    assert lines[1] == "   - Not named in the selected sentences: “The”."
     assert "   - Skerries led to Pier 1, Pier 2, Pier 3, Pier 4 and 3 more" in lines
 
 
@@ -338,10 +346,10 @@ def test_an_old_result_is_exported_without_newer_fields(done: Finish) -> None:
     assert "read together" not in markdown
     assert hops(markdown) == [
         "1. 3 documents read, 2 sentences found",
-        "   - Not named in the selected sentences\\: “Lighthouse”\\.",
+        "   - Not named in the selected sentences: “Lighthouse”.",
         "2. 1 document read, 2 sentences found",
-        "   - Not named before it\\: “Lighthouse”\\.",
-        "   - Now named\\: “Lighthouse”\\.",
+        "   - Not named before it: “Lighthouse”.",
+        "   - Now named: “Lighthouse”.",
     ]
     rows = job.rows()
     assert [(row["rank"], row["path"]) for row in rows] == [(rank, "") for rank in "1234"]
@@ -460,8 +468,8 @@ def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(done: Fin
     parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
     more = {"statements": parts, "claim_as_written": "Claim: it"}
     text = done(claim_document(CLAIM) | more).markdown()
-    assert "1. Supported (90% sure): It \\*is\\*\\.\n2. Refuted (90% sure): Old\\.\n\n" in text
-    assert "As it was written: Claim\\: it\n" in text
+    assert "1. Supported (90% sure): It \\*is\\*.\n2. Refuted (90% sure): Old.\n\n" in text
+    assert "As it was written: Claim: it\n" in text
 
 
 def document_with_doubt() -> dict[str, Any]:
@@ -475,11 +483,8 @@ def document_with_doubt() -> dict[str, Any]:
 def test_exports_of_an_undecided_verdict_have_its_lean_and_no_confidence(done: Finish) -> None:
     job = done(document_with_doubt())
     text = job.markdown()
-    assert "\n**Leans refuted**\n" in text
-    assert (
-        "\nAgainst this verdict:"
-        " “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
-    )
+    assert "\n**Not settled: the evidence leans to no.**\n" in text
+    assert "\n\nLeans refuted\n" in text
     assert ": settles nothing, in 7 documents, selected\n" in text
     rows = job.rows()
     assert {(row["verdict"], row["level"], row["confidence"], row["leans"]) for row in rows} == {
@@ -499,3 +504,81 @@ def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it
     assert "\nProbably refuted, 69% sure" in job.markdown()
     rating = job.review()["reviewRating"]
     assert rating["alternateName"] == "Refuted"
+
+
+def test_markdown_shows_texts_as_they_are_with_no_backslash_that_is_not_needed(
+    done: Finish,
+) -> None:
+    plain = 'In 1912. It cost 3.5 (or so) - at snake_case, said A & B: "yes"!'
+    hostile = (
+        "1. one *two* _three_ `four` [five](six) <b>seven</b> &amp; ~~eight~~ \\\\ ![nine](ten)",
+        "# eleven",
+        "- twelve",
+        "> thirteen",
+        "__fourteen__ a_b",
+        "1912. It sank",
+    )
+    reader = MarkdownIt("gfm-like", {"linkify": False})
+    for text in (plain, *hostile):
+        result = claim_document(CLAIM)
+        result["evidence"][0]["sentence"] = text
+        written = done(result).markdown()
+        line = next(one for one in written.splitlines() if one.startswith("1. "))
+        shown = reader.render(line)
+        assert html.unescape(re.sub(r"<[^>]+>", "", shown)).strip() == text
+        assert set(re.findall(r"<(\w+)", shown)) <= {"ol", "li", "p"}  # no markup of the text
+        if text == plain:
+            assert "\\" not in line
+
+
+def test_a_page_for_publishing_needs_no_other_file_and_holds_the_review_of_a_person(
+    done: Finish,
+) -> None:
+    job = done(claim_document(CLAIM, "REFUTES"))
+    page = job.fetch("html").text
+    assert "<style>" in page
+    assert not re.search(r"<link rel=.stylesheet|<script src|<img|url\(", page)
+    assert "It was built in 1874 by the engineer Ida Holm" in page
+    assert '<details class="in-document" open>' in page
+    assert "ld+json" not in page
+    job.review()  # a person agrees
+    page = job.fetch("html").text
+    assert "ClaimReview" in page.split("ld+json")[1].split("</script>")[0]
+
+
+def test_who_said_a_claim_where_and_when_is_in_every_export(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    said = {"speaker": "Ida <b>Holm", "appearance": "https://varn.example/talk"}
+    said |= {"said_on": "2026-11-20"}
+    sent: Any = client.post("/api/v1/claims", json={"claim": CLAIM, **said}).json
+    job = store.get(sent["id"])
+    worker.finish(job, claim_document(CLAIM))
+    done = Done(client, job)
+    review = done.review()["itemReviewed"]
+    assert review["author"] == {"@type": "Person", "name": said["speaker"]}
+    assert review["appearance"]["url"] == said["appearance"]
+    assert review["datePublished"] == "2026-11-20"
+    assert done.rows()[0]["speaker"] == said["speaker"]
+    assert "Said: Ida \\<b>Holm, <https://varn.example/talk>, 2026-11-20" in done.markdown()
+    assert "Ida &lt;b&gt;Holm, https://varn.example/talk, 2026-11-20" in done.fetch("html").text
+    stored: Any = client.get(f"/api/v1/claims/{job.id}").json
+    assert stored["speaker"] == said["speaker"]
+    page = client.get(f"/claims/{job.id}").text
+    assert "Said: <bdi>Ida &lt;b&gt;Holm</bdi>" in page
+    refused: Any = client.post("/api/v1/claims", json={"claim": CLAIM, "speaker": "x" * 301}).json
+    assert refused["error"]["code"] == "bad_said_by"
+
+
+def test_links_and_exports_have_the_public_address(settings: Settings) -> None:
+    public = replace(settings, public_url="https://check.example.org")
+    app = create_app(public)
+    store = services_of(app).store
+    job = store.submit(CLAIM, "esoteric")[0]
+    WorkerByHand(store).finish(job, claim_document(CLAIM))
+    client = app.test_client()
+    address = f"https://check.example.org/claims/{job.id}"
+    assert f'<link rel="canonical" href="{address}">' in client.get(f"/claims/{job.id}").text
+    for name in ("md", "csv", "html"):
+        assert address in client.get(f"/api/v1/claims/{job.id}/export?format={name}").text
+    services_of(app).close()
