@@ -38,13 +38,13 @@ from worker.jobs import Origin, SaidBy
 
 blueprint = Blueprint("pages", __name__)
 
-# Claims to try, and what comes out.
-EXAMPLES = {
-    "Frankenstein was written by Mary Shelley.": "true",
-    "Sputnik 1 was launched by the United States.": "false",
-    "The author of Frankenstein was an English novelist.": "needs two documents",
-    "Mary Shelley kept a diary about her cats.": "not in the documents",
-}
+# Claims to try where Wikipedia is searched; what comes out is for the reader to find.
+EXAMPLES = (
+    "Frankenstein was written by Mary Shelley.",
+    "Sputnik 1 was launched by the United States.",
+    "The author of Frankenstein was an English novelist.",
+    "Mary Shelley kept a diary about her cats.",
+)
 RECENT_CLAIMS = 3
 
 
@@ -247,7 +247,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         "home.html",
         box=box,
         most_characters=LONGEST,
-        examples=EXAMPLES,
+        examples=EXAMPLES if corpus and corpus.attribution else (),
         recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
         corpus=corpus,
         corpus_problem=corpus_problem,
