@@ -106,7 +106,9 @@ def closest_first(
     """
     if result.verdict.level != "unsettled":
         telling = [card for card in found if result.statements or set(card.looks) - {"unsettled"}]
-        return tuple(telling), tuple(card for card in found if card not in telling)
+        read_with = {key.document_id for card in telling for i in card.items for key in i.item.path}
+        shown = [card for card in found if card in telling or card.document in read_with]
+        return tuple(shown), tuple(card for card in found if card not in shown)
     closest = {item.document for item in result.closest}
     named = [card for card in found if _shares_name(result, card)]
     about = [card for card in named if card.document in result.about]
