@@ -100,12 +100,12 @@ def create_app(settings: Settings) -> Flask:
     """
     recipes = recipes_with(settings.recipes)
     app = _App(
-        settings.public_url,
         "esoteric",
         root_path=str(CHECKOUT),
         static_folder="static",
         template_folder="templates",
     )
+    app.public_url = settings.public_url
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
     _install_templates(app, settings)
     services = _services(settings, recipes)
@@ -132,15 +132,13 @@ def create_app(settings: Settings) -> Flask:
 class _App(Flask):
     """Gives every link that leaves the service, and every export, the public address."""
 
-    def __init__(self, public_url: str, *names: str, **folders: str) -> None:
-        super().__init__(*names, **folders)
-        self._public_url = public_url
+    public_url = ""
 
     def url_for(self, endpoint: str, *, _external: bool | None = None, **values: Any) -> str:
         """Return the address of a page; ``_external``: with the host at which others reach it."""
-        if not _external or not self._public_url:
+        if not _external or not self.public_url:
             return super().url_for(endpoint, _external=_external, **values)
-        return self._public_url + super().url_for(endpoint, _external=False, **values)
+        return self.public_url + super().url_for(endpoint, _external=False, **values)
 
 
 def _install_templates(app: Flask, settings: Settings) -> None:

@@ -211,7 +211,7 @@ def test_a_link_to_evidence_opens_what_is_folded_around_it(
     worker.finish(job, claim_document(CLAIM, "NOT ENOUGH INFO"))
     browser.get(f"{web.address}/claims/{job.id}#evidence-2")
     wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
-    assert browser.find_element(By.CSS_SELECTOR, ".evidence mark").is_displayed()
+    assert browser.find_element(By.CSS_SELECTOR, ".evidence:has(#evidence-2) mark").is_displayed()
     assert_no_complaints(browser)
 
 
