@@ -47,7 +47,7 @@ from app.people.access import allowed, install_access, lists_all
 from app.people.asker import asker, client
 from app.people.audit import install_audit
 from app.people.hints import shown_hint
-from app.people.sharing import who_sees_a_new_corpus
+from app.people.sharing import groups_to_share_with, who_sees_a_new_corpus
 from app.people.visitor import may_change
 from app.services import Services, install_services
 from app.texts import pages as text_pages
@@ -151,6 +151,7 @@ def _install_templates(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
     app.jinja_env.globals |= {"allowed": allowed, "shown_hint": shown_hint}
     app.jinja_env.globals["who_sees_a_new_corpus"] = who_sees_a_new_corpus
+    app.jinja_env.globals["groups_to_share_with"] = groups_to_share_with
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"
     app.jinja_env.globals["people_log_in"] = settings.access in ("tokens", "proxy")
     app.jinja_env.globals["asset"] = Assets(CHECKOUT / "static").address

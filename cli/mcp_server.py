@@ -141,7 +141,7 @@ def _viewer(settings: Settings) -> Viewer:
         user = UserStore(database).with_token(settings.token)
     if user is None:
         return Viewer(None)
-    return Viewer(owner_of(user.name), sees_all=user.role == "operator")
+    return Viewer(owner_of(user.name), sees_all=user.role == "operator", groups=user.groups)
 
 
 def mcp_server(settings: Settings) -> MCPServer[Any]:

@@ -1,4 +1,4 @@
-"""``esoteric users``: who may log in, and as what."""
+"""``esoteric users``: who may log in, as what, and in which groups."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ import click
 from cli.errors import reports_errors, say
 from cli.options import json_option
 from settings import Settings
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.feedback_store import FeedbackStore
 from worker.job_store import JobStore
+from worker.jobs import GROUP
 from worker.list_store import ListStore
 from worker.user_store import Role, UserStore, owner_of
 
 
 @click.group("users", epilog="Example: esoteric users add anna --role checker")
 def command() -> None:
-    """Say who may log in, and give new tokens (ESOTERIC_ACCESS=tokens or proxy).
+    """Say who may log in, in which groups, and give new tokens (ESOTERIC_ACCESS=tokens or proxy).
 
     A reader sees results, a checker also submits claims, an operator may do everything.
     """
@@ -87,6 +89,53 @@ def rotate(name: str, as_json: bool) -> None:
     _print_token(f"The new token of {name}; it is not shown again:", token, as_json, name=name)
 
 
+@command.command("groups", epilog="Example: esoteric users groups")
+@json_option
+@reports_errors
+def groups(as_json: bool) -> None:
+    """List the groups, with which users can share what is theirs, and their members."""
+    with _users() as users:
+        found = users.groups()
+    if as_json:
+        listed = [{"name": name, "users": members} for name, members in found.items()]
+        click.echo(json.dumps({"groups": listed}))
+        return
+    for name, members in found.items():
+        say(f"{name:20}  {', '.join(members)}", on_output=True)
+    if not found:
+        say("There is no group. Make one: esoteric users join GROUP NAME...")
+
+
+@command.command("join", epilog="Example: esoteric users join newsroom anna bert")
+@click.argument("group")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@reports_errors
+def join(group: str, names: tuple[str, ...]) -> None:
+    """Put users into a group, which begins with the first of them.
+
+    They see what is shared with it. A group whose last user has left is gone: what was shared with
+    it becomes private again if a new one gets its name.
+    """
+    with _database() as database:
+        users = UserStore(database)
+        if group not in users.groups():
+            _take_back_corpora(group)
+        users.join(group, names)
+    click.echo(f"{', '.join(names)}: in the group {group}.")
+
+
+@command.command("leave", epilog="Example: esoteric users leave newsroom bert")
+@click.argument("group")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@reports_errors
+def leave(group: str, names: tuple[str, ...]) -> None:
+    """Take users out of a group; they no longer see what others share with it."""
+    with _database() as database:
+        UserStore(database).leave(group, names)
+        database.settle()  # also where no service runs
+    click.echo(f"{', '.join(names)}: not in the group {group} any more.")
+
+
 @command.command("remove", epilog="Example: esoteric users remove anna")
 @click.argument("name")
 @click.option("--with-claims", is_flag=True, help="Delete claims, lists and feedback too.")
@@ -94,7 +143,7 @@ def rotate(name: str, as_json: bool) -> None:
 def remove(name: str, with_claims: bool) -> None:
     """Remove a user, who is logged out at once.
 
-    Without --with-claims what the user submitted stays, and whoever has its address can read it.
+    Without --with-claims what the user submitted stays: shared as it is, and else operators' alone.
     """
     with _database() as database:
         UserStore(database).remove(name)
@@ -106,6 +155,18 @@ def remove(name: str, with_claims: bool) -> None:
         database.settle()  # also where no service runs
     what = " Claims, lists and feedback were deleted." if with_claims else ""
     click.echo(f"{name} cannot log in any more.{what}")
+
+
+def _take_back_corpora(group: str) -> None:
+    """Make what was shared with an earlier group of this name private, as ``UserStore.join`` does.
+
+    Corpora are in no database.
+    """
+    settings = Settings.from_environment()
+    store = CorpusStore(settings.documents, settings.folders)
+    for name in store.names():
+        if store.corpus(name).shared == f"{GROUP}{group}":
+            store.share(name, "owner")
 
 
 def _print_token(said: str, token: str, as_json: bool, **named: str) -> None:

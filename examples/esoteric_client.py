@@ -263,7 +263,10 @@ class Esoteric:
         return self._document(self._sent("POST", f"/corpora/{name}/files", body, kind))
 
     def share(self, kind: str, which: str, shared: str = "everyone") -> Document:
-        """Share one of the "claims", "lists" or "corpora", with "everyone" or only its "owner"."""
+        """Share one of the "claims", "lists" or "corpora".
+
+        ``shared``: with "everyone", with a group of yours ("group:NAME"), or only its "owner".
+        """
         return self._json("PUT", f"/{kind}/{which}/sharing", {"shared": shared})
 
     def rename_corpus(self, name: str, title: str) -> Document:

@@ -18,6 +18,7 @@ from worker.job_store import pending_claim
 from worker.jobs import Origin, SaidBy
 from worker.list_store import PENDING, UNFINISHED
 from worker.schema import ClaimRow, EntryRow, ListRow
+from worker.sharing import shared_in_list
 from worker.threads import Regular
 from worker.worker_store import WorkerStore
 
@@ -103,8 +104,7 @@ class Feeder(Regular):
                         Origin(said=SaidBy.of_columns(row.others)),
                         of.corpora,
                     )
-                    if new or of.shared == "everyone":
-                        claim.shared = of.shared
+                    claim.shared = of.shared if new else shared_in_list(claim.shared, of.shared)
                     for same in session.scalars(_waiting_with(row)):
                         same.state, same.claim_id = "handed", claim.id
         except IntegrityError:

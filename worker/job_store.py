@@ -122,7 +122,7 @@ class JobStore:
         with self.database.reading() as session:
             return _row(session, job_id).owner
 
-    def sharing(self, job_id: str) -> tuple[str | None, str | None]:
+    def sharing(self, job_id: str) -> tuple[str | None, Shared | None]:
         """Return who owns the job and with whom it is shared (worker/sharing.py).
 
         Raises:
@@ -147,7 +147,7 @@ class JobStore:
                 setattr(row, name, value)
 
     def share(self, job_id: str, shared: Shared) -> None:
-        """Share the job with everyone, or with nobody any more.
+        """Share the job with a group or everyone, or with nobody any more.
 
         Raises:
             UnknownJob: there is no job with this id.

@@ -13,15 +13,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, computed_field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema, computed_field
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Findings, Label, Whole
 from retrieval.words import counted
 
-Shared: TypeAlias = Literal["owner", "everyone"]
-"""With whom something is shared: ``owner`` is nobody else (worker/sharing.py)."""
+GROUP = "group:"
+Shared: TypeAlias = Annotated[
+    str, Field(pattern=rf"^(owner|everyone|{GROUP}[A-Za-z0-9][A-Za-z0-9._@+-]{{0,49}})$")
+]
+"""With whom something is shared: ``owner`` is nobody else, ``group:NAME`` the members of a group
+(worker/sharing.py)."""
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 
@@ -133,8 +137,9 @@ class Job(_Model):
     corpora: tuple[str, ...] | None = None
     """Names of the corpora that it is checked against, null for the default one."""
     shared: Shared | None = None
-    """Who may see it beside its owner and operators: `owner` is nobody, `everyone` who may use the
-    service; null where nobody logs in, or from an older version: whoever has its address."""
+    """Who may see it beside its owner and operators: `owner` is nobody, `group:NAME` the members of
+    a group, `everyone` who may use the service; null where nobody logs in, or from an older
+    version: whoever has its address."""
     state: State
     """Its state."""
     created_at: Moment

@@ -44,7 +44,7 @@ from worker.lists import (
     UnknownList,
 )
 from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
-from worker.sharing import shared_at_first
+from worker.sharing import EVERYTHING, Viewer, shared_at_first
 
 # How many of the last claims the time that is left is estimated from.
 _LAST = 20
@@ -174,16 +174,18 @@ class ListStore:
         with self._database.reading() as session:
             return _with_counts(session, _row(session, list_id))
 
-    def recent(self, owners: Sequence[str | None] | None, limit: int) -> list[ClaimList]:
+    def recent(
+        self, owners: Sequence[str | None] | None, limit: int, seen_by: Viewer = EVERYTHING
+    ) -> list[ClaimList]:
         """Return the newest lists of these owners, ``None`` among them for nobody, or of all.
 
-        Those that are shared with everyone are among them.
+        Those that are shared with ``seen_by`` are among them.
         """
         wanted = select(ListRow).order_by(ListRow.number.desc()).limit(limit)
         if owners is not None:
             named = ListRow.owner.in_([owner for owner in owners if owner is not None])
             nobodys = ListRow.owner.is_(None) & ListRow.shared.is_(None)
-            found = or_(named, ListRow.shared == "everyone")
+            found = or_(named, seen_by.is_shared(ListRow))
             wanted = wanted.where(or_(found, nobodys) if None in owners else found)
         with self._database.reading() as session:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
@@ -313,7 +315,7 @@ class ListStore:
         self._change(list_id, ("running", "paused"), "cancelled")
 
     def share(self, list_id: str, shared: Shared) -> None:
-        """Share a list and the claims that were made for it with everyone, or with nobody any more.
+        """Share a list and the claims that were made for it, or share them no more.
 
         Raises:
             UnknownList: there is none with this id.
@@ -436,7 +438,7 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.name,
         row.recipe,
         row.owner,
-        cast("Shared | None", row.shared),
+        row.shared,
         cast(ListState, row.state),
         tuple(row.columns),
         CameIn(row.file_name, row.claim_column, row.claim_after),

@@ -159,7 +159,7 @@ class ClaimRow(Base):
     # command or a program without a cookie submitted it.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
     # With whom it is shared (worker/sharing.py).
-    shared: Mapped[str | None] = mapped_column(StoredText(16))
+    shared: Mapped[str | None] = mapped_column(StoredText(64))
     # Whose turn it takes (worker/turns.py): a user, or a digest of an address, until it has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))
     # A person typed it into the page, and waits for it.
@@ -273,6 +273,18 @@ class UserRow(Base):
     created_at: Mapped[datetime]
 
 
+class MemberRow(Base):
+    """A user in a group. A group is there as long as it has members."""
+
+    __tablename__ = "group_members"
+    __table_args__ = (Index("group_members_by_user", "user"),)
+
+    group: Mapped[str] = mapped_column(StoredText(50), primary_key=True)
+    user: Mapped[str] = mapped_column(
+        StoredText(50), ForeignKey("users.name", ondelete="CASCADE"), primary_key=True
+    )
+
+
 class CredentialRow(Base):
     """What lets a user in: a token, or the session of a browser that has logged in.
 
@@ -345,7 +357,7 @@ class ListRow(Base):
     recipe: Mapped[str] = mapped_column(StoredText(64))
     # As in the table of claims.
     owner: Mapped[str | None] = mapped_column(StoredText(64))
-    shared: Mapped[str | None] = mapped_column(StoredText(16))
+    shared: Mapped[str | None] = mapped_column(StoredText(64))
     # Whose limit its rows count against where it has no owner (app/lists/input.py), until it
     # has ended.
     client: Mapped[str | None] = mapped_column(StoredText(64))

@@ -1,4 +1,4 @@
-"""The users who may use the service, their tokens, and the browsers in which they have logged in.
+"""The users who may use the service, their groups, tokens, and browsers in which they logged in.
 
 Tokens and cookies are 256 random bits. The database has only their digests, so who reads it or a
 backup of it cannot log in.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import groupby
 from typing import Literal, TypeAlias, cast, get_args
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
@@ -21,7 +23,8 @@ from sqlalchemy.orm import Session
 from retrieval.errors import EsotericError
 from worker import clock
 from worker.database import REACH_SECONDS, Database, StoreUnavailable
-from worker.schema import CredentialRow, UserRow
+from worker.jobs import GROUP
+from worker.schema import ClaimRow, CredentialRow, ListRow, MemberRow, UserRow
 
 Role: TypeAlias = Literal["reader", "checker", "operator"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -32,19 +35,21 @@ MOST_TOKENS = 50  # of a user
 _NOTED_EVERY = timedelta(minutes=1)
 # What proxies send as names: also addresses of mail.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,49}")
+_NAMES = "Use up to 50 letters, digits and . _ @ + -, beginning with a letter or a digit."
 _OF_A_USER = "user:"
 
 
 class BadUser(EsotericError):
-    """A user cannot be added or removed."""
+    """A user or a group cannot be changed so."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who may use the service, and as what."""
+    """Somebody who may use the service, as what, and in which groups."""
 
     name: str
     role: Role
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class UserStore:
             raise BadUser(
                 "bad_name",
                 f"{name!r} cannot be the name of a user.",
-                "Use up to 50 letters, digits and . _ @ + -, beginning with a letter or a digit.",
+                _NAMES,
             )
         try:
             with self._database.writing() as session:
@@ -144,7 +149,56 @@ class UserStore:
         wanted = select(UserRow.role).where(UserRow.name == name)
         with self._database.reading() as session:
             role = session.scalar(wanted)
-        return None if role is None else User(name, cast(Role, role))
+            groups = _groups_of(session, name)
+        return None if role is None else User(name, cast(Role, role), groups)
+
+    # Groups
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the members of all groups, by their names."""
+        wanted = select(MemberRow.group, MemberRow.user).order_by(MemberRow.group, MemberRow.user)
+        with self._database.reading() as session:
+            rows = groupby(session.execute(wanted), key=lambda row: row.group)
+            return {group: tuple(row.user for row in members) for group, members in rows}
+
+    def join(self, group: str, users: Collection[str]) -> None:
+        """Put users into a group, which begins with the first of them.
+
+        What was shared with an earlier group of this name is its owners' again: its members were
+        others.
+
+        Raises:
+            BadUser: the name cannot be used, or there is no such user; nobody was put into it.
+        """
+        if not is_name(group):
+            raise BadUser("bad_group", f"{group!r} cannot be the name of a group.", _NAMES)
+        with self._database.writing() as session:
+            for user in users:
+                _refuse_unknown(session, user)
+            members = set(_members(session, group))
+            if not members:
+                for kind in (ClaimRow, ListRow):
+                    of_before = update(kind).where(kind.shared == f"{GROUP}{group}")
+                    session.execute(of_before.values(shared="owner"))
+            session.add_all(MemberRow(group=group, user=user) for user in {*users} - members)
+
+    def leave(self, group: str, users: Collection[str]) -> None:
+        """Take users out of a group; what is shared with it they cannot see from now on.
+
+        Raises:
+            BadUser: one of them is not in it; nobody was taken out.
+        """
+        with self._database.erasing() as session:
+            members = _members(session, group)
+            for user in users:
+                if user not in members:
+                    raise BadUser(
+                        "not_in_group",
+                        f"There is no {user!r} in a group {group!r}.",
+                        "esoteric users groups shows all groups.",
+                    )
+            of_group = MemberRow.group == group
+            session.execute(delete(MemberRow).where(of_group, MemberRow.user.in_(users)))
 
     # What lets them in
 
@@ -241,6 +295,7 @@ class UserStore:
         )
         with self._database.reading() as session:
             row = session.execute(wanted).first()
+            groups = () if row is None else _groups_of(session, row.name)
         if row is None:
             return None
         if row.used_at is None or now - row.used_at >= _NOTED_EVERY:
@@ -248,7 +303,7 @@ class UserStore:
             with suppress(StoreUnavailable), self._database.writing(REACH_SECONDS) as session:
                 noted = update(CredentialRow).where(_is(kind, secret)).values(used_at=now)
                 session.execute(noted)
-        return User(row.name, cast(Role, row.role))
+        return User(row.name, cast(Role, row.role), groups)
 
 
 def _made(session: Session, user: str, kind: Kind, name: str, lasts: timedelta | None) -> str:
@@ -275,6 +330,15 @@ def _is(kind: Kind, secret: str) -> ColumnElement[bool]:
 
 def _valid(now: datetime, *wanted: ColumnElement[bool]) -> ColumnElement[bool]:
     return and_(*wanted, or_(CredentialRow.ends_at.is_(None), CredentialRow.ends_at > now))
+
+
+def _groups_of(session: Session, user: str) -> tuple[str, ...]:
+    wanted = select(MemberRow.group).where(MemberRow.user == user).order_by(MemberRow.group)
+    return tuple(session.scalars(wanted))
+
+
+def _members(session: Session, group: str) -> list[str]:
+    return list(session.scalars(select(MemberRow.user).where(MemberRow.group == group)))
 
 
 def _refuse_unknown(session: Session, name: str) -> None:

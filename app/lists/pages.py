@@ -30,7 +30,7 @@ from app.lists.input import (
 from app.lists.rows import list_page, opened_entry
 from app.people.access import lists_all
 from app.people.asker import is_operator
-from app.people.visitor import refuse_others, visitor, visitor_with_cookie
+from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
@@ -204,7 +204,7 @@ def _lists_page(error: Refusal | None = None) -> str:
     return render_template(
         "lists.html",
         **choices_of_form(error),
-        lists=services().lists.recent(_owners_listed(), LISTS_SHOWN),
+        lists=services().lists.recent(_owners_listed(), LISTS_SHOWN, viewer()),
         states=_STATES,
         sent=request.form,
         most_claims=MOST_CLAIMS,

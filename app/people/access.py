@@ -153,7 +153,7 @@ def _identified() -> Asker:
         user = users.named(name)
         if user is None:
             return Asker(name, "checker")
-    return STRANGER if user is None else Asker(user.name, user.role)
+    return STRANGER if user is None else Asker(user.name, user.role, user.groups)
 
 
 def _rule(endpoint: str) -> Rule:
@@ -177,6 +177,7 @@ def _ask_to_log_in() -> ResponseReturnValue:
         hint = "Log in, and try again." if access == "tokens" else "Open it through your proxy."
     said = "Only users who have logged in may do this."
     if request.headers.get("Authorization"):
+        services().limits.failed_login()
         said = "No user has this token. It may have been removed."
         hint = "Ask the operator for a new one."
     raise RequestRefused(

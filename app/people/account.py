@@ -1,4 +1,4 @@
-"""The page of a user: what lets her in, each of which she can end; new tokens; for operators all.
+"""The page of a user: what lets her in, each of which she can end; new tokens; her groups.
 
 A token is shown once, in the answer to the request that makes it.
 """
@@ -18,6 +18,7 @@ from app.http.errors import RequestRefused
 from app.people.access import SESSION_COOKIE
 from app.people.asker import asker, is_operator
 from app.people.contexts import AccountPage, NewToken
+from app.people.sharing import groups_to_share_with
 from app.services import services
 from retrieval.errors import Problem
 from worker.user_store import LONGEST_NAME, BadUser
@@ -131,6 +132,7 @@ def _page(
     made: NewToken | None = None, problem: Problem | None = None, typed: str = ""
 ) -> Response:
     user, users = _user(), services().users
+    offered = groups_to_share_with()
     found = users.credentials(user, request.cookies.get(SESSION_COOKIE, ""))
     page = AccountPage(
         role=asker().role or "",
@@ -142,6 +144,7 @@ def _page(
         typed=typed,
         longest_name=LONGEST_NAME,
         days=DAYS,
+        groups={name: who for name, who in users.groups().items() if name in offered},
         users=tuple(users.all()) if is_operator() else (),
     )
     # Nobody keeps a page with a token.

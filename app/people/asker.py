@@ -21,10 +21,14 @@ _ONE_CLIENT = 64
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """``name``: of a user who has logged in. ``role``: ``None`` for who must log in first."""
+    """``name``: of a user who has logged in, who is in the ``groups``.
+
+    ``role``: ``None`` for who must log in first.
+    """
 
     name: str | None
     role: Role | None
+    groups: tuple[str, ...] = ()
 
 
 STRANGER = Asker(None, None)

@@ -32,7 +32,8 @@ class AccountPage:
     """What lets a user in, the newest first, and the form for another token.
 
     ``known``: she is a user of the database, so she can have tokens. ``typed``: the name in the
-    form. ``days``: for how long a token may last, in words. ``users``: all, for operators.
+    form. ``days``: for how long a token may last, in words. ``groups``: their members, by their
+    names: hers, and for operators all. ``users``: all, for operators.
     """
 
     template: ClassVar[str] = "account.html"
@@ -45,4 +46,5 @@ class AccountPage:
     typed: str
     longest_name: int
     days: Mapping[str, str]
+    groups: Mapping[str, tuple[str, ...]]
     users: tuple[ListedUser, ...]

@@ -5,18 +5,19 @@ Nobody learns of what is not theirs to see: it is answered as if it did not exis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
 from flask import Blueprint, Response, redirect, request, url_for
-from pydantic import ConfigDict
+from pydantic import ConfigDict, ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.api.models import Error, Model, answer
 from app.api.openapi import describe
 from app.http.errors import RequestRefused
 from app.http.query import asked_in_json
-from app.people.asker import logs_users_in, user_as_owner
+from app.people.asker import asker, is_operator, logs_users_in, user_as_owner
 from app.people.visitor import refuse_others, viewer, visitor
 from app.services import services
 from retrieval.errors import Problem
@@ -26,6 +27,7 @@ from worker.corpora.errors import UnknownCorpus
 from worker.feedback_store import FeedbackStore, UnknownFeedback
 from worker.jobs import Job, Shared, UnknownJob
 from worker.lists import ClaimList, UnknownList
+from worker.sharing import group_of
 
 Kind: TypeAlias = Literal["claims", "lists", "corpora"]
 
@@ -39,7 +41,8 @@ class Sharing(Model):
     model_config = ConfigDict(extra="forbid")
 
     shared: Shared
-    """`everyone` who may use the service, or only its `owner`, and operators."""
+    """`everyone` who may use the service, `group:NAME` the members of a group that you are in, or
+    only its `owner`; and operators."""
 
 
 def refuse_unseen() -> None:
@@ -113,6 +116,11 @@ def who_sees_a_new_corpus() -> str:
     return "everybody who can reach this service."
 
 
+def groups_to_share_with() -> tuple[str, ...]:
+    """Return with which groups who asks may share: her own, and for an operator all."""
+    return tuple(services().users.groups()) if is_operator() else asker().groups
+
+
 def _refuse_unseen_claim(job_id: str) -> None:
     if not viewer().opens(*services().store.sharing(job_id)):
         raise UnknownJob
@@ -130,15 +138,16 @@ def _refuse_unseen_claim(job_id: str) -> None:
     HTTP_403=(None, "From another site, or somebody else's"),
     HTTP_404=(None, "There is none, or none to be seen"),
     HTTP_409=(None, "Nobody logs in here"),
-    HTTP_422=(None, "Neither owner nor everyone"),
+    HTTP_422=(None, "Neither owner nor everyone, nor one of your groups"),
 )
 def switch(kind: Kind, which: str) -> BaseResponse:
     """Share a claim, a list or a corpus, or share it no more, and redirect to its page."""
-    shared = request.form.get("shared", "")
-    if shared not in ("owner", "everyone"):
+    try:
+        asked = Sharing(shared=request.form.get("shared", ""))
+    except ValidationError as error:
         problem = Problem("bad_sharing", "It is not said with whom.", "Use the switch of its page.")
-        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
-    _share(kind, which, "owner" if shared == "owner" else "everyone")
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem) from error
+    _share(kind, which, asked.shared)
     pages = {
         "claims": lambda: url_for("pages.claim", job_id=which),
         "lists": lambda: url_for("lists.claims", list_id=which),
@@ -158,10 +167,10 @@ def switch(kind: Kind, which: str) -> BaseResponse:
     HTTP_404=(Error, "There is none, or none to be seen"),
     HTTP_409=(Error, "Nobody logs in here"),
     HTTP_415=(Error, "Not JSON"),
-    HTTP_422=(Error, "Neither owner nor everyone"),
+    HTTP_422=(Error, "Neither owner nor everyone, nor one of your groups"),
 )
 def share(kind: Kind, which: str) -> Response:
-    """Share a claim, a list with its claims, or a corpus with everyone, or with nobody any more."""
+    """Share a claim, a list with its claims, or a corpus; or share it with nobody any more."""
     asked = asked_in_json(Sharing, '{"shared": "everyone"}')
     _share(kind, which, asked.shared)
     return answer(asked)
@@ -178,14 +187,28 @@ def _share(kind: Kind, which: str, shared: Shared) -> None:
             ),
         )
     here = services()
+    change: Callable[[str, Shared], None]
     if kind == "claims":
         _refuse_unseen_claim(which)
-        refuse_others(here.store.owner(which))
-        here.store.share(which, shared)
+        owner, change = here.store.owner(which), here.store.share
     elif kind == "lists":
-        refuse_others(seen_list(which).owner)
-        here.lists.share(which, shared)
+        owner, change = seen_list(which).owner, here.lists.share
     else:
         refuse_unseen_corpus(which)
-        refuse_others(here.corpora.corpus(which).owner)
-        here.corpora.share(which, shared)
+        owner, change = here.corpora.corpus(which).owner, here.corpora.share
+    refuse_others(owner)
+    _refuse_group(shared)
+    change(which, shared)
+
+
+def _refuse_group(shared: Shared) -> None:
+    """Refuse to share with a group that there is not, or that who asks is not in.
+
+    Both in the same words, as nobody learns of the groups of others.
+    """
+    group, own = group_of(shared), groups_to_share_with()
+    if group is not None and group not in own:
+        said = "There is" if is_operator() else "You are in"
+        named = f"Choose one of these: {', '.join(own)}." if own else "An operator makes groups."
+        problem = Problem("unknown_group", f"{said} no group “{group}”.", named)
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, problem)

@@ -63,8 +63,8 @@ def visitor_with_cookie() -> str:
 
 def viewer() -> Viewer:
     """Return who sends this request, as the stores ask for what may be seen."""
-    operator = asker().role == "operator"
-    return Viewer(visitor(), sees_all=operator, lists_unmarked=not logs_users_in())
+    who = asker()
+    return Viewer(visitor(), who.role == "operator", not logs_users_in(), who.groups)
 
 
 def may_change(owner: str | None) -> bool:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from app import create_app
+from app.services import services_of
+from settings import Settings
+from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.worker.test_database_file import all_text, damage_events
 from worker.database import Database
@@ -73,3 +79,20 @@ def test_what_is_deleted_leaves_the_disk_and_the_file_alone_is_whole_after_the_e
     store = JobStore(Database(f"sqlite:///{copy}"))
     assert [listed.claim for listed in store.recent(9)] == ["Tea is a drink."]
     store.database.close()
+
+
+def test_a_stop_leaves_the_file_whole_also_while_another_program_has_it_open(
+    tmp_path: Path,
+) -> None:
+    describe_index(tmp_path)
+    app = create_app(Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)}))
+    file = tmp_path / "esoteric.db"
+    with closing(services_of(app)):
+        body = {"claim": "Tea is a drink."}
+        assert app.test_client().post("/api/v1/claims", json=body).status_code == 202
+        # As a worker has it; else SQLite itself would empty the log with the last connection.
+        other = sqlite3.connect(file)
+        other.execute("SELECT count(*) FROM claims").fetchall()
+    copy = shutil.copy(file, tmp_path / "alone.db")
+    with closing(other), closing(sqlite3.connect(copy)) as alone:
+        assert alone.execute("SELECT claim FROM claims").fetchall() == [("Tea is a drink.",)]

@@ -202,8 +202,8 @@ def test_an_assistant_sees_only_what_the_user_of_its_token_may_see(tmp_path: Pat
     job = store.submit(CLAIM, "combined", owner=owner_of("anna"))[0]
     WorkerByHand(store).finish(job, claim_document(CLAIM))
     corpora = CorpusStore(settings.documents, {})
-    corpora.make("Pay rolls", owner=owner_of("olga"))
-    tokens = {name: users.add(name, "checker") for name in ("anna", "bert")}
+    rolls = corpora.make("Pay rolls", owner=owner_of("olga"))
+    tokens = {name: users.add(name, "checker") for name in ("anna", "bert", "carl")}
     tokens |= {"olga": users.add("olga", "operator"), "nobody": "x" * 43}
     ended = users.make_token("anna", "Spare", timedelta(seconds=-1))
 
@@ -219,10 +219,16 @@ def test_an_assistant_sees_only_what_the_user_of_its_token_may_see(tmp_path: Pat
     assert shown == {
         "anna": (True, False),
         "bert": (False, False),
+        "carl": (False, False),
         "olga": (True, True),
         "nobody": (False, False),
     }
     assert asyncio.run(asked(ended)) == (False, False)
+    users.join("law", ["bert"])
+    store.share(job.id, "group:law")
+    corpora.share(rolls, "group:law")
+    assert asyncio.run(asked(tokens["bert"])) == (True, True)
+    assert asyncio.run(asked(tokens["carl"])) == (False, False)
     store.share(job.id, "everyone")
-    assert asyncio.run(asked(tokens["bert"])) == (True, False)
+    assert asyncio.run(asked(tokens["carl"])) == (True, False)
     database.close()

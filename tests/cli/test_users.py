@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document
+from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
 from worker.job_store import JobStore
@@ -80,6 +81,31 @@ def test_a_user_is_removed_with_all_that_is_hers(home: Path) -> None:
     database.close()
 
 
+def test_users_are_put_into_groups_and_leave_them(home: Path) -> None:
+    assert "There is no group." in users("groups").output
+    users("add", "anna")
+    users("add", "bert")
+    assert users("join", "newsroom", "anna", "bert").exit_code == 0
+    assert users("join", "newsroom", "anna").exit_code == 0  # she is in it already
+    assert users("join", "law", "bert").exit_code == 0
+    assert users("groups").stdout.split() == ["law", "bert", "newsroom", "anna,", "bert"]
+    corpora = CorpusStore(home / "documents", {})
+    name = corpora.make("Papers", owner=owner_of("anna"))
+    corpora.share(name, "group:law")
+    users("remove", "bert")
+    listed = json.loads(users("groups", "--json").stdout)
+    assert listed == {"groups": [{"name": "newsroom", "users": ["anna"]}]}
+    assert corpora.corpus(name).shared == "group:law"
+    # Its name alone shows the new group nothing of the one before.
+    assert users("join", "law", "anna").exit_code == 0
+    assert corpora.corpus(name).shared == "owner"
+    corpora.share(name, "group:law")
+    assert users("leave", "newsroom", "anna").exit_code == 0
+    users("add", "carl")
+    assert users("join", "law", "carl").exit_code == 0
+    assert corpora.corpus(name).shared == "group:law"
+
+
 def test_a_token_for_programs(home: Path) -> None:
     document = json.loads(users("add", "press-room", "--json").stdout)
     assert (document["name"], document["role"]) == ("press-room", "checker")
@@ -93,6 +119,10 @@ def test_a_token_for_programs(home: Path) -> None:
         (["add", "anna"], 1, "There is a user anna already"),
         (["remove", "carl"], 1, "There is no user 'carl'"),
         (["add", "carl", "--role", "king"], 2, "king"),
+        (["join", "two words", "anna"], 1, "cannot be the name of a group"),
+        (["join", "law", "anna", "carl"], 1, "There is no user 'carl'"),
+        (["join", "law"], 2, "NAME"),
+        (["leave", "law", "anna"], 1, "There is no 'anna' in a group 'law'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

@@ -183,7 +183,7 @@ class CorpusStore(CorpusFolders):
             write(self.place(name) / CORPUS, corpus.model_copy(update={"title": title}))
 
     def share(self, name: str, shared: Shared) -> None:
-        """Let everyone see and search a corpus, or nobody but its owner and operators.
+        """Let a group or everyone see and search a corpus, or nobody but its owner and operators.
 
         Raises:
             UnknownCorpus: there is none of this name.

@@ -145,8 +145,12 @@ def test_a_right_token_passes_after_guesses_of_others_and_is_no_guess_itself(sta
         return client.post("/login", data={"token": token}).status_code
 
     assert [log_in(token) for _ in range(12)] == [303] * 12
-    assert [log_in("wrong") for _ in range(12)] == [401] * 10 + [429] * 2
-    assert log_in(token) == 303
+    assert [log_in("wrong") for _ in range(6)] == [401] * 6
+    wrong, right = ({"Authorization": f"Bearer {one}"} for one in ("wrong", token))
+    statuses = [client.get("/api/v1/claims", headers=wrong).status_code for _ in range(6)]
+    assert statuses == [401] * 4 + [429] * 2
+    assert (log_in("wrong"), log_in(token)) == (429, 303)
+    assert client.get("/api/v1/claims", headers=right).status_code == 200
 
 
 def test_the_database_has_no_token(start: Start, tmp_path: Path) -> None:

@@ -117,7 +117,8 @@ def test_the_claim_of_another_is_as_if_it_did_not_exist(house: House) -> None:
 def test_its_owner_shares_a_claim_by_a_switch_and_takes_it_back(house: House) -> None:
     job = house.claim_of(house.anna)
     page = house.anna.get(f"/claims/{job}").text
-    assert "Only you and operators can see this" in page
+    assert "Who can see this" in page
+    assert "Only you and operators" in page
     answer = house.anna.post(f"/claims/{job}/share", data={"shared": "everyone"})
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/claims/{job}")
     for address in pages_of_claim(job):
@@ -151,7 +152,7 @@ def test_a_list_is_shared_with_the_claims_that_are_made_for_it(house: House) -> 
         assert house.bert.post(address, data={"shared": "everyone"}).status_code == 404, address
     assert "Speech of Monday" not in text_of(house.bert, "/lists")
     assert "Speech of Monday" in text_of(house.olga, "/lists")
-    assert "Share with everyone" in house.anna.get(f"/lists/{found}").text
+    assert f'action="/lists/{found}/share"' in house.anna.get(f"/lists/{found}").text
     house.anna.post(f"/lists/{found}/share", data={"shared": "everyone"})
     for address in (*pages, claim):
         assert house.bert.get(address).status_code == 200, address
@@ -194,15 +195,170 @@ def test_a_corpus_is_seen_and_searched_by_operators_until_it_is_shared(house: Ho
     file = f"/claims/{job.id}/files/1"
     assert house.anna.get(f"/claims/{job.id}").status_code == 200
     assert house.anna.get(file).status_code == 404
-    assert "Share with everyone" in house.olga.get(f"/documents/{name}").text
+    assert f'action="/documents/{name}/share"' in house.olga.get(f"/documents/{name}").text
     house.olga.post(f"/documents/{name}/share", data={"shared": "everyone"})
     for address in (*pages, file):
         with house.anna.get(address) as shown:
             assert shown.status_code == 200, address
+    assert "for everyone" in house.anna.get("/documents").text
     assert "Pay rolls" in house.anna.get("/").text
     assert house.anna.post("/api/v1/claims", json=asked).status_code == 202
     refused = house.anna.put(f"/api/v1/corpora/{name}/sharing", json={"shared": "owner"})
     assert refused.status_code == 403
+
+
+class Shared:
+    """A claim and a list of anna, and a corpus of olga, and who sees which of them where."""
+
+    def __init__(self, house: House) -> None:
+        self.house, self.claim = house, house.claim_of(house.anna)
+        given = {"agrees": False, "label": "REFUTES", "note": "A name to find"}
+        said = house.anna.post(f"/api/v1/claims/{self.claim}/feedback", json=given).get_json()
+        self.list = house.list_of(house.anna)
+        (row,) = house.anna.get(f"/api/v1/lists/{self.list}/results").get_json()["rows"]
+        self.corpus = house.services.corpora.make("Pay rolls", owner="user:olga")
+        describe_index(house.services.corpora.place(self.corpus))  # as if it were indexed
+        of_list = ("", "/results", "/events", "/export?format=csv")
+        self.addresses = [
+            *pages_of_claim(self.claim),
+            *(f"/api/v1/feedback/{said['id']}", f"/compare?list={self.list}"),
+            *(f"/lists/{self.list}", row["links"]["page"]),
+            *(f"/api/v1/lists/{self.list}{one}" for one in of_list),
+            *(f"/documents/{self.corpus}", f"/api/v1/corpora/{self.corpus}"),
+        ]
+        claims = ("/", "/claims?whose=all", "/claims?q=holm&whose=all", "/api/v1/claims?q=holm")
+        self.listings = {
+            self.claim: claims,
+            "Speech of Monday": ("/lists",),
+            "Pay rolls": ("/documents", "/", "/lists", "/api/v1/corpora"),
+        }
+
+    def share(self, shared: str) -> None:
+        """Share all three; olga is an operator, who may."""
+        for which in (f"claims/{self.claim}", f"lists/{self.list}", f"corpora/{self.corpus}"):
+            answer = self.house.olga.put(f"/api/v1/{which}/sharing", json={"shared": shared})
+            assert (answer.status_code, answer.get_json()) == (200, {"shared": shared})
+            assert self.house.olga.get(f"/api/v1/{which}").get_json()["shared"] == shared
+
+    def seen_by(self, client: FlaskClient) -> bool:
+        """Return whether a checker sees them, if all doors say the same."""
+        doors = {}
+        for address in self.addresses:
+            with client.get(address) as answer:
+                assert answer.status_code in (200, 404), address
+                doors[address] = answer.status_code == 200
+        for named, pages in self.listings.items():
+            for page in pages:
+                doors[f"{named} in {page}"] = named in client.get(page).text
+        compared = client.get(f"/api/v1/compare?claims={self.claim}")
+        doors["comparison"] = compared.get_json().get("unknown") == []
+        chosen = client.post("/claims/selected", data={"claim": [self.claim], "do": "json"})
+        doors["selection"] = self.claim in chosen.text
+        doors["box"] = self.claim in client.post("/box", data={"claim": SECRET}).text
+        asked = {"claim": "Tea is a hot drink.", "corpora": [self.corpus]}
+        doors["search"] = client.post("/api/v1/claims", json=asked).status_code == 202
+        assert len(set(doors.values())) == 1, doors
+        return doors["box"]
+
+
+def test_what_is_shared_with_a_group_its_members_see_at_every_door_and_nobody_else(
+    house: House,
+) -> None:
+    users, carl, nora = house.services.users, house.client("carl"), house.client("nora")
+    users.join("newsroom", ["bert", "carl"])
+    users.join("law", ["carl"])
+    things = Shared(house)
+
+    def seen() -> list[bool]:
+        return [things.seen_by(one) for one in (house.bert, carl, nora)]
+
+    assert seen() == [False, False, False]
+    things.share("group:newsroom")
+    assert seen() == [True, True, False]
+    things.share("group:law")
+    assert seen() == [False, True, False]
+    users.leave("law", ["carl"])  # it counts from the next request on
+    assert seen() == [False, False, False]
+    users.join("law", ["nora"])  # another group, whatever its name
+    assert house.anna.get(f"/api/v1/claims/{things.claim}").get_json()["shared"] == "owner"
+    assert house.anna.get(f"/api/v1/lists/{things.list}").get_json()["shared"] == "owner"
+    things.share("group:newsroom")
+    users.join("newsroom", ["nora"])
+    assert seen() == [True, True, True]
+    users.remove("bert")
+    users.add("bert", "checker")  # somebody else of this name
+    assert users.groups()["newsroom"] == ("carl", "nora")
+    things.share("owner")
+    assert [things.seen_by(one) for one in (carl, nora)] == [False, False]
+    things.share("everyone")
+    assert [things.seen_by(one) for one in (carl, nora)] == [True, True]
+
+
+def test_a_user_shares_with_her_own_groups_by_the_switch_and_an_operator_with_all(
+    house: House,
+) -> None:
+    users, job = house.services.users, house.claim_of(house.anna)
+    users.join("newsroom", ["anna", "bert", "rita"])
+    users.join("law", ["bert"])
+    page = house.anna.get(f"/claims/{job}").text
+    offered = ('<option value="group:newsroom">The group newsroom', 'value="group:law"')
+    assert [one in page for one in offered] == [True, False]
+    assert "anna, bert, rita" in house.anna.get("/account").text
+    answer = house.anna.post(f"/claims/{job}/share", data={"shared": "group:newsroom"})
+    assert answer.status_code == 303
+    chosen = '<option value="group:newsroom" selected>'
+    assert chosen in house.anna.get(f"/claims/{job}").text
+    seen = "Members of the group <bdi>newsroom</bdi>, its owner and operators can see this"
+    assert seen in house.bert.get(f"/claims/{job}").text
+    for member in (house.bert, house.rita):
+        assert member.get(f"/claims/{job}").status_code == 200
+    # Nobody learns whether there is a group that she is not in.
+    refused = []
+    for group in ("law", "nowhere"):
+        asked = {"shared": f"group:{group}"}
+        wrong = house.anna.put(f"/api/v1/claims/{job}/sharing", json=asked)
+        assert (wrong.status_code, wrong.get_json()["error"]["code"]) == (422, "unknown_group")
+        assert house.anna.post(f"/claims/{job}/share", data=asked).status_code == 422
+        refused.append(wrong.text.replace(group, "GROUP"))
+    assert refused[0] == refused[1]
+    for bad in ("group:", "group: law", "group:a\n", "GROUP:law", "law", "", None, ["group:law"]):
+        wrong = house.anna.put(f"/api/v1/claims/{job}/sharing", json={"shared": bad})
+        assert (wrong.status_code, wrong.get_json()["error"]["code"]) == (422, "bad_body"), bad
+    # Who has left a group cannot share with it, and what she shared before stays so.
+    users.leave("newsroom", ["anna"])
+    asked = {"shared": "group:newsroom"}
+    other = house.claim_of(house.anna)
+    assert house.anna.put(f"/api/v1/claims/{other}/sharing", json=asked).status_code == 422
+    assert house.bert.get(f"/claims/{job}").status_code == 200
+    assert "newsroom</bdi>, you and operators" in house.anna.get(f"/claims/{job}").text
+    # A group without members is none, also for operators, who share with all others.
+    assert house.olga.put(f"/api/v1/claims/{other}/sharing", json=asked).status_code == 200
+    users.leave("newsroom", ["bert", "rita"])
+    wrong = house.olga.put(f"/api/v1/claims/{other}/sharing", json=asked)
+    assert wrong.get_json()["error"]["message"] == "There is no group “newsroom”."
+    assert house.bert.get(f"/claims/{job}").status_code == 404
+
+
+def test_a_claim_that_comes_again_in_a_list_is_seen_by_more_and_never_by_fewer(
+    house: House,
+) -> None:
+    house.services.users.join("newsroom", ["anna", "bert"])
+
+    def pending_in_list(before: str, of_list: str, claim: str) -> str | None:
+        job = house.anna.post("/api/v1/claims", json={"claim": claim}).get_json()["id"]
+        house.services.store.share(job, before)
+        given = {"claims": [claim]}
+        found = house.anna.post("/api/v1/lists", json=given).get_json()["id"]
+        house.services.lists.share(found, of_list)
+        Feeder(house.services.database, house.services.queue, Event()).look()
+        done = house.services.store.get(job)
+        house.worker.finish(done, claim_document(claim))  # a list has few claims in the queue
+        return done.shared
+
+    assert pending_in_list("owner", "group:newsroom", "Tea is hot.") == "group:newsroom"
+    assert pending_in_list("group:newsroom", "owner", "Ice is cold.") == "group:newsroom"
+    assert pending_in_list("group:newsroom", "everyone", "Milk is white.") == "everyone"
+    assert pending_in_list("everyone", "group:newsroom", "Snow is white.") == "everyone"
 
 
 # Makes of a database of today what a version without sharing left.
@@ -215,6 +371,7 @@ ALTER TABLE users ADD COLUMN digest VARCHAR(64);
 UPDATE users SET digest =
     (SELECT digest FROM credentials WHERE user = users.name AND kind = 'token');
 DROP TABLE credentials;
+DROP TABLE group_members;
 UPDATE alembic_version SET version_num = 'list_files_0015';
 """
 

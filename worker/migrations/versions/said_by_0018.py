@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "said_by_0018"
-down_revision = "sharing_0016"
+down_revision = "groups_0017"
 
 
 def upgrade() -> None:
