@@ -76,8 +76,9 @@ def test_a_claim_has_these_keys_and_its_times_are_in_utc(client: FlaskClient) ->
     job = client.get(f"/api/v1/claims/{submit(client)}").json
     assert job is not None
     assert list(job) == [
-        *("attempts", "claim", "continued_from", "corpora", "created_at", "edited_from", "error"),
-        *("finished_at", "id", "links", "recipe", "result", "shared", "started_at", "state"),
+        *("appearance", "attempts", "claim", "continued_from", "corpora", "created_at"),
+        *("edited_from", "error", "finished_at", "id", "links", "recipe", "result", "said_on"),
+        *("shared", "speaker", "started_at", "state"),
     ]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["created_at"])
     assert job["started_at"] is None
