@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.llm_judge.choice import LanguageModelChoice, Price, read_prices
 from retrieval.models.folders import ModelFolders, NamedModel
+from retrieval.sources.address import SourceAddress, read_sources
 from retrieval.system import setting_texts as read
 
 T = TypeVar("T")
@@ -373,6 +374,13 @@ class Settings:
     folders: Mapping[str, Path] = setting("ESOTERIC_FOLDERS", read.folders)
     """Folders, separated by colons, that may be searched as corpora beside uploads; their files
     stay where they are."""
+    sources: Mapping[str, SourceAddress] = setting("ESOTERIC_SOURCES", read_sources)
+    """Corpora that are searched where they are, separated by spaces, each with a name:
+    wikipedia=mediawiki:en, or mediawiki:URL for another wiki, zim-search:FILE for a file of Kiwix.
+    Words and names of a claim that is checked there are sent to the wiki (docs/corpora.md)."""
+    contact: str = setting("ESOTERIC_CONTACT", read.one_line)
+    """Mail address, or address of a page, that wikis find in each request, to write to whoever runs
+    this service; those of Wikimedia are asked only with it."""
     stall_seconds: int = setting(
         "ESOTERIC_STALL_SECONDS",
         read.whole_number(1, 86400),

@@ -24,16 +24,17 @@ from retrieval.types import (
     Label,
     Operator,
 )
-from retrieval.verdict_level import Level, level_of
 from retrieval.words import (
     OPERATORS,
     STAGES,
     STANCES,
     STATES,
     VERDICTS,
+    Level,
     balance_words,
     counted,
     found_by_words,
+    level_of,
     recipe_words,
     verdict_words,
 )

@@ -15,8 +15,8 @@ from typing import IO, Any
 import click
 
 from cli.errors import reports_errors, say
-from cli.options import corpora_asked, corpus_option, recipe_option
-from cli.own_retriever import opened_retriever, say_where_claims_go
+from cli.options import before_option, corpora_given, corpus_option, recipe_option
+from cli.own_retriever import opened_retriever, say_what_is_sent, say_where_claims_go
 from cli.progress import LongWork, patiently
 from retrieval.claim import read_claim
 from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_claims, separator_of
@@ -27,6 +27,7 @@ from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.recipes.recipe_files import keep_recipe, recipe_given, recipes_with
 from retrieval.recipes.recipes import RECIPES, Recipe
 from retrieval.result import ClaimResult, claim_result
+from retrieval.sources.opening import Sources
 from retrieval.types import DEFAULT_CORPUS, CorpusInfo
 from retrieval.words import WITH_QUANTITIES, counted
 from settings import Settings
@@ -54,9 +55,15 @@ _LINE_BEGINS = b'{"claim": '
 )
 @recipe_option
 @corpus_option
+@before_option
 @reports_errors
 def command(
-    file: Path, output: Path, column: str | None, recipe: str | None, corpora: tuple[str, ...]
+    file: Path,
+    output: Path,
+    column: str | None,
+    recipe: str | None,
+    corpora: tuple[str, ...],
+    before: str | None,
 ) -> None:
     """Check a list of claims: a table (.csv, .tsv, .xlsx), .jsonl, .json, or text, one a line.
 
@@ -68,7 +75,7 @@ def command(
     """
     settings = Settings.from_environment()
     chosen = recipe_given(recipe, recipes_with(settings.recipes)) if recipe is not None else None
-    searched = corpora_asked(settings, corpora)
+    searched = corpora_given(settings, corpora, before)
     given = list_file(file)
     try:
         rows = read_claims(given, column)
@@ -94,6 +101,7 @@ def command(
     threads = settings.threads if processes == 1 else 1
     prepare = partial(_Checking, settings, threads, chosen, searched)
     say_where_claims_go(settings.llm.name if settings.llm else "")
+    say_what_is_sent(settings, searched)
     history = _History(settings.database_url, searched)
     # Opened before the models are loaded, so that a wrong path is reported at once.
     with _opened(lines) as stream, closing(LongWork("Checking", len(rows), done)) as work:
@@ -266,7 +274,9 @@ def _corpus(settings: Settings, searched: tuple[str, ...] | None) -> CorpusInfo:
 
     names = searched or (DEFAULT_CORPUS,)
     own = [own_corpora(settings)(name) for name in names if name != DEFAULT_CORPUS]
-    return corpus_of(settings.store, settings.snapshots, own, with_default=DEFAULT_CORPUS in names)
+    sources = Sources(settings.home, settings.contact)
+    with_default = DEFAULT_CORPUS in names
+    return corpus_of(settings.store, settings.snapshots, own, sources, with_default=with_default)
 
 
 def _finished(output: Path, rows: list[Row], made: Made) -> int:

@@ -10,8 +10,8 @@ import click
 
 from cli.claim_text import WIDTH, as_text
 from cli.errors import printable, reports_errors
-from cli.options import corpora_asked, corpus_option, json_option, recipe_option
-from cli.own_retriever import opened_retriever, say_where_claims_go
+from cli.options import before_option, corpora_given, corpus_option, json_option, recipe_option
+from cli.own_retriever import opened_retriever, say_what_is_sent, say_where_claims_go
 from cli.service_client import ready_service
 from retrieval.recipes.recipe_files import is_recipe_file, recipe_given, recipes_with
 from retrieval.recipes.recipes import Recipe
@@ -26,6 +26,7 @@ from settings import Settings
 @click.argument("claim")
 @recipe_option
 @corpus_option
+@before_option
 @click.option(
     "--anyway",
     is_flag=True,
@@ -34,7 +35,12 @@ from settings import Settings
 @json_option
 @reports_errors
 def command(
-    claim: str, recipe: str | None, corpora: tuple[str, ...], anyway: bool, as_json: bool
+    claim: str,
+    recipe: str | None,
+    corpora: tuple[str, ...],
+    before: str | None,
+    anyway: bool,
+    as_json: bool,
 ) -> None:
     """Check one claim and print the verdict with its evidence.
 
@@ -44,15 +50,18 @@ def command(
     from retrieval.claim import read_claim
 
     settings = Settings.from_environment()
+    searched = corpora_given(settings, corpora, before)
     service = None
-    if recipe is None or not is_recipe_file(recipe):
+    # A service searches what its settings name, and no address.
+    addressed = any(":" in name for name in searched or ())
+    if not addressed and (recipe is None or not is_recipe_file(recipe)):
         service = ready_service(settings)
     # Wrong input is reported before the models are loaded; a service knows its own recipes.
     chosen = None
     if recipe is not None and service is None:
         chosen = recipe_given(recipe, recipes_with(settings.recipes))
     read_claim(claim, anyway)
-    searched = corpora_asked(settings, corpora)
+    say_what_is_sent(settings, searched)
     on_progress = _ignore if as_json or not sys.stderr.isatty() else _show_progress
     if service is not None:
         say_where_claims_go(service.receiver)

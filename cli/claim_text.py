@@ -63,7 +63,7 @@ def as_text(result: ClaimResult) -> str:
         lines += ["", f"The search ended after hop {last.hop}: {STOPPED[last.stopped]}."]
     seconds = result.seconds["total"]
     text_date = f"text of {corpus.text_date}, " if corpus.text_date else ""
-    built = f"{text_date}built {corpus.built_at[:10]}"
+    built = f"{text_date}built {corpus.built_at[:10]}" if corpus.built_at else "searched in place"
     documents = counted(corpus.documents, "document")
     searched = f"{result.corpus_title}, {documents}, {built}"
     lines.append(f"{searched}; recipe {result.recipe}; judged by {verdict.judge}; {seconds:.2f} s.")

@@ -21,6 +21,7 @@ _COMMANDS = {
     "batch": "check many claims",
     "mcp": "offer checks to a program that speaks the Model Context Protocol",
     "index": "build an index, or describe it",
+    "sources": "list the corpora that are searched where they are, and what is kept of them",
     "models": "fetch models that are not shipped",
     "recipes": "list the recipes",
     "backup": "write all claims and results into a file",

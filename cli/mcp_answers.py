@@ -3,16 +3,23 @@
 The SDK makes schemas from the annotations, so these are values here, not strings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict
 
 from retrieval.index.interface import IndexInfo
 from retrieval.result import ClaimResult, Evidence
-from retrieval.types import DEFAULT_CORPUS, CorpusInfo, Document, Label, SentenceMatch
-from retrieval.verdict_level import Level
-from retrieval.words import VITAL, balance_words, counted
+from retrieval.sources.address import SourceAddress
+from retrieval.types import (
+    DEFAULT_CORPUS,
+    CorpusInfo,
+    CorpusKind,
+    Document,
+    Label,
+    SentenceMatch,
+)
+from retrieval.words import VITAL, Level, balance_words, counted
 from worker.corpora.corpus_store import StoredCorpus
 
 MOST_EVIDENCE = 10
@@ -99,13 +106,19 @@ class KnownCorpus(_Model):
     title: str
     """What people call it."""
     documents: int
-    """How many documents it has."""
+    """How many documents it has; 0 where that is not known."""
     text_date: str | None
     """Day of its newest text, null where that is not known."""
     default: bool
     """Whether it is searched where no corpus is named."""
     searchable: bool
     """Whether it can be searched now; one that was just uploaded is indexed first."""
+    kind: CorpusKind
+    """How it is searched: in an `index`, or where it is: `mediawiki`, a wiki that is asked over the
+    network, or `zim-search`, a file. A wiki's name may have a day: `wikipedia@2024-05-01` reads it
+    as it was before that day."""
+    sent: str
+    """What is sent to whom when it is searched, empty if nothing leaves the service."""
 
 
 class KnownCorpora(_Model):
@@ -178,32 +191,53 @@ def found_sentences(matches: list[tuple[SentenceMatch, Document]]) -> CallToolRe
     return _answer(found, lines or ["No sentence was found: the index has no vectors."])
 
 
-def known_corpora(default: IndexInfo, own: Sequence[StoredCorpus]) -> CallToolResult:
-    """Return the corpora that can be searched; ``own``: those beside the default one."""
+def known_corpora(
+    default: IndexInfo, own: Sequence[StoredCorpus], sources: Iterable[SourceAddress]
+) -> CallToolResult:
+    """Return the corpora that can be searched.
+
+    ``own``: those beside the default one; ``sources``: those that are searched where they are.
+    """
     title = VITAL if default.source == "vital" else default.name
     of_own = (
         (one.name, one.title, one.documents, one.text_date, False, one.searchable) for one in own
     )
     first = (DEFAULT_CORPUS, title, default.documents, default.date, True, True)
-    found = KnownCorpora(
-        corpora=tuple(
-            KnownCorpus(
-                name=name,
-                title=title,
-                documents=documents,
-                text_date=date or None,
-                default=is_default,
-                searchable=searchable,
-            )
-            for name, title, documents, date, is_default, searchable in (first, *of_own)
+    indexed = (
+        KnownCorpus(
+            name=name,
+            title=title,
+            documents=documents,
+            text_date=date or None,
+            default=is_default,
+            searchable=searchable,
+            kind="index",
+            sent="",
         )
+        for name, title, documents, date, is_default, searchable in (first, *of_own)
     )
-    lines = [
-        f"- {one.name}: {one.title}, {counted(one.documents, 'document')}"
-        + ("" if one.searchable else ", not indexed yet")
-        for one in found.corpora
-    ]
-    return _answer(found, lines)
+    elsewhere = (
+        KnownCorpus(
+            name=one.name,
+            title=one.title,
+            documents=0,
+            text_date=None,
+            default=False,
+            searchable=True,
+            kind=one.kind,
+            sent=one.sent,
+        )
+        for one in sources
+    )
+    found = KnownCorpora(corpora=(*indexed, *elsewhere))
+    return _answer(found, [f"- {one.name}: {one.title}, {_held(one)}" for one in found.corpora])
+
+
+def _held(corpus: KnownCorpus) -> str:
+    if corpus.kind != "index":
+        return f"whole articles, searched where they are. {corpus.sent}".rstrip()
+    indexed = "" if corpus.searchable else ", not indexed yet"
+    return counted(corpus.documents, "document") + indexed
 
 
 def _sentence(match: SentenceMatch, document: Document) -> str:

@@ -250,11 +250,12 @@ def _offer_list_corpora(server: MCPServer[Any], settings: Settings, here: _Here)
 
     @server.tool(annotations=_READS_ONLY)
     def list_corpora() -> Annotated[CallToolResult, KnownCorpora]:
-        """List the corpora that can be searched: the default one, and those that were uploaded."""
+        """List the corpora that can be searched: the default one, those that were uploaded, and
+        those that are searched where they are, such as today's Wikipedia."""
         with _tool_errors(), here.retriever() as retriever:
             seen_by = _viewer(settings)
             seen = [one for one in own.all() if seen_by.opens(one.owner, one.shared)]
-            return known_corpora(retriever.info(), seen)
+            return known_corpora(retriever.info(), seen, settings.sources.values())
 
 
 def _offer_get_result(server: MCPServer[Any], settings: Settings) -> None:

@@ -9,9 +9,11 @@ import click
 
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.open import description_of
+from retrieval.sources.address import check_day, written_source
 from retrieval.types import DEFAULT_CORPUS
 from settings import Settings
-from worker.corpora.corpus_store import CorpusStore, chosen_corpora
+from worker.corpora.corpus_store import CorpusStore, chosen_corpora, source_of
+from worker.corpora.errors import CorpusRefused
 from worker.sharing import EVERYTHING, Viewer
 
 recipe_option = click.option(
@@ -25,8 +27,14 @@ corpus_option = click.option(
     "corpora",
     multiple=True,
     metavar="NAME",
-    help="A corpus of the page /documents, by its name or its title, or default; several are"
-    " searched as one.  [default: default]",
+    help="A corpus of the page /documents, by its name or its title, or default; or one that is"
+    " searched where it is: a name of ESOTERIC_SOURCES, mediawiki:en, mediawiki:URL or"
+    " zim-search:FILE; several are searched as one.  [default: default]",
+)
+before_option = click.option(
+    "--before",
+    metavar="DAY",
+    help="Read wikis as they were before this day, such as 2024-05-01.",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
@@ -39,6 +47,38 @@ class NoSuchCorpus(EsotericError):
 
 class AmbiguousCorpus(EsotericError):
     """Several corpora have this name or title."""
+
+
+def corpora_given(
+    settings: Settings, asked: Collection[str], before: str | None
+) -> tuple[str, ...] | None:
+    """Return the names of the corpora that an operator gave, also by the addresses of sources.
+
+    ``before``: the day before which wikis are read.
+
+    Raises:
+        CorpusRefused: the address of a source, or the day, cannot be used, or no wiki is given.
+        NoSuchCorpus, AmbiguousCorpus, CorpusNotReady: see ``corpora_asked``.
+    """
+    day = f"@{before}" if before else ""
+    try:
+        if before is not None:
+            check_day(before)
+        written = {f"{one}{day}" for one in asked if written_source(f"{one}{day}") is not None}
+        named = [
+            f"{one}{day}" if day and one in settings.sources else one
+            for one in asked
+            if f"{one}{day}" not in written
+        ]
+        if day and not written and not any(one.endswith(day) for one in named):
+            raise ValueError("--before reads a wiki as it was, and none is given.")
+    except ValueError as error:
+        hint = "Name a source such as --corpus mediawiki:en, or leave --before out."
+        raise CorpusRefused("source_unknown", str(error), hint) from error
+    others = corpora_asked(settings, named) if named else ()
+    if not written:
+        return others or None
+    return (*(others or (DEFAULT_CORPUS,) if named else ()), *sorted(written))
 
 
 def corpora_asked(
@@ -63,8 +103,10 @@ def corpora_asked(
     own_name = _default_name(settings) if asked else DEFAULT_CORPUS
     called = {DEFAULT_CORPUS: (DEFAULT_CORPUS, own_name)}
     called |= {name: (name, title) for name, title in titles.items()}
-    meant = [_named(one, called) for one in asked]
-    return chosen_corpora(store, meant, DEFAULT_CORPUS.__eq__)
+    called |= {name: (name, source.title) for name, source in settings.sources.items()}
+    sources = settings.sources
+    meant = [one if source_of(one, sources) else _named(one, called) for one in asked]
+    return chosen_corpora(store, meant, DEFAULT_CORPUS.__eq__, settings.sources)
 
 
 def _named(asked: str, called: Mapping[str, tuple[str, str]]) -> str:

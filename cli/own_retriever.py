@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from cli.errors import say
 from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.sources.address import given_source, written_source
+from retrieval.sources.opening import Sources
 from settings import Settings
 from worker.corpora.searchable_corpora import own_corpora
 
@@ -20,6 +22,19 @@ def say_where_claims_go(receiver: str) -> None:
         say(f"Claims and the sentences that are found are sent to {receiver}.")
 
 
+def say_what_is_sent(settings: Settings, corpora: tuple[str, ...] | None) -> None:
+    """Say what of the claims is sent to the sources among these corpora.
+
+    Raises:
+        BadSource: one of them may not be asked without a contact.
+    """
+    for name in corpora or ():
+        source = given_source(name, settings.sources) or written_source(name)
+        if source is not None and source.sent:
+            source.check_contact(settings.contact)
+            say(source.sent)
+
+
 def opened_retriever(settings: Settings, threads: int | None = None) -> Retriever:
     """Return what checks claims in this process; nothing is loaded before it is first used.
 
@@ -32,6 +47,7 @@ def opened_retriever(settings: Settings, threads: int | None = None) -> Retrieve
         *(settings.store, settings.snapshots, threads or settings.threads),
         *(settings.model_folders, explains),
         own_corpus=own_corpora(settings),
+        sources=Sources(settings.home, settings.contact),
     )
 
 

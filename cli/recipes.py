@@ -10,9 +10,8 @@ import click
 
 from cli.errors import reports_errors
 from cli.options import json_option
-from retrieval.recipes.config import RetrievalConfig
 from retrieval.recipes.recipe_files import as_yaml, recipe_given, recipes_with
-from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
+from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe, RetrievalConfig
 from settings import Settings
 
 

@@ -27,8 +27,7 @@ from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.check import Pipeline
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, RetrievalConfig
 from retrieval.types import Progress, Report
 from settings import Settings
 

@@ -19,7 +19,7 @@ from typing import Any, get_args
 from pydantic.fields import FieldInfo
 
 from research.evaluation.expected import read_expected
-from retrieval.recipes.stage_records import STAGES, StageRecord
+from retrieval.recipes.recipes import STAGES, StageRecord
 from retrieval.result import ClaimResult
 from settings import CHECKOUT, TABLE
 

@@ -11,7 +11,8 @@ so bounds are only in the schema.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 from urllib.parse import urlsplit
 
@@ -35,18 +36,18 @@ from retrieval.types import (
     Usage,
     Whole,
 )
-from retrieval.verdict_level import Level, level_of
-from retrieval.version import esoteric_version
 from retrieval.words import (
     ABSENT,
     BY_OCR,
     NOT_SETTLED,
     NOTHING_SETTLES,
     VITAL,
+    Level,
     Quoting,
     balance_of,
     certainty_words,
     is_about_reading,
+    level_of,
     percent_of,
     verdict_words,
 )
@@ -197,6 +198,9 @@ class Evidence(_Part):
     copies: Whole = 1
     """How many of the documents that were read contain the same sentence, 1 or more; it is listed
     once."""
+    date: str | None = None
+    """Day of the text that it is quoted from, ISO 8601, such as the day of a wiki's revision; null
+    where the text has no day of its own."""
 
     @property
     def reference(self) -> str:
@@ -257,7 +261,10 @@ class Document(_Part):
     """Page of the passage of a long document, from 1."""
     source: str = ""
     """What it is credited to: a file of a folder with its page and the day on which it was last
-    modified, or else the site of its address, or else the corpus. Empty in older results."""
+    modified, a wiki with the day of the revision, or else the site of its address, or else the
+    corpus. Empty in older results."""
+    date: str | None = None
+    """Day of the text, ISO 8601; null where it has none of its own."""
 
     @property
     def reference(self) -> str:
@@ -265,9 +272,14 @@ class Document(_Part):
         return _reference(self.title, self.section, self.page)
 
     @property
+    def site(self) -> str:
+        """The host of its address, "" if it has none."""
+        return _site_of(self.url)
+
+    @property
     def credit(self) -> str:
         """What it is credited to; in older results that is known only where it has an address."""
-        return self.source or _site_of(self.url)
+        return self.source or self.site
 
     @property
     def whole(self) -> WholeDocument:
@@ -553,6 +565,15 @@ class ClaimResult(_Part):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
+@cache
+def esoteric_version() -> str:
+    """Return the version of the installed package, "" where the code runs from a folder alone."""
+    try:
+        return version("esoteric")
+    except PackageNotFoundError:
+        return ""
+
+
 def claim_result(report: types.Report) -> ClaimResult:
     """Return the claim document of a report."""
     proof = report.proof
@@ -571,18 +592,19 @@ def claim_result(report: types.Report) -> ClaimResult:
         hops=report.hops,
         seconds=report.seconds,
         usage=report.usage,
-        statements=tuple(_statement(one) for one in report.statements),
+        statements=tuple(
+            Statement(
+                text=one.text,
+                span=(one.start, one.end),
+                verdict=Verdict.model_validate(one.verdict),
+                evidence=one.evidence,
+            )
+            for one in report.statements
+        ),
         not_settled=report.not_settled,
         recipe_digest=report.recipe_digest,
         version=esoteric_version(),
         did_you_mean=report.suggestion,
-    )
-
-
-def _statement(one: types.CheckedStatement) -> Statement:
-    verdict = Verdict.model_validate(one.verdict)
-    return Statement(
-        text=one.text, span=(one.start, one.end), verdict=verdict, evidence=one.evidence
     )
 
 
@@ -607,6 +629,7 @@ def _evidence(item: types.Evidence) -> Evidence:
         context_before=item.context_before,
         context_after=item.context_after,
         copies=item.copies,
+        date=item.date,
     )
 
 
@@ -624,6 +647,7 @@ def _document(ranked: types.RankedDocument, corpus: types.CorpusInfo) -> Documen
         section=document.section,
         page=document.page,
         source=document.source or _site_of(document.url) or corpus.name,
+        date=document.date,
     )
 
 

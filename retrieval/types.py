@@ -101,7 +101,8 @@ class Document:
 
     ``section``: the headings above a passage, the outermost first, joined by " > ". ``page``: the
     number of its page in the file, from 1. ``source``: what it is credited to, ``None`` where its
-    address or the name of the corpus says that.
+    address or the name of the corpus says that. ``date``: the day of the text, ISO 8601, where it
+    has one of its own.
     """
 
     id: str
@@ -112,6 +113,7 @@ class Document:
     section: str | None = None
     page: int | None = None
     source: str | None = None
+    date: str | None = None
 
     @property
     def heading(self) -> str:
@@ -223,9 +225,9 @@ class Evidence:
     that this one was read together with, first to last: those that led to it, or the
     other one of a pair. If there are any, ``opinion`` is about all of them together, and
     ``alone`` is about the sentence without them, ``None`` where it was not read so.
-    ``section`` and ``page``: those of its document. ``context_before`` and ``context_after``: the
-    text of its document that it is read with (``retrieval.text.context``), ``None`` where none is
-    needed.
+    ``section``, ``page`` and ``date``: those of its document. ``context_before`` and
+    ``context_after``: the text of its document that it is read with (``retrieval.text.context``),
+    ``None`` where none is needed.
     ``copies``: the documents among those that were opened that contain the sentence, 1 or more.
     """
 
@@ -242,6 +244,7 @@ class Evidence:
     context_after: str | None = None
     copies: int = 1
     alone: Opinion | None = None
+    date: str | None = None
 
     @property
     def heading(self) -> str:
@@ -401,7 +404,7 @@ class Mutation:
 class Proof:
     """What the evidence says about each span of the claim, in the claim's order.
 
-    ``label``: the result of the mutations (``retrieval.proof``).
+    ``label``: the result of the mutations (``retrieval.stages.decide.proof``).
     """
 
     mutations: tuple[Mutation, ...]
@@ -442,6 +445,8 @@ class Hop(BaseModel):
     """Why no other hop followed; null in all hops but the last of the claim, or of a statement."""
 
 
+CorpusKind: TypeAlias = Literal["index", "mediawiki", "zim-search"]
+
 # The name of the corpus of claims that name none, whatever that is called now.
 DEFAULT_CORPUS = "default"
 
@@ -455,11 +460,14 @@ class CorpusPart:
     title: str
     """What people call it."""
     documents: Whole
-    """How many documents it has."""
+    """How many documents it has; 0 where that is not known."""
     built_at: str
-    """When its index was built, ISO 8601 in UTC."""
+    """When its index was built, ISO 8601 in UTC; empty where there is none."""
     text_date: str | None
     """The day of its newest text, ISO 8601, null where no day is known."""
+    kind: CorpusKind = "index"
+    """How it is searched: in an index, or where it is: `mediawiki`, a wiki that is asked over the
+    network, or `zim-search`, a file of Kiwix."""
 
 
 class CorpusInfo(BaseModel):

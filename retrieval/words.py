@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
-from retrieval.recipes import stage_records
+from retrieval.recipes.recipes import STAGES as RECORDS
 from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.types import (
     ALTERNATION,
@@ -20,7 +20,30 @@ from retrieval.types import (
     Operator,
     Stopped,
 )
-from retrieval.verdict_level import Level, level_of
+
+Level: TypeAlias = Literal["settled", "probably", "leans", "unsettled"]
+"""How sure a verdict is, surest first.
+
+Below ``decided_cutoff`` of the recipe a verdict only leans to its label
+(``stages/decide/verdict.py``); what is decided is "probably" below ``FIRM_CONFIDENCE``.
+"""
+
+# Below this confidence a verdict is worded as "probably", and its rationale says only what the
+# evidence seems to do.
+FIRM_CONFIDENCE = 0.7
+
+
+def is_firm(confidence: float) -> bool:
+    """Return whether a decided verdict needs no "probably"."""
+    return confidence >= FIRM_CONFIDENCE
+
+
+def level_of(label: Label, confidence: float | None, leans: Label | None) -> Level:
+    """Return how sure a verdict is; ``confidence``: ``None`` where it is not known."""
+    if label == NOT_ENOUGH_INFO:
+        return "leans" if leans else "unsettled"
+    return "settled" if confidence is None or is_firm(confidence) else "probably"
+
 
 VERDICTS: dict[Label, str] = {
     SUPPORTS: "Supported",
@@ -65,7 +88,7 @@ STOPPED: dict[Stopped, str] = {
     "hops": "the limit of hops was reached",
     "time": "the time allowed was used up",
 }
-STAGES = {record.name: record.words for record in stage_records.STAGES.values()}
+STAGES = {record.name: record.words for record in RECORDS.values()}
 _FOUND_BY = {
     "title": "title",
     "disambiguation": "title with parentheses",
@@ -92,6 +115,8 @@ CANNOT_COMBINE = (
 BY_WHOLE = "by the title or the whole sentence"
 """What a part of the claim is settled by where no words of a sentence match it."""
 VITAL = "Wikipedia introductions"
+DECIDED_BY_OWN = "The documents decide this claim, so the default corpus was not searched."
+LEFT_OPEN_BY_OWN = "The documents leave this open: the default corpus is searched too"
 """What people call the corpus ``vital``."""
 BY_OCR = "read by OCR"
 """The section of what was read from a picture."""

@@ -23,6 +23,7 @@ from retrieval.text.english import EnglishParser
 from tests.app.web_process import WebProcess
 from tests.support.islands import TEXTS, write_source
 from tests.support.shared import make_shared_folder, remove_shared_folder, shared_folder
+from tests.support.wiki import missing, wiki
 
 # What a test needs that asks for one of these fixtures. Others are marked where they are.
 _NEEDS = {
@@ -33,6 +34,7 @@ _NEEDS = {
     "redis_server": "redis",
     "unpacked": "models",
     "own_web": "server",
+    "wiki_address": "server",
     "web": "server",
 }
 # About how many seconds a test takes that is marked so. The processes of a run take the files that
@@ -172,6 +174,15 @@ def retriever(index: Path, unpacked: Path) -> Retriever:
     )
     retriever.warm_up()
     return retriever
+
+
+@pytest.fixture(scope="session")
+def wiki_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real MediaWiki with the pages of ``wiki_pages``."""
+    if why := missing():
+        pytest.skip(why)
+    with wiki(tmp_path_factory.mktemp("wiki")) as address:
+        yield address
 
 
 @pytest.fixture

@@ -52,21 +52,19 @@ APP_IMPORTS = {
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
+    "retrieval.sources.address",
     "retrieval.system.fixes",
     "retrieval.recipes.recipe_files",
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.models.folders",
-    "retrieval.normal_form",
     "retrieval.pipeline.runnable",
-    "retrieval.safe_cell",
     "retrieval.system.files",
     "retrieval.text.notices",
-    "retrieval.text.plain_questions",
+    "retrieval.text.word_forms",
     "retrieval.types",
-    "retrieval.verdict_level",
-    "retrieval.web.page_reader",
     "retrieval.words",
+    "retrieval.web.page_reader",
 }
 
 # Where the service may import PyTorch: models of the user, the models of papers, the making of the
@@ -78,7 +76,6 @@ WITH_TORCH = {
     "retrieval/models/packaged.py",
     "retrieval/models/papers/bart.py",
     "retrieval/models/papers/report_networks.py",
-    "retrieval/models/pretrained.py",
     "retrieval/models/runtime.py",
     "retrieval/models/static_encoder.py",
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def open_when_asked(settings: Settings) -> Retriever:
     """Open the retriever; heavy modules are imported here, after the heartbeat has started."""
     from retrieval.pipeline.assembly import Retriever
+    from retrieval.sources.opening import Sources
 
     folders = settings.model_folders
     explains = _explainer(settings.llm, settings.database_url)
@@ -33,6 +34,7 @@ def open_when_asked(settings: Settings) -> Retriever:
         explains,
         _recipes(settings.recipes),
         own_corpora(settings),
+        Sources(settings.home, settings.contact),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from retrieval.types import NOT_ENOUGH_INFO, Label
-from retrieval.verdict_level import FIRM_CONFIDENCE, Level
+from retrieval.words import FIRM_CONFIDENCE, Level
 from worker.database import Database
 from worker.jobs import Job, ListedJob, State
 from worker.schema import ClaimRow
@@ -129,7 +129,7 @@ def _where(wanted: ClaimFilter) -> ColumnElement[bool]:
 
 
 def _has_level(level: Level) -> ColumnElement[bool]:
-    """Return whether a verdict has this level, as ``retrieval.verdict_level.level_of`` gives it."""
+    """Return whether a verdict has this level, as ``retrieval.words.level_of`` gives it."""
     if level in ("leans", "unsettled"):
         leans = ClaimRow.leans.is_not(None)
         return and_(ClaimRow.label == NOT_ENOUGH_INFO, leans if level == "leans" else ~leans)

@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session, aliased
 
 from retrieval.errors import Problem
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
-from retrieval.verdict_level import FIRM_CONFIDENCE
+from retrieval.words import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
 from worker.jobs import QueueFull, Shared

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.errors import Problem
 from retrieval.recipes.recipes import Ending, Vectors
-from retrieval.types import CorpusInfo, Label, Whole
-from retrieval.verdict_level import Level, level_of
+from retrieval.types import CorpusInfo, CorpusKind, Label, Whole
+from retrieval.words import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
 from worker.jobs import MOST_SAID, Links, Moment, Shared, State
 
@@ -97,6 +97,12 @@ class CorpusItem(CorpusInfo):
     it was then."""
     searchable: bool
     """Whether claims can be checked against it now."""
+    kind: CorpusKind = "index"
+    """How it is searched: in an index, or where it is: `mediawiki`, a wiki that is asked over the
+    network, or `zim-search`, a file of Kiwix. The name of a wiki may have a day:
+    `wikipedia@2024-05-01` reads it as it was before that day."""
+    sent: str = ""
+    """What is sent to whom when it is searched; empty if nothing leaves the service."""
     shared: Shared | None = None
     """Who may see and search it: `owner` is who made it, and operators; null or `everyone` is
     everybody who may use the service."""

@@ -17,8 +17,7 @@ from app.texts.given_text import LINKS_ARE_NOT_OPENED, opens
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, is_heading, is_table, read_claims
 from retrieval.errors import BadSource, InvalidClaim, Problem, RecipeUnavailable, UnknownRecipe
-from retrieval.text.notices import is_name_alone, sentences_in
-from retrieval.text.plain_questions import plain_statement
+from retrieval.text.notices import is_name_alone, plain_statement, sentences_in
 from worker.jobs import ListedJob
 from worker.lists import MOST_CLAIMS
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from flask import render_template, request
 
 from app.claims.recipes import asked_model
-from app.documents.corpus import CorpusChoice, corpora_to_choose, is_wikipedia
+from app.documents.corpus import CorpusChoice, corpora_to_choose, from_wikipedia
 from app.documents.files import file_links
 from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
@@ -125,7 +125,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         trail=trail(events, _recipe_of(job), running=False)
         if has_findings(events)
         else trail_of(result),
-        attribution=any(map(is_wikipedia, result.credits.values())),
+        attribution=any(map(from_wikipedia, result.documents)),
         others=_other_corpora(job),
         may_delete=may_delete,
         about=about,

@@ -19,7 +19,7 @@ from app.result.export import jobs_as_csv, jobs_as_json
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.errors import Problem
-from retrieval.normal_form import nfc
+from retrieval.text.word_forms import nfc
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.jobs import Links
 

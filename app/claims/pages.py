@@ -33,7 +33,7 @@ from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.recipes.recipes import base_and_more_hops
-from retrieval.text.plain_questions import plain_statement
+from retrieval.text.notices import plain_statement
 from worker.jobs import Origin, SaidBy
 
 blueprint = Blueprint("pages", __name__)

@@ -445,7 +445,8 @@ def _notes(compared: Iterable[Iterable[ClaimResult | None]]) -> tuple[str, ...]:
     corpora = {one for indexes in of_each if len(indexes) > 1 for one in indexes}
     if corpora:
         named = [
-            f"{title}, {counted(corpus.documents, 'document')}, indexed {corpus.built_at[:10]}"
+            f"{title}, {counted(corpus.documents, 'document')}"
+            + (f", indexed {corpus.built_at[:10]}" if corpus.built_at else "")
             for corpus, title in sorted(corpora, key=lambda one: (one[0].built_at, one[1]))
         ]
         notes.append(f"The checks searched different indexes: {'; '.join(named)}.")

@@ -144,10 +144,8 @@ def _made_by(comparison: Comparison) -> Iterator[str]:
     searched = dict.fromkeys(run.corpus for run in done if run.corpus)
     for corpus in sorted(searched, key=lambda one: one.built_at):
         text = f", text of {corpus.text_date}" if corpus.text_date else ""
-        yield (
-            f"Corpus: {corpus.title}, {counted(corpus.documents, 'document')}{text},"
-            f" indexed {corpus.built_at}"
-        )
+        built = f", indexed {corpus.built_at}" if corpus.built_at else ""
+        yield f"Corpus: {corpus.title}, {counted(corpus.documents, 'document')}{text}{built}"
 
 
 def _distinct(texts: Iterable[str | None]) -> list[str]:

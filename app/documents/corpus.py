@@ -21,9 +21,11 @@ from retrieval.index.open import description_of
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
-from retrieval.types import DEFAULT_CORPUS
+from retrieval.result import Document
+from retrieval.sources.address import SourceAddress
+from retrieval.types import DEFAULT_CORPUS, CorpusKind
 from retrieval.words import VITAL, counted
-from worker.corpora.corpus_store import StoredCorpus, chosen_corpora
+from worker.corpora.corpus_store import StoredCorpus, chosen_corpora, source_of
 from worker.corpora.errors import UnknownCorpus
 from worker.health import worker_health
 from worker.reports import SearchedCorpus
@@ -60,6 +62,7 @@ class CorpusChoice:
     holds: str
     text_date: str
     chosen: bool
+    kind: CorpusKind = "index"
 
 
 def searched_corpus() -> SearchedCorpus:
@@ -109,7 +112,10 @@ def listed_corpora() -> Corpora:
     Raises:
         StoreUnavailable: the database cannot be read.
     """
-    own = tuple(map(own_corpus_item, filter(sees_corpus, services().corpora.all())))
+    own = (
+        *map(own_corpus_item, filter(sees_corpus, services().corpora.all())),
+        *map(_source_item, services().settings.sources.values()),
+    )
     try:
         corpus = searched_corpus()
     except IndexUnavailable as error:
@@ -124,6 +130,8 @@ def listed_corpora() -> Corpora:
         default=True,
         state="ready",
         searchable=True,
+        kind="index",
+        sent="",
     )
     return Corpora(corpora=(item, *own), problem=None)
 
@@ -139,7 +147,25 @@ def own_corpus_item(found: StoredCorpus) -> CorpusItem:
         default=False,
         state=found.state,
         searchable=found.searchable,
+        kind="index",
+        sent="",
         shared=found.shared,
+    )
+
+
+def _source_item(source: SourceAddress) -> CorpusItem:
+    """Return what the API says of a corpus that is searched where it is; nothing is asked."""
+    return CorpusItem(
+        name=source.name,
+        title=source.title,
+        documents=0,
+        built_at="",
+        text_date=None,
+        default=False,
+        state="ready",
+        searchable=True,
+        kind=source.kind,
+        sent=source.sent,
     )
 
 
@@ -157,6 +183,13 @@ def is_wikipedia(site: str) -> bool:
     return site == "wikipedia.org" or site.endswith(".wikipedia.org")
 
 
+def from_wikipedia(document: Document) -> bool:
+    """Return whether a text is Wikipedia's; a page of it in a file is credited to the file."""
+    return (
+        is_wikipedia(document.site or document.credit) and ", modified on " not in document.credit
+    )
+
+
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
     """Return the corpora that can be searched, the default one first.
 
@@ -164,7 +197,9 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
     """
     corpora = services().corpora
     own = [one for one in corpora.choices() if sees_corpus(corpora.corpus(one.name))]
-    selected = {*chosen} & {DEFAULT_CORPUS, *(one.name for one in own)} or {DEFAULT_CORPUS}
+    sources = services().settings.sources.values()
+    known = {DEFAULT_CORPUS, *(one.name for one in own), *(one.name for one in sources)}
+    selected = {*chosen} & known or {DEFAULT_CORPUS}
     choices = []
     try:
         default = corpus_item(searched_corpus())
@@ -176,6 +211,18 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
     for one in own:  # long files are searched by their passages
         of = one.title, f"files, {counted(one.documents, 'passage')}", one.text_date
         choices.append(CorpusChoice(one.name, *of, chosen=one.name in selected))
+    for source in sources:
+        holds = f"whole articles, searched where they are. {source.sent}".rstrip()
+        choices.append(
+            CorpusChoice(
+                source.name,
+                source.title,
+                holds,
+                text_date="",
+                chosen=source.name in selected,
+                kind=source.kind,
+            )
+        )
     return tuple(choices)
 
 
@@ -189,11 +236,14 @@ def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:
         CorpusNotReady: one of them cannot be searched yet.
         CorpusRefused: there are too many, or a worker does not have the documents.
     """
-    for name in names:
-        if not _is_default(name):
-            refuse_unseen_corpus(name)
-    found = chosen_corpora(services().corpora, names, _is_default)
-    if found is not None:
+    sources = services().settings.sources
+    uploaded = [
+        name for name in names if not _is_default(name) and source_of(name, sources) is None
+    ]
+    for name in uploaded:
+        refuse_unseen_corpus(name)
+    found = chosen_corpora(services().corpora, names, _is_default, sources)
+    if uploaded:
         refuse_unless_shared()
     return found
 
@@ -208,6 +258,8 @@ def titles_of(names: Sequence[str] | None) -> dict[str, str | None]:
         try:
             if _is_default(name):
                 titles[name] = corpus_item(searched_corpus()).title
+            elif source := source_of(name, services().settings.sources):
+                titles[name] = source.title
             else:
                 titles[name] = services().corpora.corpus(name).title
         except IndexUnavailable:

@@ -17,7 +17,7 @@ from app.services import services
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import Problem
-from retrieval.normal_form import nfkd
+from retrieval.text.word_forms import nfkd
 from worker.lists import ClaimList, Entry
 
 ListFormat: TypeAlias = Literal["csv", "xlsx", "jsonl"]

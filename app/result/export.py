@@ -17,7 +17,7 @@ from typing import Any
 
 from flask import render_template, url_for
 
-from app.documents.corpus import is_wikipedia
+from app.documents.corpus import from_wikipedia
 from app.filters import safe_url
 from app.result.answer import answer_of
 from app.result.evidence import balance, by_statements, cards, closest_first, source_of
@@ -26,12 +26,12 @@ from app.result.proof import marked_claim
 from retrieval.claim_lists.verdicts import (
     checked_as,
     part_by_part,
+    safe_cell,
     sentences_in_lines,
     sources_in_lines,
     stance_in_words,
 )
 from retrieval.result import ClaimResult, Evidence
-from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import VERDICTS
 from settings import CHECKOUT
@@ -311,7 +311,7 @@ def _html(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | 
         quoted_from=source_of(result, answer.quoted, {}),
         balance=balance(result, answer.opposing),
         found=by_statements(result, shown),
-        attribution=any(map(is_wikipedia, result.credits.values())),
+        attribution=any(map(from_wikipedia, result.documents)),
         review=_claim_review(job, result, provenance, by) if by else "",
         by=by.opinion.name if by else "",
     )

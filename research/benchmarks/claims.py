@@ -14,9 +14,8 @@ from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.shipped import evidence_model
 from retrieval.pipeline.assembly import Retriever, pipeline_over, resources_over
 from retrieval.quantities.halves import comparison
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
-from retrieval.stages.decide.comparison import ComparisonReader
+from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, RetrievalConfig
+from retrieval.stages.decide.quantities import ComparisonReader
 from retrieval.text.english import EnglishParser
 from retrieval.types import Progress
 from settings import Settings

@@ -19,7 +19,7 @@ from retrieval.corpora.json_lines import encoded_line
 from retrieval.corpora.sources import open_corpus
 from retrieval.index.elastic.cluster import Cluster
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.elastic.versions import versions
+from retrieval.index.elastic.versions import Versions
 from retrieval.text.sentence_splitter import SentenceSplitter, boundaries, bounds_of, load_senter
 from settings import CHECKOUT, Settings
 
@@ -138,7 +138,7 @@ def _newer(pages: Iterable[Page]) -> Iterator[Page]:
 def _remove(location: ElasticLocation) -> None:
     """Remove an index, so that the next build neither continues an earlier one nor updates it."""
     cluster = Cluster(location)
-    for version in versions(cluster):
+    for version in Versions(cluster, Path()).all():
         cluster.patient.indices.delete(index=version.name)
 
 

@@ -20,7 +20,7 @@ from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.models.packaged import MiniLM
 from retrieval.models.shipped import path_model, relevance_model, verifier
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from settings import Settings
 
 EVERYDAY_PAIRS = 400  # of ``research/datasets/everyday``, claims with their evidence

@@ -27,9 +27,9 @@ from research.training.verifier.pairs import (
     with_stop,
     without_stop,
 )
+from retrieval.claim import in_full
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import DEFAULT_RECIPE
-from retrieval.text.plain_form import in_full
 from retrieval.types import Label
 from settings import Settings
 

@@ -21,11 +21,11 @@ from retrieval.models import runtime
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.stages.decide.verification import EvidenceVerifier
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 from retrieval.types import Evidence, Report, Retrieved, Sentence, SentenceKey
 
 UNREAD = (0.0, 0.0, 1.0)  # the opinion before the verifier has read a sentence

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from retrieval.corpora.json_lines import read_json_lines
 from retrieval.errors import BadSource
-from retrieval.text.model_texts import SEPARATOR, evidence_set_text, evidence_text
+from retrieval.text.context import SEPARATOR, evidence_set_text, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 SentenceKey: TypeAlias = tuple[str, int]

@@ -33,7 +33,6 @@ from retrieval.models.papers.report_models import present_models
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipe_files import is_recipe_file, keep_recipe, read_recipe
 from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.recipes.stage_records import reads_report_models
 from retrieval.system.packages import require_research
 from retrieval.types import Progress, Report
 
@@ -159,9 +158,7 @@ def searches_dpr(name: str, own: Mapping[str, Recipe]) -> bool:
 
 def any_reads_report_models(names: Sequence[str], own: Mapping[str, Recipe] = _NONE) -> bool:
     """Return whether one of these systems reads the models of the report."""
-    return any(
-        name not in BASELINES and reads_report_models(recipe_of(name, own)) for name in names
-    )
+    return any(name not in BASELINES and recipe_of(name, own).reads_report_models for name in names)
 
 
 def folders_used(

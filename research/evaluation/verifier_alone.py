@@ -26,9 +26,8 @@ from retrieval.models.shipped import evidence_model
 from retrieval.quantities.halves import comparison
 from retrieval.quantities.reading import dimensions
 from retrieval.quantities.relation import Ruling
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.decide.comparison import ComparisonReader
-from retrieval.stages.decide.quantities import QuantityRuler
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.decide.quantities import ComparisonReader, QuantityRuler
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict

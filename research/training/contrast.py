@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from research.evaluation.claims import AnnotatedClaim
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.index.formats.titles import title_key
+from retrieval.text.context import evidence_text
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import evidence_text
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 # Kinds of which a statement mostly has one: place, nation, language. People and organisations only

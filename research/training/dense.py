@@ -38,7 +38,7 @@ from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.encoders import EncodableDocument, MiniLMEncoder, Query, QueryEncoder
 from retrieval.models.networks import Tokenizer
 from retrieval.models.shipped import minilm_classifier
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
 SENTENCES, PAGES = (1, 5, 20, 100), (5, 20)

@@ -16,7 +16,7 @@ from research.training.compositions import compositions
 from research.training.data import PageClaim, TrainingData
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.encoders import Query
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
 STEPS_PER_CLAIM = 2

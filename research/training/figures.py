@@ -20,9 +20,9 @@ from research.training.loop import device_of
 from research.training.networks.minilm import STEP
 from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool
 from retrieval.models.cross_encoders import VerdictFit
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,

@@ -28,7 +28,7 @@ from research.training.networks.minilm import (
 from research.training.path_examples import path_examples
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.shipped import minilm_classifier
-from retrieval.text.model_texts import evidence_text, path_text
+from retrieval.text.context import evidence_text, path_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
 
 RECIPE = Hyperparameters(

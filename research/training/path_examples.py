@@ -15,7 +15,7 @@ from research.training.compositions import Composition
 from research.training.data import TrainingData
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import CandidateFinder, SentencePool
-from retrieval.text.model_texts import path_text
+from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
 ANNOTATED = 3  # times that an annotated set of several sentences is read, each time drawn again

@@ -7,7 +7,7 @@ label. ProoFVer is another model. Here the first proof comes from lexicon and co
 
 - A refuted claim gets one negation or alternation, where the evidence contradicts it, and
   equivalence elsewhere. The paper turns all open spans into negations; two of them refute nothing
-  (``retrieval.proof``).
+  (``retrieval.stages.decide.proof``).
 - If the evidence has another value of the same kind, such as another year or another thing, the
   operator is alternation, not negation.
 - If the evidence does not suffice, only a known exchange is negated or alternated: another year
@@ -36,8 +36,8 @@ from research.training.evidence_sets import (
 from research.training.lexicon import Lexicon, number_of
 from research.training.read_texts import Offsets, Reader, ReadSentence, ReadSpan, TokenEncoder
 from retrieval.index.formats.titles import split_disambiguation, title_key
-from retrieval.proof import label_of
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.stages.decide.proof import label_of
+from retrieval.text.context import evidence_set_text, evidence_text
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,

@@ -36,11 +36,10 @@ from research.training.proofs import ProofExample, proof_examples
 from research.training.read_texts import MiniLMTokens, Offsets
 from retrieval.models.networks import Tokenizer
 from retrieval.models.prover import ProofModel
-from retrieval.proof import cut, label_of
-from retrieval.stages.decide.proof import operator_of
+from retrieval.stages.decide.proof import cut, label_of, operator_of
 from retrieval.system.files import digest_of
+from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import INDEPENDENCE, NOT_ENOUGH_INFO, OPERATORS
 
 Opinion: TypeAlias = NDArray[np.float32]

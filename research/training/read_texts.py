@@ -15,9 +15,9 @@ from spacy.tokens import Doc, Token
 
 from research.training.lexicon import EXCLUSIVE, PLACES, Word
 from research.training.networks.minilm import packaged_body, pair_tokenizer
-from retrieval.proof import cut
+from retrieval.stages.decide.proof import cut
+from retrieval.text.context import evidence_text
 from retrieval.text.english import english_folder
-from retrieval.text.model_texts import evidence_text
 
 _BATCH = 32
 _MOST_TOKENS = 192

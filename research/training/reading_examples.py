@@ -15,7 +15,7 @@ from research.training.contrast import YEAR, Contrast, refuting, symmetric
 from research.training.data import PageClaim, TrainingData
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import CandidateFinder, SentencePool
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.text.context import evidence_set_text, evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
 SINGLES = 2  # gold sentences that are read alone, and nearest ones of an undecided claim

@@ -19,7 +19,7 @@ from research.evaluation.claims import AnnotatedClaim
 from research.training.data import PageClaim
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import SentencePool
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 from retrieval.types import NOT_ENOUGH_INFO, Label
 
 SAME_DOCUMENT = 2

@@ -14,7 +14,7 @@ from research.evaluation.claims import AnnotatedClaim
 from research.training.data import TrainingData
 from research.training.figures import Classify
 from research.training.sentence_pool import CandidateFinder
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 

@@ -34,7 +34,7 @@ from retrieval.models.networks import Tokenizer
 from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.shipped import minilm_classifier
 from retrieval.models.trained_model import read_config
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector, UtilityReader, UtilitySelector
 from retrieval.stages.decide.verdict import CrossEncoderJudge
 from retrieval.types import Evidence, Retrieved

@@ -20,7 +20,7 @@ from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from retrieval.corpora.corpus import Corpus, Page, readable_pages
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.models.encoders import TextEncoder
-from retrieval.text.model_texts import evidence_set_text, evidence_text
+from retrieval.text.context import evidence_set_text, evidence_text
 from retrieval.text.sentence_splitter import SentenceSplitter
 
 

@@ -19,7 +19,7 @@ from research.training.compositions.bridges import BridgeFinder, Mention
 from research.training.compositions.composition import tidied
 from research.training.sentence_pool import PoolSentence, SentencePool
 from retrieval.models.papers.decoding import MOST_SENTENCES
-from retrieval.stages.find.generation import SENTENCES
+from retrieval.stages.find.next import SENTENCES
 
 MOST_NEEDED = 4  # sentences of an evidence set; longer ones are unions of several
 # Each step is read several times, among other sentences and, if made from pages, with other claims.

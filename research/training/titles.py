@@ -35,9 +35,8 @@ from retrieval.models.papers.title_generator import (
     input_tokens,
 )
 from retrieval.models.title_trie import TitleTokenizer, TitleTrie
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.generation import SENTENCES
-from retrieval.stages.find.next import MentionExpander
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.find.next import SENTENCES, MentionExpander
 from retrieval.types import Evidence, Sentence, TitleMatch
 
 RECIPE = Hyperparameters(

@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 import ftfy
 
 from retrieval.errors import InvalidText
-from retrieval.normal_form import nfc
 from retrieval.text.notices import is_english
+from retrieval.text.word_forms import nfc
 
 Kind: TypeAlias = Literal[
     "fact", "opinion", "question", "forecast", "instruction", "quotation", "vague", "fragment"
@@ -98,8 +98,11 @@ def _refuse(text: str) -> None:
         raise InvalidText("text_empty", "There is no text to read.", "Paste a text in English.")
     if len(text) > LONGEST_TEXT:
         raise _too_long(len(text))
-    unreadable = sum(c == "\N{REPLACEMENT CHARACTER}" or _is_control(c) for c in text)
-    if unreadable:
+    if any(
+        c == "\N{REPLACEMENT CHARACTER}"
+        or (c != "\n" and unicodedata.category(c) in {"Cc", "Cs", "Co"})
+        for c in text
+    ):
         raise InvalidText(
             "text_unreadable",
             "This is not plain text: it contains characters that cannot be read.",
@@ -123,10 +126,6 @@ def _too_long(length: int) -> InvalidText:
         f"The text is {length:,} characters long; at most {LONGEST_TEXT:,} are read.",
         "Paste a part of it.",
     )
-
-
-def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cs", "Co"} and character != "\n"
 
 
 def blocks_of(text: str) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Token
 from retrieval.checkable.given_text import Kind
 from retrieval.errors import ModelUnavailable
 from retrieval.system.fixes import restore_model
-from retrieval.text.grammar import ANY_SUBJECTS, FINITE
+from retrieval.text.english import ANY_SUBJECTS, FINITE
 from retrieval.text.notices import OPEN_QUESTION, QUESTION, notices_of
 from retrieval.text.word_forms import lexicon, word_set
 
@@ -134,17 +134,14 @@ def _is_forecast(text: str, root: Token) -> bool:
     # "He would later become" tells history.
     told = any(token.lower_ in {"later", "eventually"} for token in root.subtree)
     uncertain = [t for verb in verbs for t in verb.children if t.lower_ in _UNCERTAIN - {"can"}]
-    if uncertain and not told and not any(_perfect(t.head) for t in uncertain):
+    helps = [aux for one in uncertain for aux in one.head.children if aux.dep_ == "aux"]
+    if uncertain and not told and all(aux.lower_ != "have" for aux in helps):
         return True
     return _FORECAST.search(text) is not None
 
 
 def _is_future(token: Token) -> bool:
     return token.lower_ in _FUTURE and token.tag_ == "MD"
-
-
-def _perfect(verb: Token) -> bool:
-    return any(child.lower_ == "have" and child.dep_ == "aux" for child in verb.children)
 
 
 def _judges(tokens: Iterable[Token]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from spacy.tokens import Doc, Token
@@ -14,8 +13,7 @@ from retrieval.checkable.kind_rules import KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import Reference, references_in
 from retrieval.errors import InvalidText
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import subject_in
+from retrieval.text.english import EnglishParser, subject_in
 from retrieval.text.sentence_splitter import shared_splitter
 from retrieval.text.statement_cutter import statements
 
@@ -86,10 +84,10 @@ class TextReader:
         if len(cut) < 2:
             before = [one for one in apart if one.said_in and one.said_in[0] < number]
             text, placed = _rewritten(sentence.text, [*unclear, *before])
-            yield _claim(text, [one.reference for one in placed])
+            yield _claim(text, [one for one, _ in placed])
             return
         for text, start, end in cut:
-            yield _claim(text, [one.reference for one in placed if start <= one.start < end])
+            yield _claim(text, [one for one, at in placed if start <= at < end])
 
     def _cut(self, text: str) -> list[tuple[str, int, int]]:
         """Return the statements of a sentence, with the part of it that makes each.
@@ -110,14 +108,6 @@ class TextReader:
             return whole
         first, _, end = cut[0]
         return [(text[:leading] + first, 0, end), *cut[1:]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A reference, and where the words for it begin in a rewritten sentence."""
-
-    reference: Reference
-    start: int
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
@@ -157,12 +147,17 @@ def _half(token: Token) -> Token:
     return token
 
 
-def _rewritten(text: str, references: Sequence[Reference]) -> tuple[str, list[_Placed]]:
-    """Return the sentence with the words that its references stand for; unclear ones stay."""
+def _rewritten(
+    text: str, references: Sequence[Reference]
+) -> tuple[str, list[tuple[Reference, int]]]:
+    """Return the sentence with the words that its references stand for; unclear ones stay.
+
+    With each reference comes where the words for it begin.
+    """
     written, done, placed = "", 0, []
     for one in sorted(references, key=lambda reference: reference.start):
         written += text[done : one.start]
-        placed.append(_Placed(one, len(written)))
+        placed.append((one, len(written)))
         written += one.words if one.meant is not None else text[one.start : one.end]
         done = one.end
     return written + text[done:], placed

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from retrieval.claim_lists.feeds import claims_in, tree_of
 from retrieval.claim_lists.tables import (
     Record,
     csv_records,
@@ -88,7 +89,7 @@ def list_file(path: Path) -> ListFile:
 
 
 def read_claims(file: ListFile, column: str | None = None, most: int = MOST) -> list[Row]:
-    """Return the claims of a table (.csv, .tsv, .xlsx), of .jsonl or .json, or one a line.
+    """Return the claims of a table (.csv, .tsv, .xlsx), of .jsonl, .json or a feed, or one a line.
 
     A text whose first line names columns is a table too; a first line "Claim" alone is left out.
 
@@ -159,7 +160,8 @@ def _may_have_claims(column: str | None) -> Callable[[str], bool]:
 def _rows(file: ListFile, records: list[Record], asked: str | None) -> list[Row]:
     values = [one.values for one in records if not isinstance(one.values, Problem)]
     if not values:
-        return [Row(one.where, "", {}, _problem(one)) for one in records]
+        # All of them, if there are any, are problems.
+        return [_row(one, "") for one in records]
     names = list(dict.fromkeys(name for one in values for name in one))
     column = _claim_column(file, names, asked)
     if len(names) > MOST_OTHERS + 1:
@@ -181,10 +183,6 @@ def _row(record: Record, column: str) -> Row:
         return Row(record.where, claim or "", others, None, column, before)
     problem = Problem("claim_not_text", f"The value of {column!r} is not text.", "Correct it.")
     return Row(record.where, "", others, problem, column, before)
-
-
-def _problem(record: Record) -> Problem | None:
-    return record.values if isinstance(record.values, Problem) else None
 
 
 def _claim_column(file: ListFile, names: list[str], asked: str | None) -> str:
@@ -272,12 +270,34 @@ def _json_list(file: ListFile) -> Iterator[Record]:
             f"{file.name} is not JSON ({error}).",
             "Correct it, or name it .jsonl if it has one object a line.",
         ) from error
-    if not isinstance(values, list):
+    plain = isinstance(values, list) and not any(
+        isinstance(one, dict) and "claimReviewed" in one for one in values
+    )
+    if not plain and not (values := claims_in(values)):
         raise BadSource(
-            "bad_claims", f"{file.name} is not a list.", "Write the claims as a JSON list."
+            "bad_claims",
+            f"{file.name} is not a list, nor a feed with claims.",
+            "Write the claims as a JSON list.",
         )
     for number, value in enumerate(values, 1):
         yield _json_record(f"Item {number}", {"claim": value} if isinstance(value, str) else value)
+
+
+def _xml_feed(file: ListFile) -> Iterator[Record]:
+    try:
+        found = claims_in(tree_of(file.content))
+    except (ValueError, RecursionError) as error:
+        raise BadSource(
+            "bad_claims", f"{file.name} is not XML ({error}).", "Fetch the feed again."
+        ) from error
+    if not found:
+        raise BadSource(
+            "bad_claims",
+            f"{file.name} has no claims: no item has claimReviewed, claim, text or a title.",
+            "Save the claims as .xlsx, .csv, .tsv, .jsonl, .json or .txt (one a line).",
+        )
+    for number, value in enumerate(found, 1):
+        yield _json_record(f"Item {number}", value)
 
 
 def _json(text: str) -> Any:
@@ -326,4 +346,6 @@ _JSON: dict[str, Callable[[ListFile], Iterator[Record]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json_list,
+    ".xml": _xml_feed,
+    ".rss": _xml_feed,
 }

@@ -16,10 +16,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, time
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora.table_files import SEPARATORS, separated_rows, separator_of
 from retrieval.errors import BadSource, Problem
+
+if TYPE_CHECKING:
+    from openpyxl.workbook.workbook import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet as Worksheet
 
 _LARGEST = 512 << 20  # bytes of an .xlsx after unpacking; a million short rows have 150 MB
 _LOOKED_AT = 50  # lines of a text that may be a table
@@ -71,16 +75,15 @@ def separator_of_text(text: str, has_claims: Callable[[str], bool]) -> str | Non
     for separator in SEPARATORS:
         rows = [_cells(line, separator) for line in lines]
         names = rows[0] if rows else []
-        named = len(names) > 1 and all(map(_may_name, names))
+        named = len(names) > 1 and not any(
+            len(name.split()) > _LONGEST_NAME or name.rstrip().endswith((".", "!", "?"))
+            for name in names
+        )
         claims = [at for at, name in enumerate(names) if has_claims(name)]
         filled = (row for row in rows[1:] if len(row) == len(names))
         if named and any(len(row[at].split()) > 1 for row in filled for at in claims):
             return separator
     return None
-
-
-def _may_name(cell: str) -> bool:
-    return len(cell.split()) <= _LONGEST_NAME and not cell.rstrip().endswith((".", "!", "?"))
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -93,7 +96,9 @@ def _cells(line: str, separator: str) -> list[str]:
 def xlsx_records(
     name: str, content: bytes, has_claims: Callable[[str], bool], most: int
 ) -> Iterator[Record]:
-    """Yield the rows of the first sheet, without blank ones, reading them one by one.
+    """Yield the rows of the sheets that have claims, without blank ones, reading them one by one.
+
+    Those are the visible sheets with the same column for claims, or else the first sheet.
 
     ``name``: of the file, for messages. ``has_claims``: whether a column of this name may have the
     claims. ``most``: bytes that it may have after unpacking, if that is less than is ever read.
@@ -101,7 +106,7 @@ def xlsx_records(
     Raises:
         BadSource: it is not an .xlsx, is damaged, or is too large.
     """
-    from retrieval.corpora.table_files import opened_workbook, plain_text
+    from retrieval.corpora.table_files import opened_workbook
 
     try:
         # Reads no more of a file than it declares.
@@ -116,11 +121,11 @@ def xlsx_records(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and rules that are not read
             with closing(opened_workbook(io.BytesIO(content))) as book:
-                sheet = book.worksheets[0]
-                sheet.reset_dimensions()  # some programs write wrong ones
-                shown = (tuple(map(plain_text, row)) for row in sheet.iter_rows(values_only=True))
-                rows = _at_most(name, shown)
-                yield from _records(name, "Row", enumerate(rows, 1), has_claims)
+                sheets = list(_with_claims(book, has_claims)) or book.worksheets[:1]
+                for sheet in sheets:
+                    place = f"{sheet.title}, row" if len(sheets) > 1 else "Row"
+                    rows = enumerate(_at_most(name, _rows(sheet)), 1)
+                    yield from _records(name, place, rows, has_claims)
     except (BadSource, MemoryError):
         raise
     except (
@@ -131,6 +136,25 @@ def xlsx_records(
             f"{name} is damaged, has a password, or is not an .xlsx ({error}).",
             "Save it again as .xlsx, without a password, or as .csv.",
         ) from error
+
+
+def _with_claims(book: Workbook, has_claims: Callable[[str], bool]) -> Iterator[Worksheet]:
+    """Yield the visible sheets that have the column for claims of the first of them."""
+    wanted: set[str] = set()
+    for sheet in book.worksheets:
+        if sheet.sheet_state == "visible":
+            cells = {str(cell) for row in islice(_rows(sheet), _TITLES) for cell in row if cell}
+            own = set(filter(has_claims, cells))
+            if own & (wanted or own):
+                wanted = wanted or own
+                yield sheet
+
+
+def _rows(sheet: Worksheet) -> Iterator[tuple[Any, ...]]:
+    from retrieval.corpora.table_files import plain_text
+
+    sheet.reset_dimensions()  # some programs write wrong ones
+    return (tuple(map(plain_text, row)) for row in sheet.iter_rows(values_only=True))
 
 
 def _at_most(name: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:

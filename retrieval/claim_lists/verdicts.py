@@ -14,9 +14,22 @@ from typing import IO, Any
 
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
-from retrieval.safe_cell import safe_cell
 from retrieval.types import NOT_ENOUGH_INFO
 from retrieval.words import STANCES
+
+# Spreadsheets take a cell that begins with one of these, also full-width, for a formula. Where a
+# semicolon parts their cells, they read a quotation mark within a line as any other character: what
+# follows a semicolon, a tab or the end of a line in a cell begins another cell.
+_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = re.compile(rf"^(?=\s*{_SIGN})|(?<=[;\t\r\n])(?=[^\S\t\r\n]*{_SIGN})")
+
+
+def safe_cell(value: object) -> object:
+    """Return the value so that no spreadsheet runs it as a formula; ``None`` becomes ""."""
+    if isinstance(value, str):
+        return _FORMULA.sub("'", value)
+    return "" if value is None else value
+
 
 # New columns come last: programs may count them.
 _COLUMNS = (
@@ -175,10 +188,11 @@ def sentences_in_lines(result: ClaimResult) -> str:
 
 def sources_in_lines(result: ClaimResult) -> str:
     """Return where each selected sentence stands, one a line, in their order."""
-    places = (
-        one.url or _in_brackets(result.credits.get(one.document, "")) for one in result.selected
+    credited = ((one, result.credits.get(one.document)) for one in result.selected)
+    named = (
+        f"{one.reference} {one.url or (f'({credit})' if credit else '')}"
+        for one, credit in credited
     )
-    named = (f"{one.reference} {place}" for one, place in zip(result.selected, places, strict=True))
     return "\n".join(map(_on_one_line, named))
 
 
@@ -196,10 +210,6 @@ def part_by_part(result: ClaimResult) -> str:
     if not result.proof:
         return ""
     return "agrees" if result.proof_agrees else "disagrees"
-
-
-def _in_brackets(text: str) -> str:
-    return f"({text})" if text else ""
 
 
 def _cell(value: object) -> object:

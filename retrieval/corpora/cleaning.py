@@ -11,7 +11,7 @@ import re
 import unicodedata
 from urllib.parse import urlsplit
 
-from retrieval.normal_form import nfc
+from retrieval.text.word_forms import nfc
 
 _SPACE = re.compile(r"\s+")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"\ud800-\udfff]+")

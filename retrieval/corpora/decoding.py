@@ -91,6 +91,13 @@ def is_binary(content: bytes) -> bool:
     return b"\0" in content
 
 
+def utf_16_of(start: bytes) -> str | None:
+    """Return which UTF-16 a text is that begins so, with a mark or without; ``None`` if none."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return _utf_16_without_mark(start)
+
+
 def _utf_16_without_mark(content: bytes) -> str | None:
     """Return which UTF-16 bytes are that have no mark, ``None`` if they are something else.
 

@@ -10,7 +10,6 @@ import codecs
 import gzip
 import hashlib
 import json
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,16 +19,13 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from retrieval.corpora.corpus import BadPage
+from retrieval.corpora.decoding import utf_16_of
 from retrieval.errors import BadSource
 
 BLOCK = 1 << 20  # bytes
 LONGEST = 1 << 28  # bytes of a line; the memory of a build is bounded by it
 _PIECE = 1 << 16  # bytes
 _START = 256  # bytes of a file that show its format
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# JSON begins with a bracket, and goes on with a quotation mark, another bracket or white space.
-_LITTLE_ENDIAN = re.compile(rb"(?:[\s{\[]\0)[\s{\[\"]\0")
-_BIG_ENDIAN = re.compile(rb"(?:\0[\s{\[])\0[\s{\[\"]")
 
 
 class Readable(Protocol):
@@ -255,21 +251,12 @@ def unpacked(path: Path) -> Iterator[Unpacked]:
             content = gzip.GzipFile(fileobj=stream)
         elif start.startswith(b"BZh"):
             content = bz2.BZ2File(stream)
-        elif b"\0" in start and not _utf_16(start):
+        elif b"\0" in start and not utf_16_of(start):
             nothing = Unpacked(stream, stream)
             nothing.damage = "the file is not JSON, or is damaged"
             yield nothing
             return
         with suppress(EOFError, OSError, zlib.error):  # reported when the content is read
-            if encoding := _utf_16(content.peek(_START)):
+            if encoding := utf_16_of(content.peek(_START)):
                 content = _Recoded(content, encoding)
         yield Unpacked(stream, content)
-
-
-def _utf_16(start: bytes) -> str | None:
-    """Return which UTF-16 a file is that begins so; without a mark its first letters are ASCII."""
-    if start.startswith(_UTF_16):
-        return "utf-16"
-    if _LITTLE_ENDIAN.match(start):
-        return "utf-16-le"
-    return "utf-16-be" if _BIG_ENDIAN.match(start) else None

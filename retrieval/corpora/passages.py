@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart
@@ -39,6 +39,7 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
     "See also",
 }
 _BULLET = re.compile(r"[•▪◦‣●■*–-]\s+")  # noqa: RUF001 - the dash of a list is meant
+_CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
@@ -178,15 +179,25 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 
 
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks that say something; items have what introduces their list as a heading."""
-    lead: tuple[str, ...] = ()
+    """Yield the blocks that say something; items and rows have what introduces them as a heading.
+
+    That ends with a colon, or is a caption right above a table.
+    """
+    lead = ""
     for block in blocks:
         text = clean(block.text)
         if not text:
             continue
         if not block.kind:
-            lead = (text,) if text.endswith(":") and len(text) <= _LONGEST_LEAD else ()
-        yield replace(block, text=text, section=block.section + (lead if block.kind else ()))
+            lead = text if len(text) <= _LONGEST_LEAD else ""
+        begins = lead.endswith(":") or (block.kind == "row" and _is_caption(lead))
+        above = (lead,) if block.kind and begins and lead not in block.section else ()
+        yield replace(block, text=text, section=block.section + above)
+
+
+def _is_caption(line: str) -> bool:
+    """Return whether a line above a table names it."""
+    return may_be_heading(line) or bool(_CAPTION.match(line) and not _NO_HEADING.search(line))
 
 
 def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
@@ -247,12 +258,21 @@ def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> lis
     The anchor is the heading as wikis write it in addresses; other sites ignore it.
 
     A heading is a short line without a mark at its end, before a paragraph that has one or items of
-    a list; of two such lines the second is below the first. Other short lines are paragraphs, or
+    a list, and not right below another short line that is none; of two such lines the second is
+    below the first. Other short lines are paragraphs, or
     items below what introduces them with a colon. Of the sections that ``left_out`` names, such as
     the references of a wiki, only texts are read.
     """
-    lines = [line for line in map(without_edit, map(clean, paragraphs)) if line]
-    names = [may_be_heading(line) and line not in left_out for line in lines] + [False]
+    written = ["", *map(without_edit, map(clean, paragraphs))]
+    lines = [line for line in written if line]
+    apart = [not before for before, line in pairwise(written) if line]
+    names: list[bool] = []
+    for at, line in enumerate(lines):
+        may_begin = (
+            apart[at] or names[at - 1] or ends_sentence(lines[at - 1]) or "" not in written[1:]
+        )
+        names.append(may_be_heading(line) and line not in left_out and may_begin)
+    names.append(False)
     begins = [_is_text(line) or bool(_BULLET.match(line)) for line in lines] + [False, False]
     section: tuple[str, ...] = ()
     anchor: str | None = None

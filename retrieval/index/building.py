@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from retrieval.corpora.corpus import BadPage, Chunk, Corpus, Page, kind_of
-from retrieval.index.formats.description import Description
-from retrieval.index.interface import BuildProgress, ProgressListener
+from retrieval.index.interface import BuildProgress, Description, ProgressListener
 from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.processes import in_order

@@ -18,10 +18,11 @@ new one to its list. The reasons for these operations are in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
+from retrieval.index.errors import other_encoder, rebuild
 from retrieval.types import (
     CorpusInfo,
     Document,
@@ -79,6 +80,59 @@ class IndexInfo:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What all stores say of a version; see ``IndexInfo`` for the names that both have.
+
+    Attributes:
+        meets: the query encoder, whose vectors those of ``encoder`` are compared with (the name in
+            the files of existing indexes).
+        changed: whether pages were added or removed, which its source alone does not bring back.
+    """
+
+    name: str
+    source: str
+    encoder: str = ""
+    meets: str = ""
+    date: str = ""
+    documents: int = 0
+    passages: int = 0
+    sentences: int = 0
+    bad_pages: int = 0
+    superseded: int = 0
+    built_at: str = ""
+    checksum: str = ""
+    changed: bool = False
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Return the description that has these values; those of other names are ignored.
+
+        Raises:
+            TypeError: one is missing.
+        """
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
+
+    def info(self, size: int) -> IndexInfo:
+        """Return what an index of this version contains, with its size on the disk."""
+        named = {f.name: getattr(self, f.name) for f in fields(IndexInfo) if f.name != "bytes"}
+        return IndexInfo(bytes=size, **named)
+
+    def fix(self) -> str:
+        """Return the hint with the command that builds such an index again."""
+        return rebuild(self.source, self.encoder, self.changed)
+
+    def check_query_encoder(self, encoder: str | None) -> None:
+        """Check that the vectors, if there are some, can be compared with a text encoder's.
+
+        Raises:
+            IndexUnavailable: they are made for another.
+        """
+        if self.encoder and encoder is not None and self.meets != encoder:
+            raise other_encoder(self.encoder, encoder)
+
+
 @dataclass(frozen=True, slots=True)
 class BadPages:
     """Pages that could not be read: the error of the first, and the file that lists them all.
@@ -121,10 +175,22 @@ def ignore_progress(_: BuildProgress) -> None:
 
 
 class DocumentStore(ABC):
-    """A read-only view of one finished version of an index.
+    """A read-only view of one finished version of an index, or of what is searched where it is.
+
+    ``knows_its_words``: whether it has all its texts at hand, so that a word it does not find is in
+    none of them.
 
     ``tests/retrieval/index/test_store_contract.py`` tests every implementation.
     """
+
+    knows_its_words = True
+
+    def begin(self, claim: str) -> None:  # noqa: B027 - most have nothing to do
+        """Begin with a statement, "" for none: a store that asks somebody else asks about it."""
+
+    def notices(self) -> tuple[str, ...]:
+        """Return what users should know about the search for the statement."""
+        return ()
 
     @abstractmethod
     def info(self) -> IndexInfo:

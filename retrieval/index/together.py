@@ -27,6 +27,7 @@ from retrieval.index.interface import MOST_OF_A_NAME, DocumentStore, IndexInfo, 
 from retrieval.models.title_trie import TitleTrie
 from retrieval.types import (
     CorpusInfo,
+    CorpusKind,
     CorpusPart,
     Document,
     PhraseMatch,
@@ -39,12 +40,16 @@ from retrieval.types import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the indexes: its name for programs, what people call it, and the prefix of its ids."""
+    """One of the indexes: its name for programs, what people call it, and the prefix of its ids.
+
+    ``kind``: see ``CorpusPart``.
+    """
 
     name: str
     title: str
     prefix: str
     store: DocumentStore
+    kind: CorpusKind = "index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,14 @@ class TogetherStore(DocumentStore):
         """
         self._parts = tuple(parts)
         self._by_prefix = {part.prefix: part for part in parts}
+        self.knows_its_words = all(part.store.knows_its_words for part in parts)
+
+    def begin(self, claim: str) -> None:
+        for part in self._parts:
+            part.store.begin(claim)
+
+    def notices(self) -> tuple[str, ...]:
+        return tuple(chain.from_iterable(part.store.notices() for part in self._parts))
 
     def info(self) -> TogetherInfo:
         infos = [part.store.info() for part in self._parts]
@@ -82,7 +95,10 @@ class TogetherStore(DocumentStore):
             encoder=infos[0].encoder if "" not in encoders else "",
             checksum=" ".join(info.checksum for info in infos),
             parts=tuple(
-                CorpusPart(part.name, part.title, info.documents, info.built_at, info.date or None)
+                CorpusPart(
+                    *(part.name, part.title, info.documents, info.built_at, info.date or None),
+                    kind=part.kind,
+                )
                 for part, info in zip(self._parts, infos, strict=True)
             ),
             **totals,
@@ -92,7 +108,7 @@ class TogetherStore(DocumentStore):
         found: dict[str, Document] = {}
         for part, own in self._of_each(ids):
             found |= {
-                part.prefix + document.id: _renamed(document, part)
+                part.prefix + document.id: _renamed(document, part, len(self._parts) > 1)
                 for document in part.store.documents(own)
             }
         return [found[one] for one in ids]
@@ -124,10 +140,11 @@ class TogetherStore(DocumentStore):
 
     def near_words(self, word: str, edits: int) -> dict[str, int]:
         search = [PhraseSearch((word,), 1)]
-        if any(part.store.phrase_matches(search)[0] for part in self._parts):
+        asked = [part for part in self._parts if part.store.knows_its_words]
+        if any(part.store.phrase_matches(search)[0] for part in asked):
             return {}
         counts: dict[str, int] = {}
-        for part in self._parts:
+        for part in asked:
             for near, count in part.store.near_words(word, edits).items():
                 counts[near] = counts.get(near, 0) + count
         return counts
@@ -201,13 +218,16 @@ class TogetherStore(DocumentStore):
         return next(named, "" if "" in self._by_prefix else self._parts[0].prefix)
 
 
-def _renamed(document: Document, part: Part) -> Document:
+def _renamed(document: Document, part: Part, several: bool) -> Document:
+    """Return a document of a part; of ``several`` corpora, what it is credited to says which."""
     prefix = part.prefix
-    credited = document.source or document.url
+    credited = document.source or (None if document.url else part.title)
+    if several and prefix and document.source:
+        credited = f"{part.title}: {document.source}"
     return replace(
         document,
         id=prefix + document.id,
-        source=document.source if credited else part.title,
+        source=credited,
         sentences=tuple(
             replace(sentence, document_id=prefix + sentence.document_id)
             for sentence in document.sentences

@@ -21,7 +21,7 @@ from retrieval.llm_judge.interface import (
     answer_digest,
 )
 from retrieval.llm_judge.prompt import CUT, Prompt, asked_again, prompt
-from retrieval.recipes.config import LANGUAGE_MODEL
+from retrieval.recipes.recipes import LANGUAGE_MODEL
 from retrieval.types import LABELS, Evidence, Judgement, Label, Usage, Verdict
 
 ASKED = 2  # times, if an answer fails the checks

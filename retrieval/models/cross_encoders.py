@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models.arrays import Array, linear, softmax
-from retrieval.models.networks import Row, States, in_batches
+from retrieval.models.networks import Row, in_batches
 from retrieval.models.packaged import PackagedBody
 from retrieval.models.trained_model import TrainedModel
 from retrieval.models.weights import damaged
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
+# Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
+_UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -125,43 +128,26 @@ class EvidenceModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """``logits`` returns those of each row, ``(rows, labels)``, from states and the head's weights.
+def with_grouped_figures(text: str) -> str:
+    """Return a text with its figures as texts write them: "14000" is "14,000".
 
-    ``first_only``: whether it reads only the state of the first token.
+    The networks know figures as words: they take "14000" in a row of a table for another number
+    than "14,000" in a claim.
     """
-
-    first_only: bool
-    logits: Callable[[States, Mapping[str, Array]], Array]
-
-
-def _of_first(states: States, weights: Mapping[str, Array]) -> Array:
-    hidden = np.maximum(linear(states.first, weights, "pre_classifier"), 0)
-    return linear(hidden, weights, "classifier")
-
-
-def _of_first_and_mean(states: States, weights: Mapping[str, Array]) -> Array:
-    pooled = np.concatenate([states.first, states.mean], axis=-1)
-    return linear(np.tanh(linear(pooled, weights, "pre_classifier")), weights, "classifier")
-
-
-OF_FIRST = Head(first_only=True, logits=_of_first)
-"""The head of the small models, that of DistilBERT's classifiers."""
-OF_FIRST_AND_MEAN = Head(first_only=False, logits=_of_first_and_mean)
-"""The verifier's."""
+    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", text)
 
 
 class CrossEncoder(TrainedModel):
     """Scores (claim, evidence) pairs over ``LABELS``, the outputs of every model of ours."""
 
     def __init__(
-        self, folder: Path, base: PackagedBody, head: Head, in_search: bool = False
+        self, folder: Path, base: PackagedBody, in_search: bool = False, reads_all: bool = False
     ) -> None:
         """Read ``folder``, whose model was trained from ``base``; no weights are loaded yet.
 
-        ``head`` turns states into labels. ``in_search``: use the calibration ``in_search`` of the
-        configuration if it has one.
+        ``in_search``: use the calibration ``in_search`` of the configuration if it has one.
+        ``reads_all``: the head reads the mean of the states too, as the verifier's; those of the
+        small models read that of the first token, as DistilBERT's classifiers.
 
         Raises:
             ModelUnavailable: its ``config.json`` is missing or damaged, or names other labels.
@@ -172,8 +158,7 @@ class CrossEncoder(TrainedModel):
                 f"The labels of the model in {folder} are not {', '.join(LABELS)}, in this order.",
                 "Restore its config.json, or train it again.",
             )
-        self.first_only = head.first_only
-        self._head = head
+        self.first_only = not reads_all
         self._scaling = Scaling.of(self._config, in_search)
 
     @property
@@ -187,12 +172,18 @@ class CrossEncoder(TrainedModel):
         Shape ``(len(pairs), len(LABELS))``, in the order of the pairs. If a pair does not fit the
         model's window, the end of its longer text is cut.
         """
+        read = [(with_grouped_figures(a), with_grouped_figures(b)) for a, b in pairs]
 
         def opinions(rows: list[Row]) -> Array:
-            states = self._network.states(rows)
-            return self._scaling.probabilities(self._head.logits(states, self._heads))
+            states, weights = self._network.states(rows), self._heads
+            if self.first_only:
+                hidden = np.maximum(linear(states.first, weights, "pre_classifier"), 0)
+            else:
+                pooled = np.concatenate([states.first, states.mean], axis=-1)
+                hidden = np.tanh(linear(pooled, weights, "pre_classifier"))
+            return self._scaling.probabilities(linear(hidden, weights, "classifier"))
 
-        return in_batches(self._tokenizer.pairs(pairs), len(LABELS), opinions)
+        return in_batches(self._tokenizer.pairs(read), len(LABELS), opinions)
 
     def fits(self, claim: str, evidence: str) -> bool:
         """Return whether the whole pair fits the model's window."""

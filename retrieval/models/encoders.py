@@ -14,7 +14,7 @@ from retrieval.models.arrays import unit
 from retrieval.models.networks import Network, Row, Tokenizer, in_batches, open_network
 from retrieval.models.packaged import MiniLM
 from retrieval.models.trained_model import TrainedModel
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 
 _WINDOWS = 4  # of a batch: the states of more do not fit into the processor's caches
 _TOKENS = 256  # that MiniLM reads at once, with special ones (``sentence_bert_config.json``)

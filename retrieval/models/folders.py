@@ -1,19 +1,28 @@
-"""Where models outside the checkout are read from: folders, and names on a hub."""
+"""Models outside the checkout: where they are read from, and how PyTorch loads them.
+
+They are in folders, or on a hub. No code in a folder is run, and no pickle is read but BART's.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models.weights import named_on_hub
+from retrieval.models import runtime
+from retrieval.models.weights import damaged, named_on_hub
 from retrieval.system.files import digest_of
 from retrieval.system.packages import require_models
 
 # Weights are safetensors and the rest is data: no file contains code.
 _FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+_SAFELY = {"local_files_only": True, "trust_remote_code": False}
+_PHRASES = ("out of memory", "allocate memory", "not enough memory")  # PyTorch, and the system
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +57,8 @@ class NamedModel:
         import sentence_transformers
         import torch
 
-        from retrieval.models.pretrained import failing_as, prepare
-
         prepare()
-
-        def unusable(reason: str) -> ModelUnavailable:
-            return self.unavailable(f"cannot be loaded as a {kind}: {reason}")
-
-        with failing_as(unusable, f"the model {self.name}"):
+        with failing_as(f"model {self.name}", f"cannot be loaded as a {kind}", self._hint):
             return getattr(sentence_transformers, kind)(
                 str(folder),
                 device="cpu",
@@ -66,11 +69,13 @@ class NamedModel:
 
     def unavailable(self, what: str) -> ModelUnavailable:
         """Return the error of a model that cannot be used, with what is wrong."""
-        return ModelUnavailable(
-            "model_damaged",
-            f"The model {self.name} {what}.",
+        return damaged(f"The model {self.name} {what}.", self._hint)
+
+    @property
+    def _hint(self) -> str:
+        return (
             f"Set {self.variable} to a model of sentence-transformers with weights as safetensors"
-            " (docs/settings.md), or unset it.",
+            " (docs/settings.md), or unset it."
         )
 
     def _folder(self) -> Path:
@@ -110,3 +115,80 @@ class ModelFolders:
     def networks(self) -> Path:
         """The folder of the converted networks, in 8 bits."""
         return self.unpacked / "networks"
+
+
+class NotUsable(Exception):
+    """A model was loaded and cannot be used; the message says why."""
+
+
+@contextmanager
+def failing_as(model: str, what: str, hint: str, code: str = "model_damaged") -> Iterator[None]:
+    """Turn what a library raises in this block into one error.
+
+    ``model``: what it is called, with its folder. ``what`` is said of it before the reason.
+
+    Raises:
+        ModelUnavailable: with this hint; or there is too little memory.
+    """
+    try:
+        yield
+    except ModelUnavailable:
+        raise
+    except Exception as error:  # the libraries raise many kinds of errors for damaged files
+        if _is_out_of_memory(error):
+            raise ModelUnavailable(
+                "out_of_memory",
+                f"There is not enough memory for the {model}.",
+                "End other programs, let fewer processes check claims (each loads its own copy),"
+                " or use a smaller model.",
+            ) from error
+        reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+        raise ModelUnavailable(code, f"The {model} {what}: {reason}.", hint) from error
+
+
+def prepare() -> None:
+    """Let libraries of Hugging Face compute on the threads of ``runtime`` and print nothing."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    runtime.limit_torch()
+
+
+def model_in(folder: Path, architecture: str, **options: Any) -> Any:
+    """Return the model, of a class of transformers, in float32 if ``options`` names no precision.
+
+    Raises:
+        NotUsable: weights are missing, which would be random.
+
+    Also raises whatever the library raises.
+    """
+    import torch
+    import transformers
+
+    prepare()
+    given = {"use_safetensors": True, "dtype": torch.float32, **options}
+    loaded: Any = getattr(transformers, architecture).from_pretrained(
+        folder, output_loading_info=True, **_SAFELY, **given
+    )
+    model, loading = loaded
+    random = sorted({*loading["missing_keys"], *(key[0] for key in loading["mismatched_keys"])})
+    if random:
+        raise NotUsable(f"its weights lack {', '.join(random[:3])}")
+    return model.train(False)
+
+
+def tokenizer_in(folder: Path, **options: Any) -> Any:
+    """Return the folder's tokenizer; raises whatever the library raises."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder, **_SAFELY, **options)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Return whether memory was too small. PyTorch raises a plain ``RuntimeError`` for it."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or any(phrase in str(error).lower() for phrase in _PHRASES)
+    )

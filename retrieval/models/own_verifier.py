@@ -10,11 +10,10 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,17 @@ from safetensors import safe_open
 from retrieval.errors import ModelUnavailable
 from retrieval.models.arrays import Array
 from retrieval.models.cross_encoders import Scaling, VerdictFit
+from retrieval.models.folders import NotUsable, failing_as, model_in, tokenizer_in
 from retrieval.models.networks import in_batches
-from retrieval.models.pretrained import NotUsable, failing_as, model_in, tokenizer_in
 from retrieval.models.weights import damaged, missing
 from retrieval.system.files import digest_of, write_whole
 from retrieval.system.fixes import convert_weights_command, esoteric_command
 from retrieval.system.packages import require_models
-from retrieval.text.model_texts import SEPARATOR, evidence_text
+from retrieval.text.context import SEPARATOR, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
 _LONGEST = 512  # most tokens of a row, even if the model's window is wider
@@ -183,17 +183,20 @@ def _weights(folder: Path) -> list[Path]:
     for path in found:
         if not path.is_file():
             raise _lacks(folder, path.name)
-        whole = failing_as(partial(_incomplete, path), f"the verifier in {folder}")
-        with whole, safe_open(path, framework="numpy"):
+        hint = "Download it again; a file of some hundred bytes is a pointer of Git LFS."
+        with failing_as(f"file {path}", "is incomplete", hint), safe_open(path, "numpy"):
             pass
     return found
 
 
 def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
-    if not _is_named(id2label):
+    try:
+        names = [id2label[key] for key in sorted(id2label, key=int)]
+        plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
+    except (TypeError, ValueError, AttributeError):
+        names = plain = []
+    if not names:
         raise _meaningless("there is no id2label", path)
-    names = [id2label[key] for key in sorted(id2label, key=int)]
-    plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
     labels = tuple(_NAMES[name] for name in plain if name in _NAMES)
     if len(labels) == len(names) == 2 and {*labels} == {SUPPORTS, REFUTES}:
         raise ModelUnavailable(
@@ -205,15 +208,6 @@ def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
     if len(labels) != len(names) or len({*labels}) != len(names) or {*labels} not in _MEANINGS:
         raise _meaningless(f"the labels are {', '.join(names)}", path)
     return labels
-
-
-def _is_named(id2label: Any) -> TypeGuard[dict[str, str]]:
-    return (
-        isinstance(id2label, dict)
-        and bool(id2label)
-        and all(key.isdecimal() for key in id2label)
-        and all(isinstance(name, str) for name in id2label.values())
-    )
 
 
 def _is_whole(scaling: Scaling) -> bool:
@@ -230,11 +224,6 @@ def _is_whole(scaling: Scaling) -> bool:
 
 def _lacks(folder: Path, name: str) -> ModelUnavailable:
     return missing(f"The verifier's folder {folder} contains no {name}.", _FILES_HINT)
-
-
-def _incomplete(path: Path, reason: str) -> ModelUnavailable:
-    hint = "Download it again; a file of some hundred bytes is a pointer of Git LFS."
-    return damaged(f"{path} is incomplete: {reason}.", hint)
 
 
 def _meaningless(why: str, path: Path) -> ModelUnavailable:
@@ -294,13 +283,13 @@ class SequenceClassifier:
         """
         network = self._network
         hint = "Check the claim again. If it fails again, use another model."
-        with self._failing_as("model_failed", "failed on a claim and its evidence", hint):
-            rows = network.rows(pairs) if pairs else []
+        what = "failed on a claim and its evidence"
+        with failing_as(self._called, what, hint, "model_failed"):
             return in_batches(
-                rows,
+                pairs,
                 len(LABELS),
                 lambda some: self._opinions(network.logits(some)),
-                length=lambda row: len(row["input_ids"]),
+                length=lambda pair: len(pair[0]) + len(pair[1]),
             )
 
     def _opinions(self, outputs: Array) -> Array:
@@ -319,20 +308,16 @@ class SequenceClassifier:
             "Download its files again, or name the folder of another sequence-classification"
             " model of Hugging Face, one that needs no Python code of its own."
         )
-        with self._failing_as("model_damaged", "cannot be loaded", hint):
+        with failing_as(self._called, "cannot be loaded", hint):
             network = _Network(self._files.folder)
-            outputs = network.logits(network.rows(_TRIALS)).shape[1]
+            outputs = network.logits(_TRIALS).shape[1]
             if outputs != len(self._columns):
                 raise NotUsable(f"it has {outputs} outputs, and names {len(self._columns)}")
         return network
 
-    def _failing_as(self, code: str, what: str, hint: str) -> AbstractContextManager[None]:
-        verifier = f"verifier in {self._files.folder}"
-
-        def unusable(reason: str) -> ModelUnavailable:
-            return ModelUnavailable(code, f"The {verifier} {what}: {reason}.", hint)
-
-        return failing_as(unusable, f"the {verifier}")
+    @property
+    def _called(self) -> str:
+        return f"verifier in {self._files.folder}"
 
 
 class _Network:
@@ -346,42 +331,37 @@ class _Network:
         tokens, words = len(self._tokenizer), self._model.get_input_embeddings().num_embeddings
         if tokens > words:
             raise NotUsable(f"its tokenizer has {tokens} tokens, the model {words}")
-        self._marks = {*self._tokenizer.all_special_ids}
         self._window: int = min(self._tokenizer.model_max_length, _places(self._model))
 
-    def rows(self, pairs: Sequence[tuple[str, str]]) -> list[dict[str, list[int]]]:
-        """Return (claim, evidence) pairs as the model reads them: premise, then hypothesis."""
+    def inputs(self, pairs: Sequence[tuple[str, str]]) -> dict[str, torch.Tensor]:
+        """Return (claim, evidence) pairs as the model reads them: premise, then hypothesis.
+
+        They contain no special token but the tokenizer's own: a vocabulary may have its special
+        tokens as words, as that of SentencePiece models does.
+        """
+        import torch
+
         read = self._tokenizer(
             [_premise(evidence) for _, evidence in pairs],
             [claim for claim, _ in pairs],
             truncation="longest_first",
             max_length=self._window,
+            padding=True,
             return_special_tokens_mask=True,
+            return_tensors="pt",
         )
-        read["input_ids"] = [
-            self._unmarked(ids, own)
-            for ids, own in zip(read["input_ids"], read.pop("special_tokens_mask"), strict=True)
-        ]
-        return [{name: column[row] for name, column in read.items()} for row in range(len(pairs))]
+        own, unknown = read.pop("special_tokens_mask"), self._tokenizer.unk_token_id
+        if unknown is not None:
+            marks = torch.tensor(self._tokenizer.all_special_ids)
+            read["input_ids"][torch.isin(read["input_ids"], marks) & (own == 0)] = unknown
+        return dict(read)
 
-    def _unmarked(self, ids: Sequence[int], own: Sequence[int]) -> list[int]:
-        """Return the tokens with no special token but the tokenizer's own (``own`` is 1).
-
-        A vocabulary may contain its special tokens as words, as that of SentencePiece models does.
-        """
-        unknown = self._tokenizer.unk_token_id
-        return [
-            unknown if token in self._marks and not mark and unknown is not None else token
-            for token, mark in zip(ids, own, strict=True)
-        ]
-
-    def logits(self, rows: Sequence[dict[str, list[int]]]) -> Array:
-        """Return the model's outputs, ``(rows, outputs)``, in the model's own order."""
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Array:
+        """Return the model's outputs, ``(pairs, outputs)``, in the model's own order."""
         import torch
 
         with torch.inference_mode():
-            padded = self._tokenizer.pad(list(rows), return_tensors="pt")
-            logits: Array = self._model(**padded).logits.numpy()
+            logits: Array = self._model(**self.inputs(pairs)).logits.numpy()
         return logits
 
     def fits(self, claim: str, evidence: str) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from retrieval.models.cross_encoders import OF_FIRST, OF_FIRST_AND_MEAN, CrossEncoder, EvidenceModel
+from retrieval.models.cross_encoders import CrossEncoder, EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_calibration, read_classifier
 from retrieval.models.packaged import MiniLM, MPNet
 from retrieval.models.papers.bart import weight_files
 from retrieval.models.papers.report_models import LOCK
 from retrieval.recipes.recipes import Recipe
-from retrieval.recipes.stage_records import models_of
 from retrieval.system.files import digest_of
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -30,7 +29,7 @@ def minilm_classifier(folder: Path) -> CrossEncoder:
     Raises:
         ModelUnavailable: it is missing.
     """
-    return CrossEncoder(folder, MiniLM(), OF_FIRST)
+    return CrossEncoder(folder, MiniLM())
 
 
 def relevance_model() -> CrossEncoder:
@@ -52,7 +51,7 @@ def verifier(unpacked: Path, in_search: bool, folder: Path = VERIFIER) -> CrossE
     Raises:
         ModelUnavailable: it is missing.
     """
-    return CrossEncoder(folder, MPNet(unpacked), OF_FIRST_AND_MEAN, in_search)
+    return CrossEncoder(folder, MPNet(unpacked), in_search, reads_all=True)
 
 
 def evidence_model(folders: ModelFolders, in_search: bool) -> EvidenceModel:
@@ -75,7 +74,7 @@ def reading_models(recipe: Recipe) -> list[Path]:
 
     The models of the report are not shipped, so they are not included.
     """
-    computes = models_of(recipe)
+    computes = recipe.models
     return [folder for folder in _READING if folder.name in computes]
 
 

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import TypeVar
 
 from retrieval.errors import ModelUnavailable
 from retrieval.system.files import digest_of
+
+Made = TypeVar("Made")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -62,14 +65,14 @@ def checked(path: Path, digest: str, fix: str) -> Path:
     return path
 
 
-def made_once(path: Callable[[], Path | None], make: Callable[[], Path], lock: Path) -> Path:
-    """Return ``path()`` if it exists, otherwise what ``make`` makes; one process makes it."""
-    found = path()
+def made_once(kept: Callable[[], Made | None], make: Callable[[], Made], lock: Path) -> Made:
+    """Return ``kept()`` if it exists, otherwise what ``make`` makes; one process makes it."""
+    found = kept()
     if found is None:
         lock.parent.mkdir(parents=True, exist_ok=True)
         with lock.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            found = path() or make()  # another process may have been faster
+            found = kept() or make()  # another process may have been faster
     return found
 
 

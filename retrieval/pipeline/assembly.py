@@ -12,28 +12,38 @@ from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models import runtime
-from retrieval.models.document_encoders import text_encoder
+from retrieval.models.document_encoders import (
+    DEFAULT_ENCODER,
+    DOCUMENT_ENCODERS,
+    choice_of,
+    text_encoder,
+)
 from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import DprQuestionEncoder, MPNetEncoder
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
+from retrieval.sources.address import SourceAddress
 from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
     DEFAULT_CORPUS,
+    NOT_ENOUGH_INFO,
     CorpusInfo,
+    CorpusKind,
     Document,
+    Progress,
     ProgressListener,
     Report,
     SentenceMatch,
 )
-from retrieval.words import VITAL
+from retrieval.words import DECIDED_BY_OWN, LEFT_OPEN_BY_OWN, VITAL
 
 if TYPE_CHECKING:
     from retrieval.index.interface import DocumentStore, Index, IndexInfo
     from retrieval.llm_judge.interface import Explains
-    from retrieval.models.encoders import TextEncoder
+    from retrieval.models.encoders import DocumentEncoder, TextEncoder
     from retrieval.pipeline.check import Pipeline
+    from retrieval.sources.opening import Sources
     from retrieval.stages.stage import Resources
 
 
@@ -43,19 +53,25 @@ _MOST_OPEN = 4
 
 @dataclass(frozen=True, slots=True)
 class OwnCorpus:
-    """A corpus beside the default one: its name, what people call it, the folder of its index.
+    """A corpus beside the default one: its name, what people call it, and where it is.
 
-    The ids of its documents begin with its name and a colon.
+    That is the folder of its index, or a source. The ids of its documents begin with its name and a
+    colon.
     """
 
     name: str
     title: str
-    index: Path
+    index: Path | SourceAddress
 
     @property
     def prefix(self) -> str:
         """What the ids of its documents begin with."""
         return f"{self.name}:"
+
+    @property
+    def kind(self) -> CorpusKind:
+        """How it is searched."""
+        return "index" if isinstance(self.index, Path) else self.index.kind
 
 
 def _none(name: str) -> OwnCorpus:
@@ -87,13 +103,15 @@ class Retriever:
         explainer: Explains | None = None,
         recipes: Mapping[str, Recipe] = RECIPES,
         own_corpus: Callable[[str], OwnCorpus] = _none,
+        sources: Sources | None = None,
     ) -> None:
         """Store the settings; nothing is opened yet.
 
         ``snapshots`` is the folder for files that are derived from an index on a server,
         ``threads`` is how many the models may use. ``explainer`` asks a language model.
         ``recipes`` are those that claims are checked by, by their names. ``own_corpus`` finds
-        a corpus beside the default one, or raises ``EsotericError``.
+        a corpus beside the default one, or raises ``EsotericError``; ``sources`` opens those that
+        are searched where they are.
         """
         self._location = index
         self._snapshots = snapshots
@@ -102,6 +120,7 @@ class Retriever:
         self._explainer = explainer
         self._recipes = recipes
         self._own_corpus = own_corpus
+        self._sources = sources
         self._together: OrderedDict[tuple[Vectors, tuple[str, ...]], _Opened] = OrderedDict()
         self._alone: dict[Vectors, _Opened] = {}
         self._index: Index | None = None
@@ -187,8 +206,28 @@ class Retriever:
         on_progress: ProgressListener,
         corpora: tuple[str, ...] | None = None,
     ) -> Report:
-        """Check one claim by a recipe, which need not be one of the shipped; see ``check``."""
-        return self._pipeline(recipe, corpora).check(claim, on_progress)
+        """Check one claim by a recipe, which need not be one of the shipped; see ``check``.
+
+        Of corpora that include somebody's own papers, these come first: what they decide is
+        decided, and all are searched together for what they leave open.
+        """
+        own = tuple(name for name in corpora or () if self._is_papers(name))
+        if not own or own == corpora:
+            return self._pipeline(recipe, corpora).check(claim, on_progress)
+        last: list[Progress] = []
+
+        def listen(progress: Progress) -> None:
+            last[:] = [progress]
+            if progress.stage != "done":
+                on_progress(progress)
+
+        first = self._pipeline(recipe, own).check(claim, listen)
+        if first.verdict.label != NOT_ENOUGH_INFO:
+            on_progress(last[0])
+            asked = self._opened(recipe.vectors, corpora).resources.store.info().as_corpus()
+            return replace(first, corpus=asked, notices=(*first.notices, DECIDED_BY_OWN))
+        on_progress(replace(last[0], stage="start", message=LEFT_OPEN_BY_OWN, done=0))
+        return _with_own(first, self._pipeline(recipe, corpora).check(claim, on_progress))
 
     def nearest(
         self, query: str, limit: int, corpora: tuple[str, ...] | None = None
@@ -203,6 +242,7 @@ class Retriever:
         resources = self._opened(usual, corpora).resources
         dpr, models = usual == "dpr", resources.models
         vectors = models.dpr.encode([query]) if dpr else models.queries.encode([(query, [])])
+        resources.store.begin(query)
         (found,) = resources.store.nearest_sentences(vectors, limit)
         documents = resources.store.documents([match.key.document_id for match in found])
         return list(zip(found, documents, strict=True))
@@ -224,7 +264,7 @@ class Retriever:
             return self._alone[vectors]
         base = self._alone[vectors].resources
         own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
-        of = tuple((one, open_index(one.index, self._snapshots).version()) for one in own)
+        of = tuple((one, _version_of(one, self._snapshots)) for one in own)
         key = (vectors, names)
         opened = self._together.get(key)
         if opened is None or opened.of != of:
@@ -238,7 +278,15 @@ class Retriever:
         self._together.move_to_end(key)
         return opened
 
+    def _is_papers(self, name: str) -> bool:
+        """Return whether a corpus is neither the default one nor searched where it is."""
+        return name != DEFAULT_CORPUS and isinstance(self._own_corpus(name).index, Path)
+
     def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
+        if not isinstance(own.index, Path):
+            assert self._sources is not None, "who finds a source can open it"
+            vectors = DOCUMENT_ENCODERS[choice_of(encoder)](self._folders)
+            return _source_view(self._sources, own.index, vectors)
         try:
             return open_index(own.index, self._snapshots).open(encoder)
         except IndexUnavailable as error:
@@ -261,8 +309,41 @@ class Retriever:
         return store, MPNetEncoder(folder)
 
 
+def _version_of(own: OwnCorpus, snapshots: Path) -> str:
+    """Return what changes when a corpus is built again; a source is asked for each claim anew."""
+    return open_index(own.index, snapshots).version() if isinstance(own.index, Path) else ""
+
+
+def _source_view(
+    sources: Sources, address: SourceAddress, encoder: DocumentEncoder
+) -> DocumentStore:
+    from retrieval.sources.store import SourceStore
+
+    return SourceStore(address, sources.open(address), encoder)
+
+
+def _with_own(own: Report, both: Report) -> Report:
+    """Return a report on several corpora with what was found in one's own papers alone, last."""
+    keys, ids = ({item.key for item in both.evidence}, {one.document.id for one in both.documents})
+    evidence = [replace(item, selected=False) for item in own.evidence if item.key not in keys]
+    spent = {**own.seconds, **both.seconds}
+    return replace(
+        both,
+        evidence=(*both.evidence, *evidence),
+        documents=(*both.documents, *(one for one in own.documents if one.document.id not in ids)),
+        seconds={
+            stage: own.seconds.get(stage, 0.0) + both.seconds.get(stage, 0.0) for stage in spent
+        },
+    )
+
+
 def corpus_of(
-    location: IndexLocation, snapshots: Path, own: Sequence[OwnCorpus], *, with_default: bool
+    location: IndexLocation,
+    snapshots: Path,
+    own: Sequence[OwnCorpus],
+    sources: Sources,
+    *,
+    with_default: bool,
 ) -> CorpusInfo:
     """Return what a result says of the corpora that it was checked against.
 
@@ -273,7 +354,16 @@ def corpus_of(
     if not own:
         assert default is not None
         return CorpusInfo.model_validate(default.info().as_corpus())
-    views = [(one, open_index(one.index, snapshots).open(None)) for one in own]
+    unused = DOCUMENT_ENCODERS[DEFAULT_ENCODER](ModelFolders(snapshots))  # nothing is encoded
+    views = [
+        (
+            one,
+            open_index(one.index, snapshots).open(None)
+            if isinstance(one.index, Path)
+            else _source_view(sources, one.index, unused),
+        )
+        for one in own
+    ]
     return CorpusInfo.model_validate(_together(default, views).info().as_corpus())
 
 
@@ -282,11 +372,11 @@ def _together(
 ) -> DocumentStore:
     from retrieval.index.together import Part, TogetherStore
 
-    parts = [Part(own.name, own.title, own.prefix, view) for own, view in views]
+    parts = [Part(own.name, own.title, own.prefix, view, own.kind) for own, view in views]
     if default is not None:
         info = default.info()
         title = VITAL if info.source == "vital" else info.name
-        parts.insert(0, Part(info.name, title, "", default))
+        parts.append(Part(info.name, title, "", default))
     return TogetherStore(parts)
 
 

@@ -35,14 +35,11 @@ from retrieval.index.interface import DocumentStore
 from retrieval.llm_judge.interface import Explains
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
-from retrieval.pipeline.not_settled import why_not_settled
-from retrieval.recipes.recipes import Recipe, stage_of
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT, Form, record_of
+from retrieval.recipes.recipes import FIRST, HOP, NEXT, Form, Recipe, record_of, stage_of
 from retrieval.stages.decide.verdict import disagreement
-from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop
+from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop, why_not_settled
 from retrieval.stages.find.next import ExpanderMakers, NextHop
-from retrieval.stages.stage import Makers, Resources, Stage
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
 from retrieval.types import (
     NOT_ENOUGH_INFO,
@@ -86,7 +83,7 @@ def stages_of(recipe: Recipe, resources: Resources) -> dict[str, Stage]:
         raise UnknownRecipe(
             "unknown_stage",
             f"The recipe {recipe.name!r} names unknown stages: {', '.join(unknown)}.",
-            "Add each to retrieval/recipes/stage_records.py, or name one that is listed there.",
+            "Add each to retrieval/recipes/stages.toml, or name one that is listed there.",
         )
     settings = recipe.settings
     expanders = [EXPANDERS[name](resources, settings) for name in recipe.next]
@@ -103,21 +100,16 @@ _DIGITS = 4
 
 def findings(stage: str, before: ClaimState, after: ClaimState) -> Findings | None:
     """Return what this stage has added to the state, ``None`` if nothing that people watch."""
+    asked = after.questions is not before.questions
     found = Findings(
         hop=after.hop,
         spans=after.spans if after.spans is not before.spans else (),
-        questions=_questions(before, after),
+        questions=tuple(question.text for question in after.questions) if asked else (),
         documents=_documents(after) if after.opened is not before.opened else (),
         sentences=_sentences(before, after),
-        open=_open(after) if stage == "next" else (),
+        open=tuple(after.claim[i:j] for i, j in missing(after)) if stage == "next" else (),
     )
     return None if found == Findings(after.hop) else found
-
-
-def _questions(before: ClaimState, after: ClaimState) -> tuple[str, ...]:
-    if after.questions is before.questions:
-        return ()
-    return tuple(question.text for question in after.questions)
 
 
 def _documents(state: ClaimState) -> tuple[FoundDocument, ...]:
@@ -133,14 +125,12 @@ def _documents(state: ClaimState) -> tuple[FoundDocument, ...]:
 
 def _sentences(before: ClaimState, after: ClaimState) -> tuple[FoundSentence, ...]:
     """Return the sentences that were labelled, or the most relevant ones before they are."""
-    if after.readings is not before.readings or after.rulings != before.rulings:
-        return _found(after.evidence, labelled=True)
-    if after.relevant is not before.relevant:
-        return _found(after.relevant[:_MOST_UNREAD], labelled=False)
-    return ()
-
-
-def _found(evidence: Sequence[Evidence], *, labelled: bool) -> tuple[FoundSentence, ...]:
+    found: Sequence[Evidence] = ()
+    labelled = after.readings is not before.readings or after.rulings != before.rulings
+    if labelled:
+        found = after.evidence
+    elif after.relevant is not before.relevant:
+        found = after.relevant[:_MOST_UNREAD]
     return tuple(
         FoundSentence(
             item.heading,
@@ -148,12 +138,8 @@ def _found(evidence: Sequence[Evidence], *, labelled: bool) -> tuple[FoundSenten
             round(item.score, _DIGITS),
             item.stance if labelled else None,
         )
-        for item in evidence
+        for item in found
     )
-
-
-def _open(state: ClaimState) -> tuple[str, ...]:
-    return tuple(state.claim[start:end] for start, end in missing(state))
 
 
 _SLOW = (
@@ -211,6 +197,7 @@ class Pipeline:
             Cancelled: ``on_progress`` raised it.
         """
         clock = _Clock(on_progress, self._recipe, explains=self._explainer is not None)
+        self._store.begin("")
         with clock.stage("spans"):
             claim = self._parser.parse(text)
         checked = []
@@ -225,7 +212,9 @@ class Pipeline:
                 undecided = Verdict(NOT_ENOUGH_INFO, 1.0, report.verdict.judge, _NO_VERDICT[notice])
                 report = replace(report, verdict=undecided)
         if OPEN_QUESTION in claim.read.notices:
-            report = replace(report, evidence=tuple(map(_without_stance, report.evidence)))
+            # No sentence supports or refutes a question.
+            bare = (replace(i, opinion=UNREAD, path=(), alone=None) for i in report.evidence)
+            report = replace(report, evidence=tuple(bare))
         found_by_words = [] if self._corpus.encoder else [_NO_VECTORS]
         return replace(
             report,
@@ -238,6 +227,7 @@ class Pipeline:
     def _check(self, one: ParsedStatement, clock: _Clock) -> Report:
         """Find evidence for one statement and decide it."""
         recipe = self._recipe
+        self._store.begin(one.parsed.text)
         state = self._run(recipe.first, ClaimState(one.parsed.text, one.parsed), clock)
         stopped: Stopped | None = None
         while stopped is None:
@@ -251,6 +241,7 @@ class Pipeline:
         notices = (
             *([] if state.read_words is None else [read_in_part(state.read_words)]),
             *([_SLOW] if stopped == "time" else []),
+            *self._store.notices(),
             *explained,
         )
         undecided = verdict.label == NOT_ENOUGH_INFO
@@ -286,8 +277,10 @@ class Pipeline:
     ) -> tuple[Verdict, Usage | None, Sequence[str]]:
         """Ask the language model, if there is one and evidence was selected."""
         assert state.verdict is not None, "every hop of a recipe ends in a verdict"
-        own = _opinion(state.verdict, state.evidence)
-        verdict = replace(state.verdict, opinions=(own,))
+        verdict = state.verdict
+        cites = tuple(number for number, item in enumerate(state.evidence, 1) if item.selected)
+        own = Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, cites)
+        verdict = replace(verdict, opinions=(own,))
         explainer = self._explainer
         if explainer is None or not state.selected:
             return verdict, None, []
@@ -354,14 +347,3 @@ class _Clock:
 
     def seconds(self) -> dict[str, float]:
         return {"total": self.spent(), **self._seconds}
-
-
-def _without_stance(item: Evidence) -> Evidence:
-    """Return the evidence for a question, which no sentence supports or refutes."""
-    return replace(item, opinion=UNREAD, path=(), alone=None)
-
-
-def _opinion(verdict: Verdict, evidence: Sequence[Evidence]) -> Judgement:
-    """Return the verifier's verdict as an opinion on all selected evidence."""
-    cites = tuple(number for number, item in enumerate(evidence, 1) if item.selected)
-    return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, cites)

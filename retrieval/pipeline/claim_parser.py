@@ -12,15 +12,13 @@ from lemminflect import getAllLemmas
 from spacy.tokens import Doc, Span, Token
 
 from retrieval.checkable.references import owners_in
-from retrieval.claim import ReadClaim, checked_as, read_claim
+from retrieval.claim import ReadClaim, as_sentence, checked_as, read_claim
 from retrieval.index.formats.titles import title_key
 from retrieval.index.interface import DocumentStore
 from retrieval.models.title_trie import TitleTokenizer
 from retrieval.text.clause import as_statement
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import SUBJECTS, VERBS
+from retrieval.text.english import SUBJECTS, VERBS, EnglishParser
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, QUESTION, SEVERAL
-from retrieval.text.plain_form import as_sentence
 from retrieval.text.statement_cutter import CutStatement, Owner, makes_several, statements
 from retrieval.text.word_forms import edit_distance
 from retrieval.types import PhraseSearch
@@ -99,7 +97,11 @@ class Spelling:
         """Return the one word that makes a title of several words with those beside it."""
         if not near or not (token.text[:1].isupper() or _is_in_a_name(token)):
             return None
-        meant = {_with(words, token, one): one for one in near for words in _phrases_with(token)}
+        meant = {
+            " ".join(one if word == token else word.text for word in words): one
+            for one in near
+            for words in _phrases_with(token)
+        }
         words = {meant[match.name] for match in self._store.title_matches([*meant])}
         return words.pop() if len(words) == 1 else None
 
@@ -108,9 +110,11 @@ class Spelling:
         near = {
             one: count
             for one, count in self._store.near_words(word, 2 if len(word) >= _LONG else 1).items()
-            if len(word) >= _MEDIUM or not _differ_in_a_letter(written, one)
+            if len(word) >= _MEDIUM or len(written) != len(one) or sorted(written) == sorted(one)
         }
-        another_form = any(_are_forms_of_one(written, one) for one in near)
+        ends = ("s", "es")  # a singular and its plural are forms of one word
+        forms = {form for end in ends for form in (written + end, written.removesuffix(end))}
+        another_form = not forms.isdisjoint(near.keys() - {written})
         if not near or another_form or self._store.title_matches(names):
             return None
         ranks = {one: (edit_distance(written, one), -count) for one, count in near.items()}
@@ -161,17 +165,12 @@ def _phrases_with(token: Token) -> Iterator[Span]:
                     yield span
 
 
-def _with(words: Span, token: Token, other: str) -> str:
-    """Return a phrase with another word in the place of one of its words."""
-    return " ".join(other if one == token else one.text for one in words)
-
-
 def _words_of_names(claim: Doc) -> Iterator[tuple[str, int, list[str]]]:
     """Yield words with a capital or in a name, where they begin, and the names that they are in."""
     for token in claim:
         if not (token.text[:1].isupper() or _is_in_a_name(token)):
             continue
-        names = [ent.text for ent in claim.ents if _holds(ent, token)]
+        names = [name.text for name in claim.ents if name.start <= token.i < name.end]
         for found in _LETTERS.finditer(token.text):
             if len(found[0]) >= _SHORTEST:
                 yield found[0], token.idx + found.start(), [found[0], *names]
@@ -179,20 +178,6 @@ def _words_of_names(claim: Doc) -> Iterator[tuple[str, int, list[str]]]:
 
 def _is_in_a_name(token: Token) -> bool:
     return token.pos_ == "PROPN" or token.ent_type_ not in _NO_NAMES
-
-
-def _holds(name: Span, token: Token) -> bool:
-    return bool(name.start <= token.i < name.end)
-
-
-def _are_forms_of_one(word: str, other: str) -> bool:
-    """Return whether they are a singular and its plural."""
-    shorter, longer = sorted((word, other), key=len)
-    return longer in {f"{shorter}s", f"{shorter}es"}
-
-
-def _differ_in_a_letter(word: str, other: str) -> bool:
-    return len(word) == len(other) and sorted(word) != sorted(other)
 
 
 def _in_the_case_of(word: str, meant: str) -> str:
@@ -261,7 +246,8 @@ class ClaimParser:
         """
         read = self._as_statement(self._spelt_as_the_corpus(read_claim(text, anyway=True)))
         parsed = self._english.parse(as_sentence(read.text))
-        suggestion = self._suggestion(parsed, read.text)
+        found = self._spelling.suggested(parsed) if self._spelling is not None else ()
+        suggestion = _spelt(read.text, found) if found else ""
         if _says_nothing(parsed):
             read = replace(read, notices=(*read.notices, NO_STATEMENT))
         elif _is_nameless(parsed):
@@ -288,10 +274,6 @@ class ClaimParser:
             f"“{one.word}” is not in the corpus; it was read as “{one.meant}”." for one in misspelt
         )
         return replace(read, text=text, notices=(*notices, *read.notices))
-
-    def _suggestion(self, parsed: Doc, written: str) -> str:
-        found = self._spelling.suggested(parsed) if self._spelling is not None else ()
-        return _spelt(written, found) if found else ""
 
     def _as_statement(self, read: ReadClaim) -> ReadClaim:
         statement = as_statement(read.text, self._english) if QUESTION in read.notices else None

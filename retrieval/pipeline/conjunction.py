@@ -20,7 +20,6 @@ from retrieval.types import (
     SUPPORTS,
     CheckedStatement,
     Evidence,
-    FoundBy,
     Hop,
     Judgement,
     Label,
@@ -28,7 +27,6 @@ from retrieval.types import (
     NotSettled,
     Offsets,
     Proof,
-    RankedDocument,
     Report,
     Retrieved,
     SentenceKey,
@@ -37,6 +35,7 @@ from retrieval.types import (
     Verdict,
 )
 
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
@@ -69,21 +68,36 @@ def conjunction(claim: str, checked: Sequence[Checked], decided_cutoff: float) -
     numbers = {item.key: number for number, item in enumerate(evidence, 1)}
     recited = [_recited(one, numbers) for one in moved]
     verdict = _verdict(recited, decided_cutoff)
+    opened = _first((one.document.id, one) for report in reports for one in report.documents)
+    # Documents of the evidence come first, in its order.
+    order = dict.fromkeys((*(item.key.document_id for item in evidence), *opened))
+    found = [report.retrieved for report in reports]
     return replace(
         reports[0],
         claim=claim,
         notices=_once(notice for report in reports for notice in report.notices),
         verdict=verdict,
         evidence=evidence,
-        documents=_merged_documents(reports, evidence),
+        documents=tuple(opened[name] for name in order if name in opened),
         questions=_once(question for report in reports for question in report.questions),
         proof=_proof(moved),
         hops=tuple(hop for report in reports for hop in report.hops),
         usage=_usage([report.usage for report in reports if report.usage is not None]),
         statements=tuple(_statement(one, numbers) for one in recited),
         not_settled=_not_settled(moved) if verdict.label == NOT_ENOUGH_INFO else None,
-        retrieved=_retrieved(report.retrieved for report in reports),
+        retrieved=Retrieved(
+            tuple(_first(pair for one in found for pair in one.documents).items()),
+            _once(key for one in found for key in one.passages),
+        ),
     )
+
+
+def _first(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, _Value]:
+    """Return the first value of each key."""
+    found: dict[_Key, _Value] = {}
+    for key, value in pairs:
+        found.setdefault(key, value)
+    return found
 
 
 def _statement(one: Checked, numbers: dict[SentenceKey, int]) -> CheckedStatement:
@@ -140,28 +154,6 @@ def _merged_evidence(reports: Sequence[Report]) -> tuple[Evidence, ...]:
     return tuple(sorted(merged.values(), key=lambda item: item.score, reverse=True))
 
 
-def _merged_documents(
-    reports: Sequence[Report], evidence: Sequence[Evidence]
-) -> tuple[RankedDocument, ...]:
-    """Return each document once: those of the evidence first, in its order."""
-    merged: dict[str, RankedDocument] = {}
-    for ranked in (ranked for report in reports for ranked in report.documents):
-        merged.setdefault(ranked.document.id, ranked)
-    first = dict.fromkeys(item.sentence.document_id for item in evidence)
-    return tuple(merged[name] for name in {**first, **merged} if name in merged)
-
-
-def _retrieved(found: Iterable[Retrieved]) -> Retrieved:
-    """Return the documents and passages of all statements, each once, in their order."""
-    documents: dict[str, tuple[FoundBy, ...]] = {}
-    passages: dict[SentenceKey, None] = {}
-    for one in found:
-        for document_id, found_by in one.documents:
-            documents.setdefault(document_id, found_by)
-        passages.update(dict.fromkeys(one.passages))
-    return Retrieved(tuple(documents.items()), tuple(passages))
-
-
 def _recited(one: Checked, numbers: dict[SentenceKey, int]) -> Checked:
     """Return the statement with a verdict that cites the merged evidence."""
     keys = [item.key for item in one.report.evidence]
@@ -182,13 +174,7 @@ def _verdict(checked: Sequence[Checked], cutoff: float) -> Verdict:
     An undecided claim leans to the label that it would have if each statement had its lean.
     """
     asked_most = max((one.verdict for one in checked), key=lambda verdict: len(verdict.opinions))
-    opinions = tuple(
-        _together([(one.statement, _opinion(one.verdict, judge)) for one in checked], judge)
-        for judge in (opinion.judge for opinion in asked_most.opinions)
-    )
-    whole = _together(
-        [(one.statement, _as_opinion(one.verdict)) for one in checked], asked_most.judge
-    )
+    whole = _together(checked, asked_most.judge, [_opinion(one.verdict) for one in checked])
     label, confidence, rationale = whole.label, whole.confidence, whole.rationale
     if label == SUPPORTS and confidence < cutoff:
         label, confidence = NOT_ENOUGH_INFO, 1 - confidence
@@ -201,43 +187,40 @@ def _verdict(checked: Sequence[Checked], cutoff: float) -> Verdict:
         rationale=rationale,
         leans=leaning if label == NOT_ENOUGH_INFO != leaning else None,
         disagreement=_once(sorted(n for one in checked for n in one.verdict.disagreement)),
-        opinions=opinions,
+        opinions=tuple(
+            _together(checked, judge, [_opinion(one.verdict, judge) for one in checked])
+            for judge in (opinion.judge for opinion in asked_most.opinions)
+        ),
     )
 
 
-def _opinion(verdict: Verdict, judge: str) -> Judgement:
+def _opinion(verdict: Verdict, judge: str | None = None) -> Judgement:
     """Return what a judge says; the verdict where it was not asked because nothing was found."""
-    said = (opinion for opinion in verdict.opinions if opinion.judge == judge)
-    return next(said, _as_opinion(verdict))
+    own = Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, ())
+    return next((opinion for opinion in verdict.opinions if opinion.judge == judge), own)
 
 
-def _as_opinion(verdict: Verdict) -> Judgement:
-    return Judgement(verdict.judge, verdict.label, verdict.confidence, verdict.rationale, ())
-
-
-def _together(said: Sequence[tuple[CutStatement, Judgement]], judge: str) -> Judgement:
-    """Return what a judge says about the claim, from what it says about each statement."""
-    label = _label(one.label for _, one in said)
-    supported = math.prod(one.confidence for _, one in said if one.label == SUPPORTS)
-    if label == SUPPORTS:
-        confidence = supported
-        why = f"Each of the {len(said)} statements is supported."
-        deciding = list(said)
-    else:
+def _together(checked: Sequence[Checked], judge: str, said: Sequence[Judgement]) -> Judgement:
+    """Return what a judge says about the claim, from what it has said about each statement."""
+    label = _label(one.label for one in said)
+    supported = math.prod(one.confidence for one in said if one.label == SUPPORTS)
+    confidence, deciding = supported, list(said)
+    why = f"Each of the {len(said)} statements is supported."
+    if label != SUPPORTS:
         # Of several that are refuted or not settled, the most certain one decides.
-        most = max((pair for pair in said if pair[1].label == label), key=lambda p: p[1].confidence)
+        most = max((one for one in said if one.label == label), key=lambda one: one.confidence)
         # A claim is undecided if one statement is and no other is refuted.
-        confidence = most[1].confidence * (1 if label == REFUTES else supported)
+        confidence, deciding = most.confidence * (1 if label == REFUTES else supported), [most]
         outcome = "refuted" if label == REFUTES else "not settled"
-        why = f"The statement “{most[0].text}” is {outcome}."
-        deciding = [most]
+        (text, *_) = [c.statement.text for c, one in zip(checked, said, strict=True) if one is most]
+        why = f"The statement “{text}” is {outcome}."
     return Judgement(
         judge,
         label,
         confidence,
-        " ".join([why, *(one.rationale for _, one in deciding)]),
-        tuple(sorted({number for _, one in said for number in one.cites})),
-        " ".join(_once(one.missing for _, one in said if one.missing)),
+        " ".join([why, *(one.rationale for one in deciding)]),
+        tuple(sorted({number for one in said for number in one.cites})),
+        " ".join(_once(one.missing for one in said if one.missing)),
     )
 
 

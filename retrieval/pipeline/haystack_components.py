@@ -28,8 +28,7 @@ from retrieval.pipeline.check import Pipeline as ClaimChecker
 from retrieval.pipeline.check import stages_of
 from retrieval.recipes.recipes import Recipe
 from retrieval.stages.ending import hop_ended, nothing_new, reason_to_stop
-from retrieval.stages.stage import Resources, Stage
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState, Resources, Stage
 from retrieval.text.english import EnglishParser
 from retrieval.types import Evidence, Progress, Verdict
 

@@ -15,7 +15,6 @@ from retrieval.models.document_encoders import DPR_ENCODER, OWN_ENCODER, choice_
 from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
 from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
-from retrieval.recipes.stage_records import reads_report_models
 
 _NAMES = {
     "minilm": "MiniLM",
@@ -59,7 +58,7 @@ def _fits(recipe: Recipe, encoder: str) -> bool:
 
 
 def _problem(recipe: Recipe, encoder: str, folders: ModelFolders) -> Problem | None:
-    if reads_report_models(recipe):
+    if recipe.reads_report_models:
         try:
             present_models(folders.report)
         except ModelUnavailable as error:

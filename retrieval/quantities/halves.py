@@ -2,7 +2,7 @@
 
 "Ada wrote Orn before she moved to Selm" has the halves "Ada wrote Orn …" and "Ada moved to Selm …",
 both with a gap for a date. A verifier says which date of a sentence fills each gap
-(``retrieval.stages.decide.comparison``), and arithmetic compares the two. So the words of the claim
+(``retrieval.stages.decide.quantities``), and arithmetic compares the two. So the words of the claim
 need not be those of the sentences.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from retrieval.quantities.amounts import TEMPERATURE, Interval
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, in_unit
-from retrieval.text.grammar import SUBJECTS
+from retrieval.text.english import SUBJECTS
 from retrieval.types import REFUTES, SUPPORTS, Label
 
 if TYPE_CHECKING:
@@ -321,12 +321,10 @@ def fillings(doc: Doc, whole: bool = False) -> Iterator[Filling]:
                 yield Filling(replace(item, core=end, kind="exact", ends=None), words)
         else:
             words = item.said.replace(" and ", " to ") if item.kind == "range" else item.said
-            yield Filling(item, _HYPHENED.sub(_apart, words))
-
-
-def _apart(found: re.Match[str]) -> str:
-    """Return the unit of "six-decade" or "13-day", as it stands without a noun after it."""
-    return f" {_PLURALS.get(found[1], f'{found[1]}s')}"
+            # The unit of "six-decade" or "13-day", as it stands without a noun after it.
+            yield Filling(
+                item, _HYPHENED.sub(lambda unit: f" {_PLURALS.get(unit[1], f'{unit[1]}s')}", words)
+            )
 
 
 def filled(half: Half, filling: Filling) -> str:
@@ -362,17 +360,14 @@ def compared(
             label = _label(claim, one.filling.quantity, other.filling.quantity)
             weight = one.odds * other.odds
             weights[label] = weights.get(label, 0.0) + weight
-            best[label] = max(best.get(label, (0.0, one, other)), (weight, one, other), key=_weight)
+            if label not in best or weight > best[label][0]:
+                best[label] = weight, one, other
     label = max(weights, key=lambda one: weights[one], default=None)
     if label is None or weights[label] < _SHARE * sum(weights.values()):
         return None
     _, one, other = best[label]
     sure = one.probability * other.probability
     return Ruling(label, _reason(claim, one, other), sure), one, other
-
-
-def _weight(found: tuple[float, Filled, Filled]) -> float:
-    return found[0]
 
 
 def _label(claim: Comparison, one: Quantity, other: Quantity) -> Label | None:

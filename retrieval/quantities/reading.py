@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval.quantities.amounts import (
     TEMPERATURE,
+    Date,
     Interval,
     Unit,
+    about_then,
     above,
     below,
     currency_before,
+    dates,
     numerals,
     point,
     unit_after,
 )
-from retrieval.quantities.dates import Date, about_then, dates
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -33,30 +35,18 @@ COUNT = "count of "
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, an amount or a date at ``text[start:end]``, with the words that limit it.
+    """A number, an amount or a date at ``text[start:end]``, with the words that limit it."""
 
-    Attributes:
-        start: of the first of these words.
-        end: of the last one, the unit included.
-        at: where the number itself starts.
-        core: the values that the words name, in base units.
-        reach: the values that they may mean, as numbers are rounded.
-        kind: how it is said.
-        dimension: only quantities of one dimension are compared; "" for a number of nothing.
-        unit: None for counts and dates.
-        said: the number with its unit, as written.
-        ends: the first and the last date of a span of time ("from 1914 to 1918"), else None.
-    """
-
-    start: int
-    end: int
-    at: int
-    core: Interval
-    reach: Interval
+    start: int  # of the first of these words
+    end: int  # of the last one, the unit included
+    at: int  # where the number itself starts
+    core: Interval  # the values that the words name, in base units
+    reach: Interval  # the values that they may mean, as numbers are rounded
     kind: Kind
-    dimension: str
-    unit: Unit | None
-    said: str
+    dimension: str  # only quantities of one are compared; "" for a number of nothing
+    unit: Unit | None  # None for counts and dates
+    said: str  # the number with its unit, as written
+    # The first and the last date of a span of time ("from 1914 to 1918").
     ends: tuple[Interval, Interval] | None = None
 
 

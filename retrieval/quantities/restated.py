@@ -18,7 +18,7 @@ from retrieval.quantities.amounts import PERCENT, Interval, point
 from retrieval.quantities.halves import Filling, at_date, fillings
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
 from retrieval.quantities.relation import Ruling, arithmetic, relation
-from retrieval.text.grammar import VERBS, verb_of
+from retrieval.text.english import VERBS, verb_of
 from retrieval.text.word_forms import lexicon, stem
 from retrieval.types import REFUTES, SUPPORTS, Label
 
@@ -124,7 +124,7 @@ def measurement(claim: Doc) -> Quantity | None:
         return None
     found = [item for item in items if _is_measured(claim, item)]
     if not found and all(item.dimension == DATE for item in items):
-        found = [item for item in items if _tells_when(item)]
+        found = [item for item in items if item.start < item.at]  # after "in", "on", "before"
     return found[0] if len(found) == 1 else None
 
 
@@ -151,11 +151,6 @@ def _is_of_an_object(number: Token) -> bool:
     )
 
 
-def _tells_when(item: Quantity) -> bool:
-    """Return whether a date stands after "in", "on", "before" or the like."""
-    return item.start < item.at
-
-
 def candidates(claim: Doc, claimed: Quantity, title: str, doc: Doc) -> Iterator[Filling]:
     """Yield the quantities of a sentence below a title that may be in the place of the claimed one.
 
@@ -172,7 +167,11 @@ def candidates(claim: Doc, claimed: Quantity, title: str, doc: Doc) -> Iterator[
     elif claimed.dimension == DATE and verb is not None:
         found = _of_the_verb(verb, doc, found)
     if claimed.dimension == "time" and _FOR.search(claim.text, 0, claimed.start):
-        found += _spans(doc)
+        found += [
+            Filling(_duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
+            for item in quantities(doc)
+            if item.dimension == DATE and item.ends is not None
+        ]
     own = frozenset(form for token in claim for form in (token.lower_, token.lemma_.lower()))
     risky = is_risky(doc, [one.quantity for one in found], own) or is_risky_title(title)
     if not risky:
@@ -186,12 +185,6 @@ def _of_the_verb(verb: Token, doc: Doc, found: list[Filling]) -> list[Filling]:
         return found
     verbs = ((one, verb_of(head_of(doc, one.quantity))) for one in found)
     return [one for one, its in verbs if its is None or its.lemma_ in same]
-
-
-def _spans(doc: Doc) -> Iterator[Filling]:
-    for item in quantities(doc):
-        if item.dimension == DATE and item.ends is not None:
-            yield Filling(_duration(item), f"{_FROM}{_TOGETHER.sub(' to ', item.said)}")
 
 
 def _duration(item: Quantity) -> Quantity:

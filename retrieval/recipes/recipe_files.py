@@ -18,9 +18,16 @@ from pydantic import ConfigDict, TypeAdapter
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from retrieval.errors import BadRecipe, BadSource
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import RECIPES, Recipe, recipe_named, stage_of
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT
+from retrieval.recipes.recipes import (
+    FIRST,
+    HOP,
+    NEXT,
+    RECIPES,
+    Recipe,
+    RetrievalConfig,
+    recipe_named,
+    stage_of,
+)
 from retrieval.system.files import write_whole
 
 SUFFIXES = (".yaml", ".yml")
@@ -138,11 +145,12 @@ class _Reader:
         """Return the recipe; raises ``BadRecipe``."""
         top = self._document()
         nodes = self._keys(top, fields(Recipe), "a recipe")
-        for name in (one.name for one in fields(Recipe) if _required(one)):
-            if name not in nodes:
+        for one in fields(Recipe):
+            required = one.default is MISSING and one.default_factory is MISSING
+            if required and one.name not in nodes:
                 self._fail(
                     top,
-                    f"The key {name!r} is missing.",
+                    f"The key {one.name!r} is missing.",
                     "`esoteric recipes combined --yaml` prints a whole recipe.",
                 )
         hints = get_type_hints(Recipe)
@@ -234,7 +242,9 @@ class _Reader:
         # An explicit tag, such as !!int for an empty text, makes PyYAML fail in any of these ways.
         except (yaml.YAMLError, ValueError, LookupError, AttributeError, OverflowError):
             self._fail(node, f"{key!r} is {_shown(node)}.", f"Write {_expected(kind)}.")
-        if isinstance(value, int | float) and not _within_bounds(kind, value):
+        # The database and the API can take it, and no count is negative.
+        number = isinstance(value, int | float)
+        if number and (abs(value) > _LARGEST or (kind is int and value < 0)):
             self._fail(node, f"{key!r} is {_shown(node)}.", f"Write {_expected(kind)}.")
         return value
 
@@ -290,15 +300,6 @@ def _shown(node: Node) -> str:
     if not isinstance(node, ScalarNode):
         return "a list" if isinstance(node, SequenceNode) else "a mapping"
     return repr(shorten(node.value, _MOST_SHOWN, placeholder=" …"))
-
-
-def _within_bounds(kind: Any, value: float) -> bool:
-    """Return whether the database and the API can take the number, and a count is not negative."""
-    return abs(value) <= _LARGEST and not (kind is int and value < 0)
-
-
-def _required(one: Field[Any]) -> bool:
-    return one.default is MISSING and one.default_factory is MISSING
 
 
 def _expected(kind: Any) -> str:

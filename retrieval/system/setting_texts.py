@@ -155,6 +155,14 @@ def networks(text: str) -> tuple[Network, ...]:
         ) from error
 
 
+def one_line(text: str) -> str:
+    """Return a text that a header of a request may have."""
+    text = text.strip()
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("has other characters than those of a mail or web address; correct it.")
+    return text
+
+
 def header(text: str) -> str:
     """Return the name of a header."""
     if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", text):

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from lemminflect import getInflection
 from spacy.tokens import Doc, Token
 
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import ANY_SUBJECTS, SUBJECTS, VERBS, subject_in
+from retrieval.text.english import ANY_SUBJECTS, SUBJECTS, VERBS, EnglishParser, subject_in
 from retrieval.text.notices import AUXILIARIES, QUESTION_WORDS
 
 _DO = {"VBD": "did", "VBZ": "does", "VBP": "do"}
@@ -34,8 +33,9 @@ class Clause:
         ``without`` is the part that the question asks for and must not contain.
         """
         verb = self.do or text_of(self.finite, self.doc)
+        base_form = {self.root: self.root.lemma_} if self.do else {}
         subject = text_of((t for t in self.subject if t not in without), self.doc)
-        rest = text_of((t for t in self.rest if t not in without), self.doc, self._base_form())
+        rest = text_of((t for t in self.rest if t not in without), self.doc, base_form)
         return _sentence(front, verb, subject, rest)
 
     def with_subject(self, front: str) -> str:
@@ -53,9 +53,6 @@ class Clause:
             and not any(link.dep_ in inner for link in chain if link != self.root)
             and not any(link.dep_ == "conj" and link.pos_ in VERBS for link in chain)
         )
-
-    def _base_form(self) -> dict[Token, str]:
-        return {self.root: self.root.lemma_} if self.do else {}
 
 
 def main_clause(doc: Doc) -> Clause | None:
@@ -160,7 +157,7 @@ def as_statement(question: str, parser: EnglishParser) -> str | None:
     read_so = [token.right_edge.i for token in parsed if token.dep_ in SUBJECTS]
     if read_so and read_so[0] in found:
         return found[read_so[0]]
-    whole = [last for last in found if not _in_a_name(parsed, last)]
+    whole = [last for last in found if not parsed[last].pos_ == parsed[last + 1].pos_ == "PROPN"]
     if whole:
         return found[max(whole)]
     return next(iter(found.values())) if len(found) == 1 else None
@@ -197,10 +194,6 @@ def _may_be_a_subject(words: Doc) -> bool:
     )
     ends = words[-1].tag_ in _ENDS_A_SUBJECT and words[-1].lower_ not in _DETERMINERS
     return ends and not second and (relative or not participle)
-
-
-def _in_a_name(question: Doc, last: int) -> bool:
-    return question[last].pos_ == question[last + 1].pos_ == "PROPN"
 
 
 def _capitalised(text: str) -> str:

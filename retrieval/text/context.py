@@ -1,14 +1,40 @@
-"""What a sentence stands with: the neighbours that it must be read with, and its copies."""
+"""What models read of a document: a sentence with its title, its neighbours, or other sentences."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import Document, Sentence, SentenceKey
+
+SEPARATOR = " [SEP] "
+_MARK, _AS_TEXT = "[SEP]", "(SEP)"  # of one length, so that offsets into a text stay
+
+
+def evidence_text(title: str, sentence: str) -> str:
+    """Return a sentence with its document's title, which says who "he" or "it" is.
+
+    A separator that occurs in the document itself is replaced.
+    """
+    return f"{title} : {sentence}".replace(_MARK, _AS_TEXT)
+
+
+def evidence_set_text(sentences: Sequence[tuple[str, str]]) -> str:
+    """Return several (title, sentence) pairs as one text, best first."""
+    return SEPARATOR.join(evidence_text(title, sentence) for title, sentence in sentences)
+
+
+def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> str:
+    """Return a candidate and the path that led to it as one text, each a (title, sentence).
+
+    The candidate comes first, then the path in reverse order, so that a text that does not fit a
+    model's window loses its least important part.
+    """
+    return evidence_set_text([candidate, *reversed(path)])
+
 
 LONGEST = 300  # characters of a neighbour that are read
 _MOST_AFTER = 2  # sentences: a question or a claim, who made it, and the rating
@@ -90,17 +116,13 @@ def context_of(document: Document, sentence: Sentence) -> Context:
         last + 1 < len(sentences)
         and last - at < _MOST_AFTER
         and (last == at or _opens(sentences[last]))
-        and _needs_next(document, sentences[last], sentences[last + 1])
+        # It says something else without the one after it.
+        and (_opens(sentences[last]) or _is_judged(document, sentences[last], sentences[last + 1]))
     ):
         last += 1
     if last > at:
         after = _beginning_of(text[sentences[at + 1].start : sentences[last].end])
     return Context(before, after)
-
-
-def _needs_next(document: Document, sentence: Sentence, following: Sentence) -> bool:
-    """Return whether the sentence says something else without the one after it."""
-    return _opens(sentence) or _is_judged(document, sentence, following)
 
 
 def _needs_previous(document: Document, previous: Sentence, sentence: Sentence) -> bool:

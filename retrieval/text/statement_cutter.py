@@ -17,8 +17,7 @@ from typing import TypeAlias
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.english import EnglishParser
-from retrieval.text.grammar import COMPARATIVES, FINITE, SUBJECTS, VERBS
+from retrieval.text.english import COMPARATIVES, FINITE, SUBJECTS, VERBS, EnglishParser
 
 MOST_STATEMENTS = 6
 
@@ -237,7 +236,12 @@ def _parts(claim: Doc, parser: EnglishParser, owners: Mapping[int, Owner]) -> It
 def _part(clause: _Clause, known: _Known, owners: Mapping[int, Owner]) -> _Part:
     """Return the part of the claim that says what the clause says without those before it."""
     subject = clause.subject
-    owned = dict(_named_before(clause, owners))
+    # Words that stand for something which only those before the clause name.
+    owned = {
+        token: owner.words
+        for token in clause.words
+        if (owner := owners.get(clause.offset + token.idx)) and owner.said_at < clause.start
+    }
     pronoun = subject and next((t for t in (subject, subject.left_edge) if _is_pronoun(t)), None)
     words = [token for token in clause.words if token != pronoun]
     if any(token.tag_ == "PRP" or token.lower_ in _COMPARES for token in words):
@@ -247,7 +251,9 @@ def _part(clause: _Clause, known: _Known, owners: Mapping[int, Owner]) -> _Part:
     unclear = [t for t in words if t.tag_ == "PRP$" and t not in owned]
     if any(not known.may_be(token) for token in unclear):
         raise _NotPlain
-    whole = replace(_whole(clause), owned=tuple(_placed(clause, words, owned)))
+    places = ((clause.offset + token.idx, token) for token in words if token in owned)
+    placed = (((start, start + len(token)), owned[token]) for start, token in places)
+    whole = replace(_whole(clause), owned=tuple(placed))
     if (subject is None or pronoun is not None) and not known.is_one_thing:
         raise _NotPlain
     if subject is None:
@@ -261,23 +267,6 @@ def _part(clause: _Clause, known: _Known, owners: Mapping[int, Owner]) -> _Part:
     owns = "'s" if pronoun.tag_ == "PRP$" else ""
     rest = clause.start + len(pronoun)
     return replace(whole, before=(known.place, owns), rest=rest)
-
-
-def _named_before(clause: _Clause, owners: Mapping[int, Owner]) -> Iterator[tuple[Token, str]]:
-    """Yield the words of the clause that stand for something which only those before it name."""
-    for token in clause.words:
-        owner = owners.get(clause.offset + token.idx)
-        if owner is not None and owner.said_at < clause.start:
-            yield token, owner.words
-
-
-def _placed(
-    clause: _Clause, words: Sequence[Token], owned: Mapping[Token, str]
-) -> Iterator[tuple[Slice, str]]:
-    for token in words:
-        if token in owned:
-            start = clause.offset + token.idx
-            yield (start, start + len(token)), owned[token]
 
 
 def _whole(clause: _Clause) -> _Part:

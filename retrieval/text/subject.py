@@ -7,13 +7,13 @@ Australian state says nothing about Canberra.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from spacy.tokens import Doc, Token
 
-from retrieval.text.grammar import (
+from retrieval.text.english import (
     CLAUSE_SUBJECTS,
     COMPARATIVES,
     SUPERLATIVES,
@@ -207,7 +207,7 @@ class Subject:
         return (
             any(name.is_in(text) for name in self._names)
             or any(said.is_in(text, titles) for said in self._instead)
-            or any(self._claim.issuperset(_plain_title(title)) for title, _ in texts)
+            or any(self._claim.issuperset(_title_words(title) or {title}) for title, _ in texts)
         )
 
     def is_titled(self, title: str) -> bool:
@@ -216,8 +216,7 @@ class Subject:
         The title has all words of one of its names and no other, or it is a longer name with the
         same last word: "Charles Dickens" for "Dickens".
         """
-        words = [_folded(word) for word in _written(_ASIDE.sub("", title)) if word not in _LINKS]
-        return any(name.is_title(words) for name in self._names)
+        return any(name.is_title(_title_words(title, _LINKS)) for name in self._names)
 
 
 ANYTHING = Subject()
@@ -248,9 +247,9 @@ def subject_of(doc: Doc) -> Subject:
     )
 
 
-def _plain_title(title: str) -> set[str]:
+def _title_words(title: str, without: Collection[str] = ()) -> list[str]:
     """Return the words of a title without its section and its words in parentheses."""
-    return {_folded(word) for word in _written(_ASIDE.sub("", title))} or {title}
+    return [_folded(word) for word in _written(_ASIDE.sub("", title)) if word not in without]
 
 
 def _instead(root: Token, rest: Sequence[Token]) -> Iterator[_Said]:

@@ -4,18 +4,24 @@ Whoever names an address could ask for a service inside of the operator's networ
 host is resolved once, all its addresses are checked, and the connection is made to one that was
 checked. Redirects are followed here, and each is checked like the first address. No cookie is sent
 or kept, and no proxy of the environment is used.
+
+A page on the public internet is everybody's to read. With IPv6 a computer inside of a network has a
+public address, even where a firewall keeps others out.
 """
 
 from __future__ import annotations
 
+import gzip
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
-from ipaddress import ip_address
+from io import BytesIO
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from ssl import SSLContext
 from threading import Thread
 from typing import Any, TypeAlias
@@ -24,18 +30,24 @@ import httpcore2
 import httpx2
 
 from retrieval.errors import InvalidText
-from retrieval.version import esoteric_version
-from retrieval.web.addresses import Address, is_near, is_public
+from retrieval.result import esoteric_version
 from retrieval.words import counted
 
+Address: TypeAlias = IPv4Address | IPv6Address
 Resolve: TypeAlias = Callable[[str, int], list[Address]]
 
 KINDS = ("text/html", "application/xhtml+xml", "text/plain")
 MOST_REDIRECTS = 5
 _LONGEST_ADDRESS = 4000  # characters
 _REDIRECTS = (301, 302, 303, 307, 308)
-_MOST_MEMBERS = 100  # of gzip; servers send one
+_MEMBER, _MOST_MEMBERS = b"\x1f\x8b\x08", 100  # of gzip begin so; servers send one
 _CONNECTING = 5  # seconds for one of several addresses
+_UNICAST = ip_network("2000::/3")  # all that is given out of IPv6
+_NAT64 = ip_network("64:ff9b::/96")
+# Public by their numbers, but answered by the network or the cloud that this computer is in.
+_WITHIN = (ip_network("192.0.0.0/24"), ip_network("168.63.129.16/32"))
+_ONE_NETWORK = 64  # bits that the addresses of a network of IPv6 begin with
+_PORT = 9  # nothing is sent to it
 _PASTE = "Open the page in a browser, and paste its text."
 
 
@@ -43,6 +55,54 @@ def resolve(host: str, port: int) -> list[Address]:
     """Return the addresses of a host; raises ``OSError`` or ``UnicodeError``."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(ip_address(one[4][0]) for one in found))
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address leads to the public internet.
+
+    Of an address of IPv6 that stands for one of IPv4, that one decides.
+    """
+    if isinstance(address, IPv6Address):
+        inner = _inner(address)
+        if inner is not None:
+            return is_public(inner)
+        if address not in _UNICAST:
+            return False
+    elif any(address in network for network in _WITHIN):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _inner(address: IPv6Address) -> IPv4Address | None:
+    """Return the address of IPv4 that a translator or a tunnel would connect to."""
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def is_near(address: Address) -> bool:
+    """Return whether an address is this computer's own, or of IPv6 and of a network that it is in.
+
+    The system says from which of its addresses it would ask: of itself, from the same one; in a
+    network that it is in, from its own address there. Nothing is sent for this.
+    """
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asking:
+            asking.connect((str(address), _PORT))
+            source = ip_address(asking.getsockname()[0].partition("%")[0])
+    except OSError:  # no way leads there
+        return False
+    return share_a_network(address, source)
+
+
+def share_a_network(address: Address, own: Address) -> bool:
+    """Return whether two addresses are one, or of IPv6 and of one network."""
+    if address.version == own.version == 6:
+        return address in ip_network((int(own), _ONE_NETWORK), strict=False)
+    return address == own
 
 
 def may_be_asked(address: Address) -> bool:
@@ -95,7 +155,7 @@ class Fetcher:
             InvalidText: it cannot be fetched, or must not be; the hint says how to go on.
         """
         url = self._checked(address)
-        network = _Network(self._reach, self._resolve, time.monotonic() + self._seconds)
+        network = CheckedNetwork(self._reach, self._resolve, time.monotonic() + self._seconds)
         try:
             # Each connection is for one request, so that each is checked.
             with httpcore2.ConnectionPool(
@@ -153,20 +213,13 @@ class Fetcher:
 
     def _asked(self, pool: httpcore2.ConnectionPool, url: httpx2.URL) -> FetchedPage | str:
         """Return the page at an address, or the address that it leads to."""
-        target = httpcore2.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-        )
-        headers: dict[bytes | str, bytes | str] = {
-            "Host": url.netloc.decode("ascii"),
-            "User-Agent": _user_agent(),
+        headers = {
+            "User-Agent": user_agent("fact checking; a user asked for this page"),
             "Accept": ", ".join(KINDS),
             "Accept-Language": "en",
-            "Accept-Encoding": "gzip",
         }
-        with pool.stream("GET", target, headers=headers) as answer:
-            fields = Message()
-            for name, value in answer.headers:
-                fields[name.decode("latin-1")] = value.decode("utf-8", "replace")
+        with asked(pool, url, headers) as answer:
+            fields = answer.fields
             location = fields["Location"]
             if answer.status in _REDIRECTS and location:
                 return str(location)
@@ -184,85 +237,82 @@ class Fetcher:
                     "Only HTML and plain text are read. Paste its text, or upload the file under"
                     " Documents.",
                 )
-            encoding = (fields["Content-Encoding"] or "identity").strip().lower()
-            content = self._content(answer.iter_stream(), encoding)
+            content = answer.content(self._most_bytes)
         charset = fields.get_content_charset() or ""
         return FetchedPage(str(url.copy_with(fragment=None)), kind, charset, content)
 
-    def _content(self, chunks: Iterable[bytes], encoding: str) -> bytes:
-        """Return the whole body; neither it nor what it unpacks to may be too long."""
-        if encoding not in ("identity", "gzip", "x-gzip"):
-            raise _damaged()
-        unpacked = None if encoding == "identity" else _Gzip()
-        content, received = bytearray(), 0
-        for chunk in chunks:
-            received += len(chunk)
-            room = self._most_bytes - len(content) + 1
-            content += chunk[:room] if unpacked is None else unpacked.next(chunk, room)
-            if max(received, len(content)) > self._most_bytes:
-                raise InvalidText(
-                    "page_too_large",
-                    f"The page is larger than {self._most_bytes / 1e6:g} MB.",
-                    "Open it in a browser, and paste the part that you mean.",
-                )
-        if unpacked is not None and not unpacked.is_whole:
-            raise _damaged()
-        return bytes(content)
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answers; the body is yet to come."""
 
-class _Gzip:
-    """Unpacks gzip, which has one or several members, one after the other."""
+    status: int
+    fields: Message
+    chunks: Iterable[bytes]
 
-    def __init__(self) -> None:
-        self._members = 0
-        self._member = self._begun()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the last member has ended."""
-        return self._member.eof
-
-    def next(self, packed: bytes, most: int) -> bytes:
-        """Return what the next bytes unpack to, as far as it has at most so many bytes.
-
-        Zeros after a member are left out, as gzip does.
+    def content(self, most_bytes: int) -> bytes:
+        """Return the whole body; neither it nor what it unpacks to may be longer than that.
 
         Raises:
-            InvalidText: they are not gzip.
+            InvalidText: it is longer, or cannot be unpacked.
         """
-        content = bytearray()
-        try:
-            while len(content) < most:
-                if self._member.eof:
-                    packed = packed.lstrip(b"\0")
-                    if packed:
-                        self._member = self._begun()
-                if not packed:
-                    break
-                content += self._member.decompress(packed, most - len(content))
-                packed = self._member.unused_data
-        except zlib.error as error:
-            raise _damaged() from error
-        return bytes(content)
-
-    def _begun(self) -> zlib._Decompress:
-        self._members += 1
-        if self._members > _MOST_MEMBERS:
+        encoding = (self.fields["Content-Encoding"] or "identity").strip().lower()
+        if encoding not in ("identity", "gzip", "x-gzip"):
             raise _damaged()
-        return zlib.decompressobj(16 + zlib.MAX_WBITS)
+        content = bytearray()
+        for chunk in self.chunks:
+            content += chunk
+            _check_size(content, most_bytes)
+        if encoding == "identity":
+            return bytes(content)
+        if content.count(_MEMBER) > _MOST_MEMBERS:  # each takes a while, even if it has no content
+            raise _damaged()
+        try:
+            with gzip.open(BytesIO(content)) as packed:
+                unpacked = packed.read(most_bytes + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _damaged() from error
+        _check_size(unpacked, most_bytes)
+        return unpacked
+
+
+@contextmanager
+def asked(
+    pool: httpcore2.ConnectionPool, url: httpx2.URL, headers: Mapping[str, str]
+) -> Iterator[Answer]:
+    """Ask for an address, with these headers and gzip."""
+    target = httpcore2.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    )
+    sent = {"Host": url.netloc.decode("ascii"), "Accept-Encoding": "gzip", **headers}
+    with pool.stream("GET", target, headers=[*sent.items()]) as answer:
+        fields = Message()
+        for name, value in answer.headers:
+            fields[name.decode("latin-1")] = value.decode("utf-8", "replace")
+        yield Answer(answer.status, fields, answer.iter_stream())
+
+
+def _check_size(content: bytes | bytearray, most_bytes: int) -> None:
+    if len(content) > most_bytes:
+        raise InvalidText(
+            "page_too_large",
+            f"The page is larger than {most_bytes / 1e6:g} MB.",
+            "Open it in a browser, and paste the part that you mean.",
+        )
 
 
 def _damaged() -> InvalidText:
     return InvalidText("page_damaged", "What the server sent cannot be unpacked.", _PASTE)
 
 
-def _user_agent() -> str:
+def user_agent(purpose: str) -> str:
+    """Return how requests name this program, with what it asks for."""
     number = esoteric_version()
     named = f"ESOTERIC/{number}" if number else "ESOTERIC"
-    return f"{named} (fact checking; a user asked for this page)"
+    return f"{named} ({purpose})"
 
 
-class _Network(httpcore2.NetworkBackend):
+class CheckedNetwork(httpcore2.NetworkBackend):
     """Connects to addresses that were checked, until a point in time."""
 
     def __init__(self, reach: Reach, resolve: Resolve, end: float) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.index.embedded.layout import META, write_meta
-from retrieval.index.formats.description import Description
+from retrieval.index.interface import Description
 
 DESCRIBED = Description(
     name="vital",

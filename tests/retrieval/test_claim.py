@@ -1,4 +1,4 @@
-"""What is read of a claim, what is refused, and what a notice says."""
+"""What is read of a claim, what is refused, and the statements that a claim makes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ import unicodedata
 import pytest
 
 from retrieval.checkable.given_text import read_text
-from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
+from retrieval.claim import LONGEST, read_claim
 from retrieval.corpora.cleaning import clean
 from retrieval.errors import InvalidClaim, InvalidText
-from retrieval.normal_form import MOST_MARKS, nfc, nfkd
-from retrieval.text.notices import is_name_alone, sentences_in
+from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim
+from retrieval.text.english import EnglishParser
+from retrieval.text.notices import SEVERAL, sentences_in
+from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
+from retrieval.text.subject import subject_of
+from retrieval.text.word_forms import MOST_MARKS, is_near, nfc, nfkd
 from tests.support.cases import cases
 
 MILL = "The mill of Birchwick burned down in 1931."
-
-
-@cases("claims", "text", "refused")
-def test_what_cannot_be_checked_is_refused_with_a_hint(text: str, refused: str) -> None:
-    with pytest.raises(InvalidClaim) as caught:
-        read_claim(text)
-    assert caught.value.code == refused
-    assert caught.value.message
-    assert caught.value.hint
 
 
 @pytest.mark.parametrize("value", [None, 7, ["a claim"], b"a claim"])
@@ -37,18 +32,6 @@ def test_exactly_the_longest_claim_is_read() -> None:
     assert len(read_claim("a" * LONGEST).text) == LONGEST
 
 
-@cases("claims", "written", "read")
-def test_a_claim_is_read_as_it_was_meant(written: str, read: str) -> None:
-    assert read_claim(written).text == read
-
-
-@cases("claims", "around")
-def test_what_is_around_a_claim_is_removed_and_kept_as_written(around: str) -> None:
-    read = read_claim(around)
-    assert read.text == MILL
-    assert read.original == read.rewritten == around
-
-
 def test_a_claim_that_needs_no_change_has_no_other_form() -> None:
     read = read_claim(f"  {MILL} ")
     assert (read.text, read.rewritten) == (MILL, None)
@@ -59,44 +42,12 @@ def test_a_question_for_the_truth_of_a_statement_is_named_as_such() -> None:
     assert read.notices == ("Checked as the statement “The mill burned down.”.",)
 
 
-@cases("claims", "claim")
-def test_what_only_looks_like_something_else_is_a_claim_without_notice(claim: str) -> None:
-    read = read_claim(claim)
-    assert (read.text, read.notices) == (claim, ())
-
-
-@cases("claims", "claim", "notice")
-def test_a_notice_names_what_makes_an_answer_worse(claim: str, notice: str) -> None:
-    assert any(notice in one for one in read_claim(claim, anyway=True).notices)
-
-
-@cases("claims", "text", "refused_unless_anyway")
-def test_what_has_no_verdict_is_checked_only_if_that_is_asked_for(
-    text: str, refused_unless_anyway: str
-) -> None:
-    with pytest.raises(InvalidClaim, match="as it is, use `esoteric check --anyway`") as refused:
-        read_claim(text)
-    assert refused.value.code == refused_unless_anyway
-    assert refused_unless_anyway in CHECKED_ANYWAY
-    assert read_claim(text, anyway=True).text
-
-
-@cases("claims", "not_refused")
-def test_a_question_for_yes_or_no_a_title_and_a_foreign_name_are_read(not_refused: str) -> None:
-    assert read_claim(not_refused).text
-
-
 def test_texts_without_end_are_read_once_from_begin_to_end() -> None:
     for text in ("a" * 1_000_000, "7" * 1_000_000, "#a " * 300_000):
         with pytest.raises(InvalidClaim) as refused:
             read_claim(text)
         assert refused.value.code == "claim_too_long"
         assert sentences_in(text) == [text.strip()]
-
-
-@cases("claims", "words", "name_alone")
-def test_a_name_alone_is_known_by_its_capitals(words: str, name_alone: bool) -> None:
-    assert is_name_alone(words) == name_alone
 
 
 # --- normal forms of Unicode: what is written stays, and no text takes long
@@ -130,3 +81,133 @@ def test_a_text_of_marks_takes_no_longer_than_any_other(marks: str) -> None:
         read_text(text)
     assert given.value.code == "text_too_long"
     assert time.monotonic() - began < 20  # sorting them would take minutes
+
+
+def parsed(parser: EnglishParser, claim: str) -> ParsedClaim:
+    return ClaimParser(parser).parse(claim)
+
+
+# --- the form of a claim
+
+
+# --- questions
+
+
+def test_a_notice_names_the_statement_that_is_checked_or_that_there_is_none(
+    parser: EnglishParser,
+) -> None:
+    read = parsed(parser, "Fact check: was the mill built in nineteen thirty-one?").read
+    assert read.text == "The mill was built in 1931."
+    assert read.notices == ("Checked as the statement “The mill was built in 1931.”.",)
+    read = parsed(parser, "Isn't Paris in France?").read
+    assert read.text == "Isn't Paris in France?"
+    assert "checked as it is" in read.notices[0]
+
+
+def test_a_word_is_near_others_with_its_first_letter() -> None:
+    assert is_near("mill", "mall", 1)
+    assert not is_near("mill", "mill", 1)
+    assert not is_near("mill", "hill", 1)
+    assert not is_near("mill", "malls", 1)
+
+
+# --- several statements
+
+
+def cut(parser: EnglishParser, claim: str) -> list[str]:
+    return [one.text for one in statements(parser.parse(claim), parser)]
+
+
+def test_no_more_statements_than_allowed_the_last_has_the_rest(parser: EnglishParser) -> None:
+    towns = ["Rome", "Paris", "Oslo", "Bern", "Riga", "Bonn", "Lima"]
+    parts = cut(parser, "; ".join(f"{town} is old" for town in towns) + ".")
+    assert len(parts) == MOST_STATEMENTS
+    assert parts[-1] == "Bonn is old; Lima is old."
+
+
+def test_offsets_lead_back_into_the_claim(parser: EnglishParser) -> None:
+    claim = "The mill stands in Birchwick and was built in 1801."
+    first, second = (one.statement for one in parsed(parser, claim).statements)
+    assert (first.start, first.end) == (0, 28)
+    assert claim[second.start : second.end] == "was built in 1801"
+    # "The mill was built in 1801.": its own words have a place, its subject has none.
+    start = second.text.index("1801")
+    place = second.in_claim(start, start + 4)
+    assert place is not None
+    assert claim[slice(*place)] == "1801"
+    assert second.in_claim(0, 8) is None
+    assert second.in_claim(4, 12) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "number", "notices"),
+    [
+        ("Rome is very old. Paris is large.", 2, []),
+        ("Mary married Percy. He wrote Ozymandias.", 1, [SEVERAL]),
+        ("Varnby is the capital of Ostrea and Port Orm is its largest city.", 1, [SEVERAL]),
+        ("Varnby is the capital of Ostrea and of Holm.", 1, []),
+    ],
+)
+def test_a_notice_says_that_several_statements_are_checked_together(
+    parser: EnglishParser, claim: str, number: int, notices: list[str]
+) -> None:
+    whole = parsed(parser, claim)
+    assert (len(whole.statements), list(whole.read.notices)) == (number, notices)
+
+
+@cases("statements", "claim", "last", "read_as")
+def test_whose_something_is_gets_its_name_only_where_nothing_else_can_be_meant(
+    parser: EnglishParser, claim: str, last: str, read_as: str
+) -> None:
+    found = parsed(parser, claim)
+    if not last:
+        assert len(found.statements) == 1
+        assert found.read.notices == (SEVERAL,)
+        return
+    first, second = (one.statement for one in found.statements)
+    assert claim[first.start : first.end] == first.text.removesuffix(".")
+    assert second.text == last
+    # The words that the claim does not have there are in no place of it.
+    at = second.text.index(read_as)
+    assert second.in_claim(at, at + len(read_as)) is None
+    assert any(read_as in notice for notice in found.read.notices)
+
+
+# --- what a claim is about
+
+
+def is_about(parser: EnglishParser, claim: str, *texts: tuple[str, str]) -> bool:
+    """Return whether the (title, sentence) pairs are about the subject of the claim."""
+    found: bool = subject_of(parser.parse(claim)).is_in(texts)
+    return found
+
+
+def test_the_sentences_of_a_path_are_taken_together(parser: EnglishParser) -> None:
+    claim = "The author of Frankenstein was born in London."
+    novel = ("Frankenstein", "It is a novel by Mary Shelley.")
+    author = ("Mary Shelley", "She was born in London.")
+    assert is_about(parser, claim, author, novel)
+    assert not is_about(parser, claim, author)
+
+
+def test_a_thing_without_a_name_may_be_named_by_a_title_that_the_claim_contains(
+    parser: EnglishParser,
+) -> None:
+    claim = "Each side has eleven players in rugby."
+    assert is_about(parser, claim, ("Rugby (sport)", "Teams have fifteen players."))
+    assert not is_about(parser, claim, ("Chess", "Each player has sixteen pieces."))
+
+
+@pytest.mark.parametrize(
+    "claim", ["There is a lake.", "It is old.", "People breathe air.", "Old and grey.", "?"]
+)
+def test_a_claim_without_a_subject_that_is_recognised_lets_every_sentence_pass(
+    parser: EnglishParser, claim: str
+) -> None:
+    assert is_about(parser, claim, ("Varnby", "It has a harbour."))
+    assert subject_of(parser.parse(claim)).text == ""
+
+
+def test_the_words_of_the_subject_are_known(parser: EnglishParser) -> None:
+    claim = "The old brewery of Holmstead employs ninety people."
+    assert subject_of(parser.parse(claim)).text == "The old brewery of Holmstead"

@@ -8,101 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from retrieval.result import ClaimResult, claim_result
-from retrieval.types import (
-    CheckedStatement,
-    CorpusInfo,
-    Document,
-    Evidence,
-    EvidenceSpan,
-    Hop,
-    Judgement,
-    Mutation,
-    NotSettled,
-    Proof,
-    Question,
-    RankedDocument,
-    Report,
-    Sentence,
-    SentenceKey,
-    StanceOn,
-    Usage,
-    Verdict,
-)
-from retrieval.version import esoteric_version
+from retrieval.result import ClaimResult, claim_result, esoteric_version
+from retrieval.types import RankedDocument, Report
 from tests.app.claim_documents import claim_document, document_kept_from_before
 
-KEY = SentenceKey("Pier", 0)
-PIER = Document("Pier", "The pier", "https://a.example/pier", "It is o\u0142d.", ())
-REPORT = Report(
-    claim="The pier is o\u0142d.",
-    recipe="combined",
-    notices=("A notice.",),
-    corpus=CorpusInfo(
-        name="coast", documents=12, built_at="2026-11-20T09:30:00Z", text_date=None, parts=()
-    ),
-    verdict=Verdict(
-        "SUPPORTS",
-        2 / 3,
-        "small",
-        "It says so.",
-        (
-            Judgement("small", "SUPPORTS", 2 / 3, "It says so.", (1,), "its age"),
-            Judgement("verifier", "REFUTES", 1.0, "It does not.", ()),
-        ),
-    ),
-    evidence=(
-        Evidence(
-            Sentence("Pier", 0, "It is o\u0142d.", 0, 10),
-            "The pier",
-            None,
-            (0.875, 0.0625, 0.0625),
-            2,
-            selected=True,
-            path=(SentenceKey("Quay", 3),),
-            context_before="Is it?",
-        ),
-    ),
-    documents=(RankedDocument(PIER, 0.00004, ("title", "dense"), 2, SentenceKey("Quay", 3)),),
-    questions=(
-        Question("What is old?", "The pier", "wh"),
-        Question("Is the pier old?", None, "polar"),
-    ),
-    proof=Proof(
-        (
-            Mutation((0, 8), "equivalence", EvidenceSpan(*KEY, 0, 2)),
-            Mutation((9, 15), "independence", None),
-        ),
-        "NOT ENOUGH INFO",
-    ),
-    hops=(
-        Hop(
-            hop=1,
-            sufficient=False,
-            missing=((9, 15),),
-            documents=1,
-            sentences=2,
-            label="SUPPORTS",
-            best=(KEY,),
-            stopped="hops",
-        ),
-    ),
-    seconds={"total": 1.23456, "explain": 1e-05},
-    usage=Usage("small", 1, 400, 50),
-    statements=(
-        CheckedStatement(
-            *("It is.", 0, 8, Verdict("SUPPORTS", 0.5, "verifier", "So.")),
-            (StanceOn(1, "SUPPORTS", 2 / 3),),
-        ),
-    ),
-    not_settled=NotSettled(((4, 8),), (), ("Pier",)),
-    original="Claim: the pier is o\u0142d.",
-    recipe_digest="0123456789ab",
-)
+CASES = Path(__file__).parents[1] / "cases"
+REPORT = TypeAdapter(Report).validate_json((CASES / "report.json").read_text(encoding="utf-8"))
+PIER = REPORT.documents[0].document
 # Numbers have four decimal places; keys stand in this order, which is what scripts read.
-DOCUMENT = Path(__file__).parents[1].joinpath("cases/claim_document.json").read_text().strip()
+DOCUMENT = (CASES / "claim_document.json").read_text(encoding="utf-8").strip()
 DOCUMENT = DOCUMENT.replace("VERSION", esoteric_version())
 
 

@@ -6,7 +6,9 @@ A case has ``why``, the sentence that it shows, and a value for each argument of
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +17,22 @@ _FOLDER = Path(__file__).resolve().parents[1] / "cases"
 
 def cases(subject: str, *arguments: str) -> pytest.MarkDecorator:
     """Parametrize a test with all cases of a subject that have these arguments, and no others."""
-    lines = (_FOLDER / f"{subject}.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [
-        pytest.param(*(case[name] for name in arguments), id=case["why"])
-        for case in map(json.loads, lines)
-        if case.keys() == {"why", *arguments}
-    ]
-    assert found, f"{subject} has no case with {arguments}"
+    found = [pytest.param(*given, id=why) for why, given, _ in rows(subject, arguments)]
     return pytest.mark.parametrize(arguments, found)
+
+
+def rows(
+    subject: str, arguments: Sequence[str], expected: str = ""
+) -> Iterator[tuple[str, list[Any], Any]]:
+    """Yield the same cases: why, the values of the arguments, and what is expected.
+
+    ``expected``: the key of that, or several, which make a list; True without any.
+    """
+    keys = expected.split()
+    lines = (_FOLDER / f"{subject}.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [case for case in map(json.loads, lines) if case.keys() == {"why", *arguments, *keys}]
+    assert found, f"{subject} has no case with {arguments} and {keys}"
+    for case in found:
+        values = [case[key] for key in keys]
+        said = values if len(keys) > 1 else values[0] if keys else True
+        yield case["why"], [case[name] for name in arguments], said

@@ -7,9 +7,8 @@ from typing import Any, cast
 
 from retrieval.index.interface import DocumentStore
 from retrieval.pipeline.check import EXPANDERS, MAKERS
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Models, Resources, Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.stage import ClaimState, Models, Resources, Stage, Step
 from retrieval.types import Candidate
 from tests.support.encoders import WordEncoder
 

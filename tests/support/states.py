@@ -6,7 +6,7 @@ from typing import Any
 
 import spacy
 
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState
 
 _BLANK = spacy.blank("en")
 _BLANK.add_pipe("sentencizer")

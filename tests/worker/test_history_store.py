@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
-from retrieval.verdict_level import Level, level_of
+from retrieval.words import Level, level_of
 from worker.history_store import ClaimFilter, HistoryStore
 from worker.job_store import JobStore
 from worker.schema import ClaimRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,8 +14,9 @@ from typing import Literal, TypeAlias
 
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.index.open import description_of
-from retrieval.normal_form import nfkd
+from retrieval.sources.address import SourceAddress, given_source
 from retrieval.system.files import digest_of, make_private_folder
+from retrieval.text.word_forms import nfkd
 from retrieval.types import DEFAULT_CORPUS
 from worker.corpora.corpus_folders import (
     CORPUS,
@@ -395,16 +396,20 @@ def _now() -> datetime:
 
 
 def chosen_corpora(
-    store: CorpusStore, names: Collection[str], is_default: Callable[[str], bool]
+    store: CorpusStore,
+    names: Collection[str],
+    is_default: Callable[[str], bool],
+    sources: Mapping[str, SourceAddress],
 ) -> tuple[str, ...] | None:
     """Return the names of the corpora that a claim is checked against, in one order for each set.
 
     ``None``: the default corpus: no name was given, or only names for which ``is_default`` is true.
+    ``sources``: those that are searched where they are.
 
     Raises:
         UnknownCorpus: a name has no corpus.
         CorpusNotReady: one of them cannot be searched yet.
-        CorpusRefused: there are too many.
+        CorpusRefused: there are too many, or the day of a source is none.
     """
     own = sorted({name for name in names if not is_default(name)})
     if not own:
@@ -414,5 +419,18 @@ def chosen_corpora(
             "many_corpora", f"At most {_MOST_CHOSEN} corpora are searched at once.", "Choose fewer."
         )
     for name in own:
-        store.searchable(name)
+        if source_of(name, sources) is None:
+            store.searchable(name)
     return (DEFAULT_CORPUS, *own) if len(own) < len(set(names)) else tuple(own)
+
+
+def source_of(name: str, sources: Mapping[str, SourceAddress]) -> SourceAddress | None:
+    """Return the source of this name, perhaps with ``@DAY``; ``None`` if it is none of ``sources``.
+
+    Raises:
+        CorpusRefused: the day cannot be used.
+    """
+    try:
+        return given_source(name, sources)
+    except ValueError as error:
+        raise CorpusRefused("bad_day", str(error), "Correct the day, or leave it out.") from error

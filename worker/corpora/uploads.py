@@ -19,8 +19,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from retrieval.corpora.folder.document import BY_SUFFIX
-from retrieval.normal_form import nfc
 from retrieval.system.fixes import install_service_command
+from retrieval.text.word_forms import nfc
 from retrieval.words import counted
 from worker.corpora.errors import CorpusRefused
 

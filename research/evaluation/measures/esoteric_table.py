@@ -19,7 +19,7 @@ from typing import TypeAlias, get_args
 from research.evaluation.claims import AnnotatedClaim, SentenceKey, page_key
 from research.evaluation.run import Answer
 from research.evaluation.tables import columns, markdown
-from retrieval.recipes.stage_records import STAGES
+from retrieval.recipes.recipes import STAGES
 from retrieval.types import FoundBy, Retrieved
 
 COUNTINGS = ("text", "by_document", "by_passage")

@@ -16,7 +16,7 @@ from pathlib import Path
 from research.evaluation.claims import Pair, read_pairs
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 from retrieval.text.word_forms import FUNCTION_WORDS
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 

@@ -16,7 +16,7 @@ from research.training.data import EverydayData
 from research.training.figures import Classify
 from research.training.sentence_pool import CandidateFinder
 from retrieval.system.files import digest_of
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
 
 # One in so many pairs of a development file is measured, and the same number is fitted to.

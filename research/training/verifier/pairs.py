@@ -16,8 +16,8 @@ from research.evaluation.claims import Pair, labelled_records, read_pairs, sente
 from research.training.data import training_files
 from research.training.loop import Example, labelled
 from research.training.sentence_pool import SentencePool
+from retrieval.claim import SHORT_FORMS, in_full
 from retrieval.system.files import digest_of
-from retrieval.text.plain_form import SHORT_FORMS, in_full
 
 # Pairs of each source, mostly all of it. VitaminC has the most: its evidence differs in one fact.
 # InfoTabs has numbers and dates; the general sources teach paraphrase and inference. Pairs made by

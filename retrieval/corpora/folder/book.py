@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,6 +16,7 @@ from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.zipped import parsed, unpacked
 
 _CONTAINER = "META-INF/container.xml"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _RIGHTS = "META-INF/rights.xml"
 
 
@@ -32,6 +34,7 @@ def read(path: Path) -> FileText:
         root = parsed(archive.read(package))
         title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
         headings = Headings(title)
+        day = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}date") or "")[:10]
         members = set(archive.namelist())
         sheets = [
             archive.read(name).decode("utf-8", "replace")
@@ -44,7 +47,8 @@ def read(path: Path) -> FileText:
             if name in members
         ]
     blocks = [block for chapter in chapters for block in chapter.blocks(headings)]
-    return FileText(title, blocks, unread=[one for chapter in chapters for one in chapter.unread])
+    unread = [one for chapter in chapters for one in chapter.unread]
+    return FileText(title, blocks, None, unread, saved=day if _DAY.fullmatch(day) else "")
 
 
 def _chapters(package: etree._Element, folder: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from retrieval.corpora.folder.tables import is_period
 
 Gap = tuple[float, float]  # left and right, as of a name over columns
 SUPPORT = 2  # lines on each side of a gutter
+_BEFORE = 9  # lines before a table that are looked at
 _NARROWEST = 0.6  # of a gutter, in parts of the size of letters
 _DETACHED = 1.8  # the height from which on a line stands apart
 _LONGEST = 40  # characters of a name
@@ -37,13 +38,15 @@ FIGURES = re.compile(r"[\W_]*\d[\W\d_]*[A-Za-z]?")
 def best_band(found: Sequence[Segment], start: int, edges: Gap) -> tuple[int, list[Gap]]:
     """Return where the part that begins at a segment ends, and its gutters, if it has any.
 
-    A line before a table is not part of it, although it may leave some of its gutters free.
+    Lines before a table are not part of it, although they may leave some of its gutters free.
     """
     end, gutters = _band(found, start, edges)
-    if gutters and start + 1 < end and found[start + 1].base < found[start].base:
-        later_end, later = _band(found, start + 1, edges)
-        if len(later) > len(gutters) or later_end > end:
-            return start + 1, []
+    for later in range(start + 1, min(end, start + _BEFORE) if gutters else start):
+        if found[later].base == found[later - 1].base:  # a line of several parts
+            break
+        later_end, more = _band(found, later, edges)
+        if len(more) > len(gutters) or later_end > end:
+            return later, []
     return end, gutters
 
 

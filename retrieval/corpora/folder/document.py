@@ -20,9 +20,17 @@ _LONGEST_HEAD = 100  # characters
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE = re.compile(
-    rf"(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<month>{_MONTH})"
-    rf"|(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}}),?) (?P<year>(?:19|20)\d\d)"
+    rf"(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?P<m1>{_MONTH})|(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}}),?)"
+    r" (?P<y1>(?:19|20)\d\d)|(?P<y2>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d)"
+    r"|(?P<d4>\d{1,2})\.(?P<m4>\d{1,2})\.(?P<y3>(?:19|20)\d\d)"
 )
+# What a line with the day of a text says beside it; "The flood of 3 May 1953" may be its subject.
+_OF_A_TEXT = re.compile(
+    r"\b(?:minutes|meeting|session|agenda|protocol|dated?|as (?:of|at)|issued|published|updated"
+    r"|posted|status|release|statement|memo|letter|notice|news|report|draft|version)\b",
+    re.IGNORECASE,
+)
+_FEW = 2  # words beside a day: "Rowan, 3 March 2024"
 
 
 class Unreadable(Exception):
@@ -55,7 +63,8 @@ class FileText:
         blocks: its paragraphs in order.
         url: where it was published, if the file says so.
         unread: the parts of the file that are not read.
-        date: the day of the text by its own account, ISO 8601; "" if it does not say it.
+        date: the day on which it was written, ISO 8601, where the format has one, as a mail does.
+        saved: the day on which a program saved it last, by its own account; "" if it has none.
     """
 
     title: str
@@ -63,24 +72,34 @@ class FileText:
     url: str | None = None
     unread: list[Unread] = field(default_factory=list)
     date: str = ""
+    saved: str = ""
+
+    @property
+    def day(self) -> str:
+        """The day of the text: its own one, that in its head, or that of its file; "" if none."""
+        beginning = self.blocks[:_HEAD]
+        head = (text for block in beginning for text in (*block.section, block.text))
+        return self.date or own_date([self.title, *dict.fromkeys(head)]) or self.saved
 
 
 def own_date(lines: Iterable[str]) -> str:
     """Return the day that stands in the head of a text: "Minutes of 3 March 2024"; "" if none does.
 
-    Only lines without the mark of a sentence count, which may tell of another day.
+    Only short lines without the mark of a sentence count, which say little beside it: others may
+    tell of another day.
     """
-    for line in islice(lines, _HEAD):
-        for found in _DATE.finditer(line) if _is_head(line) else ():
-            day, month = found["day"] or found["day2"], (found["month"] or found["month2"])[:3]
+    for line in islice(filter(None, lines), _HEAD):
+        beside = _DATE.sub("", line)
+        of_text = _OF_A_TEXT.search(beside) or len(beside.split()) <= _FEW
+        if not of_text or len(line) > _LONGEST_HEAD or ends_sentence(line):
+            continue
+        for found in _DATE.finditer(line):
+            parts = {name[0]: value for name, value in found.groupdict().items() if value}
+            month = parts["m"][:3].lower()
+            number = int(month) if month.isdecimal() else _MONTHS.index(month) + 1
             with suppress(ValueError):
-                number = _MONTHS.index(month.lower()) + 1
-                return date(int(found["year"]), number, int(day)).isoformat()
+                return date(int(parts["y"]), number, int(parts["d"])).isoformat()
     return ""
-
-
-def _is_head(line: str) -> bool:
-    return len(line) <= _LONGEST_HEAD and not ends_sentence(line)
 
 
 def hidden_text(where: str, passages: int) -> list[Unread]:

@@ -218,7 +218,7 @@ class FolderChunk:
             yield bad
             return
         title = _without_file_names(clean(document.title)) or clean(path.stem) or page_id
-        day = f"as of {document.date}" if document.date else f"modified on {_modified(path)}"
+        day = f"as of {document.day}" if document.day else f"modified on {_modified(path)}"
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]

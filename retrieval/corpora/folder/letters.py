@@ -11,7 +11,6 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2 as pdfium
@@ -41,7 +40,6 @@ _TINY = 1.0  # points
 _MIDDLE = 0.3  # how high above its foot the middle of a letter is, in parts of its size
 _CORNERS = 6  # segments of a rectangle
 _MOST_COVERED = 0.5  # part of a page that a box over a text covers
-_UPRIGHT_SCRIPTS = 0x2E80  # the characters from here on may be set from top to bottom
 
 # These are parts of the size of the letters.
 _THROUGH = 0.12, 0.5  # how high above its foot a line goes through a letter
@@ -124,11 +122,7 @@ def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
         else:
             by_direction.setdefault(angle, []).append(letter)
     groups = sorted(by_direction.items(), key=lambda item: -len(item[1]))
-    turned = [
-        (angle - 90, _turned(group)) if _goes_down(group) else (angle, group)
-        for angle, group in groups
-    ]
-    return turned, len(hidden)
+    return groups, len(hidden)
 
 
 class _Sight:
@@ -271,24 +265,6 @@ def _seen_from(angle: int, x: float, y: float) -> tuple[float, float]:
         case 270:
             return -y, x
     return x, y
-
-
-def _goes_down(group: Sequence[Letter]) -> bool:
-    """Return whether most letters stand below the letter before, as in Japanese."""
-    pairs = [(a, b) for a, b in pairwise(group) if ord(b.text[0]) >= _UPRIGHT_SCRIPTS]
-    below = sum(
-        abs(b.left - a.left) < 0.3 * b.size and 0.5 * b.size < a.base - b.base < 2 * b.size
-        for a, b in pairs
-    )
-    return below > len(group) / 2
-
-
-def _turned(group: Sequence[Letter]) -> list[Letter]:
-    """Return letters that stand below each other as lines, the column at the right first."""
-    return [
-        Letter(text, -base - size, -base, (left + right) / 2, size)
-        for text, left, right, base, size in group
-    ]
 
 
 def marks(page: pdfium.PdfPage) -> Iterator[Rule]:

@@ -29,7 +29,8 @@ _LINE = re.compile(r"\n[> ]*")
 _QUOTE = re.compile(r">(?!From )[> ]*")  # ">From" is what a mailbox makes of "From"
 # "On 5 Feb 2023, Ann Lee wrote:", which may go on in the next line.
 _WROTE = re.compile(
-    r"^(?:On|Am|Le|El|Op)\s.{4,200}?(?:wrote|schrieb|écrit|escribió|schreef)\s?:[ \t]*$",
+    r"^(?:On|Am|Le|El|Op)\s.{4,200}?(?:wrote|schrieb|écrit|escribió|schreef)(?:\s[^:\n]{1,80})?\s?:"
+    r"[ \t]*$",
     re.M | re.S,
 )
 _ORIGINAL = re.compile(
@@ -215,10 +216,11 @@ def _spoken(text: str) -> Iterator[tuple[str, str]]:
             fields[found[1].lower()] = found[2]
             day = fields.get("sent", fields.get("date", ""))
             following = _speaker(fields.get("from", ""), day)
+            quoting = following if marked else quoting
         elif not begins:
             fields = fields if not plain.strip() else None
             if plain.strip():
-                speaker = following or (quoting or _QUOTED if marked else "")
+                speaker = (quoting or following or _QUOTED) if marked else following
             yield speaker, plain
 
 

@@ -98,7 +98,7 @@ def read(path: Path) -> FileText:
     title = clean(said) or next((piece.text for piece in found.pieces if piece.level), "")
     blocks += found.blocks(Headings(title))
     unread = [*found.unread, *hidden_text("hidden text", reader.hidden)]
-    return FileText(title, blocks, None, unread, day[:10])
+    return FileText(title, blocks, None, unread, saved=day[:10])
 
 
 def _is_hidden_sheet(sheet: etree._Element, content: etree._Element) -> bool:

@@ -24,7 +24,6 @@ from retrieval.corpora.folder.document import (
     Unread,
     Unreadable,
     hidden_text,
-    own_date,
 )
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import (
@@ -209,12 +208,12 @@ def _document(document: pdfium.PdfDocument) -> FileText:
     headings = Headings(title)
     blocks: list[Block] = []
     for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1):
-        for paragraph, size in text.paragraphs:
+        for paragraph, size, kind in text.paragraphs:
             if size:
                 headings.add(-round(size), paragraph)
             else:
                 section = (BY_OCR,) if page.scanned else headings.section
-                blocks.append(Block(paragraph, section, number))
+                blocks.append(Block(paragraph, section, number, kind=kind))
     if not blocks:
         raise _nothing_read(pages)
     hidden = [
@@ -223,11 +222,10 @@ def _document(document: pdfium.PdfDocument) -> FileText:
         for one in hidden_text(f"page {number}", page.hidden)
     ]
     unread = [*_unread(pages), *hidden, *_dropped(read)]
-    date = own_date(block.text for block in blocks) or _written_on(document)
-    return FileText(title, blocks, None, unread, date)
+    return FileText(title, blocks, None, unread, saved=_saved_on(document))
 
 
-def _written_on(document: pdfium.PdfDocument) -> str:
+def _saved_on(document: pdfium.PdfDocument) -> str:
     """Return the day that the metadata of a file give, ISO 8601; "" if they give none."""
     found = _DAY.match(document.get_metadata_value("ModDate") or "")
     found = found or _DAY.match(document.get_metadata_value("CreationDate") or "")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
-from retrieval.corpora.folder.document import FileText, Unreadable, own_date
+from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.passages import may_be_heading, sections, without_edit
@@ -61,26 +61,25 @@ def read(path: Path) -> FileText:
         Unreadable, OSError: the file cannot be read.
     """
     lines = list(lines_of(text_of(path)))
-    date = own_date(lines)
     if lines[1:] and may_be_heading(lines[0]):
-        return FileText(without_edit(lines[0]), sections(lines[1:]), date=date)
-    return FileText("", sections(lines), date=date)
+        return FileText(without_edit(lines[0]), sections(lines[1:]))
+    return FileText("", sections(lines))
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the paragraphs, items and rows of tables of a text."""
+    """Yield the paragraphs, items and rows of tables of a text, and "" for blank lines."""
     lines = _without_numbers([line for line in text.split("\n") if not _PAGE.fullmatch(line)])
     words = words_in(lines)
     before = ""
     for filled, group in groupby(lines, key=lambda line: bool(line.strip())):
-        for is_table, some in _stretches(list(group)) if filled else ():
+        for number, (is_table, some) in enumerate(_stretches(list(group)) if filled else ()):
             if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
                 continue
             found = list(_rows(some) if is_table else _paragraphs(some, words))
             if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
                 found[0] = with_line(before, found[0], words)
             elif before:
-                yield before
+                yield from [before] if number else [before, ""]
             *whole, before = found
             yield from whole
     if before:

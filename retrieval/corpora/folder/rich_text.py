@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 from striprtf.striprtf import PATTERN, rtf_to_text
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Unreadable
+from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
 from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.passages import Block, sections
 from retrieval.corpora.superscripts import lowered, marked, unmarked
@@ -26,6 +27,27 @@ _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a l
 _ASIDE = {"footnote", "shptxt"}  # notes and text boxes
 _CELL = "|"  # what striprtf puts after each cell
 _TITLE = re.compile(r"\{\\title\s+([^{}\\]*)\}")
+_COLOURS = re.compile(r"\{\\colortbl([^{}]*)\}")
+_WHITE = re.compile(r"(?=.*\\red255\b)(?=.*\\green255\b)(?=.*\\blue255\b)", re.S)
+_TINY = 3  # half points
+_COLOURED = re.compile(r"\\(?:cl)?cbpat[1-9]|\\(?:cl)?shading[1-9]|\\shptxt")  # perhaps dark
+_GROUNDS = {"highlight", "cb", "chcbpat"}  # behind letters
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How letters look: their height, whether they are hidden, and what makes them invisible."""
+
+    height: str = ""
+    hidden: bool = False
+    white: bool = False
+    tiny: bool = False
+    ground: bool = False
+
+    @property
+    def is_trick(self) -> bool:
+        """Whether nobody sees the letters, though they are not marked as hidden."""
+        return self.tiny or (self.white and not self.ground)
 
 
 def read(path: Path) -> FileText:
@@ -40,55 +62,77 @@ def read(path: Path) -> FileText:
         raise Unreadable("the file is not RTF.", "Give it the suffix of its format.")
     said = _TITLE.search(content)
     title = clean(said[1]) if said else ""
-    text = rtf_to_text(_shown(content), errors="replace")  # type: ignore[no-untyped-call]
-    return FileText(title, list(_blocks(text)))
+    content, tricks = _shown(content)
+    text = rtf_to_text(content, errors="replace")  # type: ignore[no-untyped-call]
+    return FileText(title, list(_blocks(text)), unread=hidden_text("hidden text", tricks))
 
 
-def _shown(content: str) -> str:
+def _shown(content: str) -> tuple[str, int]:
     """Return RTF without hidden and struck-out text and with marks around raised text.
 
-    Notes and text boxes, which striprtf leaves out, follow their paragraph.
+    Notes and text boxes, which striprtf leaves out, follow their paragraph. The number is that of
+    the passages in invisible letters, which are left out too.
     """
+    colours = _COLOURS.search(content)
+    table = colours[1].split(";") if colours else []
+    white = {str(at) for at, colour in enumerate(table) if _WHITE.match(colour)}
+    white = set() if _COLOURED.search(content) else white
     shown: list[str] = []
     notes: list[str] = []
     into, note = shown, 0
-    height, hidden = "", False
+    look = _Look()
     touches = False  # whether what comes next stands right after a word; programs move whole words
-    outer: list[tuple[str, bool]] = []
+    outer: list[_Look] = []
+    tricks, in_trick = 0, False
     for found in PATTERN.finditer(content):
         word, number, code, symbol, brace, letter = found.groups()
-        before = height
+        before = look
         if brace == "{":
-            outer.append((height, hidden))
+            outer.append(look)
         elif brace and outer:
-            height, hidden = outer.pop()
+            look = outer.pop()
             into = shown if len(outer) < note else into
-        elif word in {"super", "sub"}:
-            height = word if number != "0" else ""
-        elif word in _MOVED:
-            moved = touches and int(number or "6") >= _LEAST_MOVED
-            height = _MOVED[word] if moved else ""
-        elif word == "nosupersub":
-            height = ""
-        elif word in _HIDES:
-            hidden = number != "0"
-        elif word == "plain":
-            height, hidden = "", False
         elif word in _ASIDE:
-            into, note, height = notes, len(outer), ""
+            into, note, look = notes, len(outer), replace(look, height="")
             into.append("\\par ")
             continue
+        else:
+            look = _changed(look, word, number, white, touches)
         is_text = code or letter or symbol in {"~", "-", "_"} or word in {"u", "tab", "line"}
         if is_text:
             touches = bool(code or word == "u" or symbol == "_" or (letter and letter.strip()))
-        if not (hidden and is_text):
+            tricks += look.is_trick and touches and not in_trick
+            in_trick = look.is_trick and (in_trick or touches)
+        in_trick = in_trick and word != "par"
+        if not ((look.hidden or look.is_trick) and is_text):
             into.append(found[0])
-        if height != before:
-            into.append(_unicode(_AT_HEIGHT[before][1] + _AT_HEIGHT[height][0]))
+        if look.height != before.height:
+            into.append(_unicode(_AT_HEIGHT[before.height][1] + _AT_HEIGHT[look.height][0]))
         if word == "par" and into is shown and notes:
             shown += ["{", *notes, "\\par}"]
             notes.clear()
-    return "".join([*shown[:-1], *notes, *shown[-1:]])  # those of a last line without an end
+    # Those of a last line without an end.
+    return "".join([*shown[:-1], *notes, *shown[-1:]]), tricks
+
+
+def _changed(look: _Look, word: str, number: str, white: set[str], touches: bool) -> _Look:
+    """Return the look after a word of RTF; ``white``: the numbers of white among the colours."""
+    if word in {"super", "sub"}:
+        return replace(look, height=word if number != "0" else "")
+    if word in _MOVED:
+        moved = touches and int(number or "6") >= _LEAST_MOVED
+        return replace(look, height=_MOVED[word] if moved else "")
+    if word == "nosupersub":
+        return replace(look, height="")
+    if word in _HIDES:
+        return replace(look, hidden=number != "0")
+    if word == "cf":
+        return replace(look, white=number in white)
+    if word == "fs":
+        return replace(look, tiny=int(number or "24") <= _TINY)
+    if word in _GROUNDS:
+        return replace(look, ground=number not in {None, "0"} | white)
+    return _Look() if word == "plain" else look
 
 
 def _unicode(characters: str) -> str:

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from retrieval.corpora.boxes import with_boxes
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
-from retrieval.corpora.folder.tables import row_sentences
+from retrieval.corpora.folder.tables import Cell, above_table, names_in, row_sentences
 from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
@@ -29,6 +31,8 @@ _LEADERS = re.compile(r"(?<![.…])(?<![.…] )\s*(?:[.…] ?){4,}+\s*+(?=\S+(?:
 _TO_A_PAGE = re.compile(r"(?<!\.)(?<!\. )(?:\. ?){4,}+(\d+)$")
 _CONTENTS = 3  # lines of a table of contents on a page, at least
 _SENTENCE_MARKS = (".", "!", "?")
+_CONTINUED = re.compile(r"\bcont(?:inued|['’]d|\.)", re.IGNORECASE)  # noqa: RUF001
+_BOX = re.compile(f"[{EMPTY_BOX}{TICKED_BOX}]")
 _BULLET = re.compile(r"[•▪◦‣●■☐☒–*-]\s")  # noqa: RUF001 - the dash of a list is meant
 _ENDED = re.compile(r"[.!?…:;。！？][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 _WORD = re.compile(r"[\u2e80-\u9fff]|[^\W\d_]{2,}")  # Chinese has no spaces
@@ -54,7 +58,6 @@ _MUCH_SPACE = 3  # the same where the line ends no sentence
 _SAME_SIZE = 0.12
 _NOTE = 0.93  # the size of notes, as a part of that of the page
 
-_ABOVE = 2  # paragraphs above a table that may give its unit
 _APART = 1.3  # how much further down than other lines the next paragraph begins
 _SHORT = 0.6  # a line of less than this part of its column may end in the middle of a sentence
 _BLOCK = 3  # lines that show how wide their part of the page is, if they are no list
@@ -170,13 +173,13 @@ class _Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The paragraphs of a page, with the rows of tables as sentences; of headings with their size.
+    """The paragraphs of a page, of headings with their size; "row" is the kind of rows of tables.
 
     ``dropped``: lines and rows with numbers that are not read because they are no sentences, such
     as those at the axis of a figure. Labels such as "Table 3" and "1 Introduction" are not there.
     """
 
-    paragraphs: list[tuple[str, float]]
+    paragraphs: list[tuple[str, float, str]]
     dropped: list[str]
 
 
@@ -184,12 +187,16 @@ def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
     """Return the text of each page."""
     words = words_in(item.text for page in pages for item in page if isinstance(item, Line))
     usual_size = _usual_size(item for page in pages for item in page if isinstance(item, Line))
-    found = [_paragraphs(page, usual_size, words) for page in pages]
+    found: list[list[_Paragraph]] = []
+    begun: _Begun | None = None
+    for page in pages:
+        paragraphs, begun = _paragraphs(page, usual_size, words, begun)
+        found.append(paragraphs)
     _join(found, words)
     return [
         PageText(
             [
-                (one.text, size)
+                (one.text, size, "row" if one.is_row else "")
                 for one in page
                 if (size := _heading_size(one, usual_size)) or _is_read(one)
             ],
@@ -212,17 +219,44 @@ def words_in(lines: Iterable[str]) -> set[str]:
     return words
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A table at the end of a page: the names of its columns, and what stands above it."""
+
+    names: list[list[Cell]]
+    above: list[str]
+
+    def goes_on_in(self, rows: Sequence[Sequence[Cell | str]]) -> bool:
+        """Return whether it goes on with these rows at the top of the next page."""
+        own = names_in(rows)
+        same = [[cell.text for cell in row] for row in own]
+        known = [[cell.text for cell in row] for row in self.names]
+        fits = bool(known and rows) and len(known[0]) == len(rows[0])
+        return fits and (not own or same == known)
+
+
 def _paragraphs(
-    items: Sequence[Line | Table], usual_size: float, words: Collection[str]
-) -> list[_Paragraph]:
+    items: Sequence[Line | Table],
+    usual_size: float,
+    words: Collection[str],
+    begun: _Begun | None,
+) -> tuple[list[_Paragraph], _Begun | None]:
+    """Return the paragraphs of a page, and the table that may go on in the next.
+
+    ``begun``: the one that may go on at its top.
+    """
     lines = [item for item in items if isinstance(item, Line)]
     heights, edges = _usual_heights(lines), _right_edges(lines)
     paragraphs: list[_Paragraph] = []
     for item in items:
         if isinstance(item, Table):
-            rows = [row for row in item.rows if _is_row(row)]
-            above = [one.text for one in paragraphs[-_ABOVE:]]
-            sentences = row_sentences([*item.heads, *rows], above)
+            rows: list[Sequence[Cell | str]] = [*item.heads, *filter(_is_row, item.rows)]
+            above = above_table((one.text, one.is_row) for one in paragraphs[-3:])
+            at_top = all(_CONTINUED.search(one.text) for one in paragraphs)
+            if begun and at_top and begun.goes_on_in(rows):
+                rows, above = [*begun.names, *rows], begun.above
+            begun = _Begun(names_in(rows), above)
+            sentences = row_sentences(rows, above)
             paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
             alone = ["".join(row) for row in item.rows if not _is_row(row)]
             paragraphs += (_Paragraph(text, None) for text in alone)
@@ -236,7 +270,7 @@ def _paragraphs(
             before = _Paragraph(_NOTE_MARK.sub("", item.text), item, is_note)
             paragraphs.append(before)
         before.is_full = not _had_room(item, "and", edges, _SPACE)
-    return paragraphs
+    return paragraphs, begun if items and isinstance(items[-1], Table) else None
 
 
 def _unfinished(paragraphs: Sequence[_Paragraph], line: Line, is_note: bool) -> _Paragraph | None:
@@ -265,7 +299,7 @@ def _continues(
     if _BULLET.match(line.text) or abs(line.size - last.size) > _SAME_SIZE * size:
         return False
     ended = bool(_ENDED.search(before.text))
-    in_sentence = not ended and (line.text[0].islower() or bool(_CUT.search(before.text)))
+    in_sentence = goes_on(before.text, line.text)
     down = last.base - line.base
     if last.column != line.column or down < 0:
         return in_sentence or (before.is_full and not ended)
@@ -394,6 +428,7 @@ def _says_something(paragraph: str) -> bool:
     """
     words = len(_WORD.findall(paragraph))
     is_whole = bool(_ENDED.search(paragraph) or _BULLET.match(paragraph))
+    is_whole = is_whole or bool(_BOX.search(with_boxes(paragraph)))
     return words > 0 if is_whole else words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
 
 

@@ -14,10 +14,10 @@ from pptx.oxml.ns import qn
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.charts import chart_sentences
-from retrieval.corpora.folder.document import FileText, Unread
+from retrieval.corpora.folder.document import FileText, Unread, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text
-from retrieval.corpora.folder.zipped import office_file, own_date_of
+from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
@@ -26,6 +26,16 @@ _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Alternat
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 _NO_CHART = "a chart without categories is not read."
 _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
+_ENDLESS = 1 << 40  # of a slide without a size
+_TINY = 100  # hundredths of a point
+_WHITES = {"FFFFFF", "bg1", "lt1"}
+_GROUND = (  # what may be dark behind white letters: a picture, a fill, another background
+    ".//p:pic | .//p:spPr/a:gradFill | .//p:spPr/a:blipFill | .//p:spPr/a:pattFill"
+    " | .//p:spPr/a:solidFill[not(a:srgbClr/@val='FFFFFF' or a:schemeClr/@val='bg1')]"
+    " | .//p:style/a:fillRef[@idx!='0']"
+    " | .//p:bgPr[not(a:noFill or a:solidFill/a:srgbClr/@val='FFFFFF'"
+    " or a:solidFill/a:schemeClr/@val='bg1')] | .//p:bgRef[not(a:schemeClr/@val='bg1')]"
+)
 _NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
 
 
@@ -47,33 +57,76 @@ def read(path: Path) -> FileText:
     title = said if said.lower() not in _NO_TITLE else ""
     title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
     unread: list[Unread] = []
-    blocks = [block for one in slides for block in _blocks(*one, title, unread)]
-    return FileText(title, blocks, None, unread, own_date_of(presentation.core_properties))
+    width, height = presentation.slide_width or _ENDLESS, presentation.slide_height or _ENDLESS
+    size = (int(width), int(height))
+    blocks = [block for one in slides for block in _blocks(*one, title, size, unread)]
+    return FileText(title, blocks, None, unread, saved=saved_on(presentation.core_properties))
 
 
 def _title(slide: Any) -> str:
     return clean(" ".join(_lines(slide.shapes.title))) if slide.shapes.title is not None else ""
 
 
-def _blocks(number: int, slide: Any, title: str, unread: list[Unread]) -> Iterator[Block]:
+def _blocks(
+    number: int, slide: Any, title: str, size: tuple[int, int], unread: list[Unread]
+) -> Iterator[Block]:
     heading = _title(slide)
     section = (heading,) if heading and heading != title else ()
+    white_is_seen = _has_ground(slide)
+    hidden: list[str] = []
     for shape in _shapes(slide.shapes):
         if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
             continue
         texts: Iterable[str] = ()
-        if getattr(shape, "has_table", False):
+        if _is_beside(shape, size):
+            hidden += filter(None, _lines(shape)) if shape.has_text_frame else ()
+        elif getattr(shape, "has_table", False):
             texts = table_text(list(map(_cells, shape.table.rows)), [heading]).sentences
         elif getattr(shape, "has_chart", False):
             texts = chart_sentences(shape.chart, heading)
             if not texts:
                 unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
+            _drop_invisible(shape, white_is_seen, hidden)
             texts = _lines(shape)
         yield from (Block(text, section, number) for text in texts)
+    unread += hidden_text(f"slide {number}", len(hidden))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         for paragraph in slide.notes_slide.notes_text_frame.paragraphs:
             yield Block(_line(paragraph), section, number)
+
+
+def _has_ground(slide: Any) -> bool:
+    """Return whether white letters may be seen on a slide, as something on it is not white."""
+    layout = slide.slide_layout
+    return any(one._element.xpath(_GROUND) for one in (slide, layout, layout.slide_master))
+
+
+def _is_beside(shape: Any, size: tuple[int, int]) -> bool:
+    """Return whether a shape stands outside of its slide; one in a group has other coordinates."""
+    if None in (shape.left, shape.top, shape.width, shape.height):
+        return False
+    if shape._element.getparent().tag == qn("p:grpSp"):
+        return False
+    outside = shape.left >= size[0] or shape.top >= size[1]
+    return bool(outside or shape.left + shape.width <= 0 or shape.top + shape.height <= 0)
+
+
+def _drop_invisible(shape: Any, white_is_seen: bool, hidden: list[str]) -> None:
+    """Remove letters that nobody sees from a shape: tiny, transparent or white on white."""
+    for paragraph in shape.text_frame.paragraphs:
+        dropped = []
+        for run in paragraph.runs:
+            look = run._r.find(qn("a:rPr"))
+            if look is None:
+                continue
+            colours = look.xpath("./a:solidFill/*/@val")
+            clear = look.xpath("./a:solidFill//a:alpha/@val") == ["0"]
+            white = not white_is_seen and colours[:1] and colours[0] in _WHITES
+            if clear or white or int(look.get("sz", _TINY + 1)) <= _TINY:
+                dropped.append(run.text)
+                paragraph._p.remove(run._r)
+        hidden += filter(None, [clean("".join(dropped))])
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import NAMED, FileText, Unread, hidden_text
 from retrieval.corpora.folder.numbers import shown_number
 from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences, tables_in
-from retrieval.corpora.folder.zipped import office_file, own_date_of
+from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import Block
 from retrieval.corpora.table_files import opened_workbook, plain_text
 
@@ -140,10 +140,9 @@ def read(path: Path) -> FileText:
                 f"sheet {sheet.title}", len(hidden)
             )
         charts, without = charts_in(book._archive)
-        properties = book.properties
+        title, saved = clean(book.properties.title or ""), saved_on(book.properties)
     blocks += (Block(text, kind="row") for text in charts)
-    date = own_date_of(properties)
-    return FileText(clean(properties.title or ""), blocks, None, [*unread, *without], date)
+    return FileText(title, blocks, None, [*unread, *without], saved=saved)
 
 
 def _lacking(sheet: str, layout: SheetLayout) -> list[Unread]:

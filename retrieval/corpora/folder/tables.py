@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from retrieval.corpora.boxes import with_boxes
@@ -20,6 +20,8 @@ _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
 _PERIOD = re.compile(
     r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
 )
+_LONGEST_NOTE = 200  # characters
+_ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
 _NOTE = re.compile(r"(?:sources?|notes?|n\.b\.)\b|[*†‡]", re.IGNORECASE)
 _FIGURE = re.compile(r"[-+−]?\d[\d.,\s]*")  # noqa: RUF001
 _NEGATIVE = re.compile(r"\(\s*(\d[\d.,]*)\s*\)")
@@ -57,6 +59,10 @@ _OTHER_UNIT = re.compile(
     r"|\((?!.*(?:thousand|million|billion|000))[^()]{1,20}\)$",
     re.IGNORECASE,
 )
+_OF_PEOPLE = re.compile(
+    r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
+)
+_TURNED = re.compile(r"([^\W\d_][\w'’ -]+), ((?:[^\W\d_][\w'’.-]* ?){1,3})")  # noqa: RUF001
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
@@ -105,8 +111,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
-    cells = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
-    grid = [row for row in cells if any(cell.text for cell in row)]
+    grid = _filled(rows)
     titles = len(list(takewhile(_has_one_cell, grid)))
     above: list[str] = []
     if titles and _heads(grid[titles:]):
@@ -117,7 +122,35 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     heads = _heads(grid)
     naming = [row for row in grid[:heads] if not _alone(row)]
     names = [_joined(column) for column in _columns(naming)]
-    yield from _of_rows(grid, heads, names, above, unit_in([*said, *map(_only, cells), *names[:1]]))
+    _put_first_names_first(grid, heads, names)
+    own = [*filter(_may_give_unit, said), *map(_only, _filled(rows)), *names[:1]]
+    above = [title for title in above if not _UNIT.fullmatch(title.strip("()[] "))]
+    yield from _of_rows(grid, heads, names, above, unit_in(own))
+
+
+def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
+    cells = ([Cell(each) if isinstance(each, str) else each for each in row] for row in rows)
+    return [row for row in cells if any(cell.text for cell in row)]
+
+
+def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
+    """Return the first rows of a table that name its columns, none if they are values."""
+    grid = _filled(rows)
+    return grid[: _heads(grid)]
+
+
+def _may_give_unit(text: str) -> bool:
+    """Return whether a text around a table may be about it: a caption, or a note on its figures."""
+    return len(text) <= _LONGEST_NOTE and (not text.endswith(_ENDS) or bool(_ON_IT.match(text)))
+
+
+def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str]) -> None:
+    """Write "Lee, Ann" as "Ann Lee" in a column of people, whose commas would part the row."""
+    for at, name in enumerate(names):
+        below = [row for row in grid[heads:] if at < len(row) and row[at].text]
+        if _OF_PEOPLE.search(name) and all(_TURNED.fullmatch(row[at].text) for row in below):
+            for row in below:
+                row[at] = replace(row[at], text=_TURNED.sub(r"\2 \1", row[at].text))
 
 
 def _of_rows(
@@ -139,6 +172,8 @@ def _of_rows(
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit)
+            if values[1:] and values[-1].endswith("?"):  # the row itself is no question
+                values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             yield _ended(", ".join([*above, *groups, *values]).replace(":, ", ": "))
             yield from (f"{EMPTY_BOX} {', '.join([*above, *groups, *one])}." for one in empty)
 
@@ -167,6 +202,17 @@ def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[lis
     if TICKED_BOX in signs.values():
         return shown, []
     return shown, [[kept[0].text, names[at]] for at in empty if at < len(names) and names[at]]
+
+
+def above_table(before: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return the last texts above a table that may be about it, of three with whether it is a row.
+
+    What stands right below the rows of another table is a note on that one, unless it stands right
+    above this one too.
+    """
+    texts = list(before)
+    notes = {at + 1 for at, (_, is_row) in enumerate(texts) if is_row} - {len(texts) - 1}
+    return [text for at, (text, is_row) in enumerate(texts) if not is_row and at not in notes][-2:]
 
 
 def unit_in(texts: Iterable[str]) -> str:

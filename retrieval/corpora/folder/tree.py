@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lxml import etree, html
 
@@ -18,7 +19,7 @@ from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings, Unread, dropped_rows, hidden_text
 from retrieval.corpora.folder.formula import beside, formula
-from retrieval.corpora.folder.tables import Cell, table_text
+from retrieval.corpora.folder.tables import Cell, above_table, table_text
 from retrieval.corpora.passages import Block, paragraphs
 from retrieval.corpora.superscripts import BEGIN, END, lowered, unmarked
 from retrieval.corpora.wiki.introduction import formula as formula_of_tex
@@ -79,6 +80,7 @@ _BLOCKS = {
 _SPACE = re.compile(r"\s+")
 _LONGEST_CELL = 600  # characters; a longer one is a part of the page's layout
 _MOST_LINKED = 0.9  # part of a table's text in links, from which on it is a menu
+_BELOW = 2  # elements below a table that may give its unit
 _WIDEST = 1000  # columns or rows of a cell, as browsers limit them
 
 
@@ -415,9 +417,13 @@ class _Reader:
         self._tables += 1
         rows = [list(_cells(row)) for row in table.iter("tr")]
         captions = list(filter(None, map(words, table.iter("caption"))))
-        read = table_text(rows, captions)
+        above = above_table((piece.text, piece.kind == "row") for piece in self.pieces[-3:])
+        below = [words(each) for each in islice(table.itersiblings(), _BELOW)]
+        read = table_text(rows, [*captions, *above, *below])
         self.dropped += dropped_rows(self._tables, read.dropped)
-        for text in [*captions, *read.sentences]:
+        for text in captions:
+            self._piece(text, table)
+        for text in read.sentences:
             self._piece(text, table, kind="row")
 
 

@@ -25,6 +25,7 @@ from retrieval.corpora.folder.tree import Piece, shown, words
 from retrieval.corpora.passages import Block, without_edit
 
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _LITTLE = 1000  # characters of a main text that may be only a part of it
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
 _ASIDE = {"nav", "footer", "aside", "header"}
@@ -70,12 +71,12 @@ def read(path: Path) -> FileText:
     tree = trafilatura.load_html(_DECLARATION.sub("", decoded(content, declared)))
     if tree is None:
         raise Unreadable("the file is not HTML.", "If it is a text, give it the suffix .txt.")
-    title, url = _title(tree), _canonical(tree)
+    title, url, day = _title(tree), _canonical(tree), _day(tree)
     found = shown(tree)
     blocks = list(_blocks(_main(tree, found.pieces), title))
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
-    return FileText(title, blocks, url, unread=found.unread)
+    return FileText(title, blocks, url, found.unread, saved=day)
 
 
 def _page_of(message: EmailMessage) -> bytes:
@@ -173,6 +174,13 @@ def _title(tree: html.HtmlElement) -> str:
 def _canonical(tree: html.HtmlElement) -> str | None:
     links = tree.xpath("//link[@rel='canonical']/@href")
     return web_address(links[0].strip()) if links else None
+
+
+def _day(tree: html.HtmlElement) -> str:
+    """Return the day on which a page says that it was changed or published last."""
+    said = tree.xpath("//meta[@property='article:modified_time']/@content")
+    said += tree.xpath("//meta[@property='article:published_time' or @name='date']/@content")
+    return next((day[0] for day in map(_ISO.match, said) if day), "")
 
 
 def _id_of(heading: html.HtmlElement) -> str | None:

@@ -19,7 +19,7 @@ from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import FileText, Headings, Unreadable, hidden_text
 from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.word_text import Styles, Words, words
-from retrieval.corpora.folder.zipped import office_file, own_date_of
+from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import ends_sentence
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -67,7 +67,7 @@ def read(path: Path) -> FileText:
     if not blocks:
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
     unread = [*found.unread, *hidden_text("hidden text", reader.hidden), *without]
-    return FileText(title, blocks, None, unread, own_date_of(document.core_properties))
+    return FileText(title, blocks, None, unread, saved=saved_on(document.core_properties))
 
 
 class _Reader:

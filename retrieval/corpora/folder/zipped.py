@@ -86,7 +86,7 @@ def _usual(strict: zipfile.ZipFile) -> BytesIO:
     return file
 
 
-def own_date_of(properties: Any) -> str:
+def saved_on(properties: Any) -> str:
     """Return the day on which an office file says that it was written last, "" if it does not.
 
     A day before it was made, or that programs write into a new file, is none.

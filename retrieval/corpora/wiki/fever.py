@@ -20,7 +20,7 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.json_lines import LineBlock, fingerprint_of, line_blocks, opened
 from retrieval.errors import BadSource
-from retrieval.normal_form import nfc
+from retrieval.text.word_forms import nfc
 
 _MOST_SENTENCES = 100_001  # of a page
 _BRACKETS = {

@@ -195,13 +195,14 @@ def serve(connection: Connection) -> None:
     while True:
         wanted = connection.recv()
         if wanted is None:
-            connection.send(_facts(archive))
+            connection.send(facts_in(archive))
         else:
             for one in wanted:
                 connection.send(_article(archive, one))
 
 
-def _facts(archive: Archive) -> Facts:
+def facts_in(archive: Archive) -> Facts:
+    """Return what a file says of itself."""
     metadata = {}
     for name in _FACTS:
         with suppress(Exception):  # it has none of that name, or it is damaged
@@ -271,7 +272,7 @@ class ZimCorpus:
         self.language = clean(metadata.get("Language", ""))
         self._paths = Paths(
             self._file.old_layout or facts.main_path.startswith(_NAMESPACE),
-            _address_of(facts, stem),
+            address_of(facts, stem),
         )
 
     def fingerprint(self) -> str:
@@ -369,7 +370,7 @@ class ZimChunk:
         )
 
 
-def _address_of(facts: Facts, stem: str) -> str:
+def address_of(facts: Facts, stem: str) -> str:
     """Return the address of a wiki's articles without their names, "" if it is not known."""
     metadata = facts.metadata
     source = metadata.get("Source", "")

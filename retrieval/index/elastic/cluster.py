@@ -121,6 +121,37 @@ class Cluster:
 
         return self.ask(question)
 
+    def scan(
+        self,
+        version: str,
+        fields: Sequence[str],
+        record: bool = False,
+        query: Mapping[str, Any] | None = None,
+    ) -> Iterator[Hit]:
+        """Yield all hits of a query, or all documents, each with its fields.
+
+        ``record``: with its record too.
+
+        The index does not change, so each page of hits can begin after the last id of the one
+        before.
+
+        Raises:
+            IndexUnavailable: the cluster does not answer.
+        """
+        body: dict[str, Any] = {
+            "size": _RECORDS_A_PAGE if record else _PAGE,
+            "sort": "id",
+            "docvalue_fields": list(fields),
+            "_source": record,
+            "track_total_hits": False,
+        } | ({"query": query} if query else {})
+        while True:
+            (hits,) = self.searches(version, [body], patient=True)
+            yield from hits
+            if len(hits) < body["size"]:
+                return
+            body["search_after"] = hits[-1]["sort"]
+
     def check_version(self) -> None:
         """Check that the server's version is supported.
 
@@ -249,34 +280,3 @@ def _reason(error: Exception) -> str:
 
 _CHECK_RUNNING = "Check that it runs and that its address is right."
 _CHECK_ADDRESS = "Check the address of the store."
-
-
-def scan(
-    cluster: Cluster,
-    version: str,
-    fields: Sequence[str],
-    record: bool = False,
-    query: Mapping[str, Any] | None = None,
-) -> Iterator[Hit]:
-    """Yield all hits of a query, or all documents, each with its fields.
-
-    ``record``: with its record too.
-
-    The index does not change, so each page of hits can begin after the last id of the one before.
-
-    Raises:
-        IndexUnavailable: the cluster does not answer.
-    """
-    body: dict[str, Any] = {
-        "size": _RECORDS_A_PAGE if record else _PAGE,
-        "sort": "id",
-        "docvalue_fields": list(fields),
-        "_source": record,
-        "track_total_hits": False,
-    } | ({"query": query} if query else {})
-    while True:
-        (hits,) = cluster.searches(version, [body], patient=True)
-        yield from hits
-        if len(hits) < body["size"]:
-            return
-        body["search_after"] = hits[-1]["sort"]

@@ -1,6 +1,6 @@
 """Builds an index in Elasticsearch and changes it: resumable after a kill, swapped in by an alias.
 
-``versions.py`` describes the parts of such an index.
+``versions.py`` says what such an index consists of, ``entries.py`` how a document is stored.
 """
 
 from __future__ import annotations
@@ -18,44 +18,21 @@ from elasticsearch.helpers import BulkIndexError
 
 from retrieval.corpora.corpus import BadPage, Corpus
 from retrieval.errors import IndexUnavailable
+from retrieval.index import errors
 from retrieval.index.batches import batched
 from retrieval.index.building import Plan, name_of, read, updates
+from retrieval.index.elastic import entries
 from retrieval.index.elastic.change_lock import ChangeLock, being_changed
-from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only, scan
+from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only
 from retrieval.index.elastic.elastic_store import ElasticStore
-from retrieval.index.elastic.elastic_version import (
-    ElasticVersion,
-    bad_pages_file,
-    checksum_of,
-    drop,
-)
-from retrieval.index.elastic.entries import (
-    FORMAT,
-    EntryMaker,
-    MadeEntries,
-    UnchangedEntries,
-    code_in,
-    digest_of,
-    id_in,
-    key_of,
-    sentence_codes_in,
-    value_in,
-)
+from retrieval.index.elastic.entries import ElasticMeta, EntryMaker, MadeEntries, UnchangedEntries
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.elastic.versions import (
-    ElasticMeta,
-    refuse_other_things,
-    serving,
-    serving_meta,
-    vectors_of,
-    versions,
-)
-from retrieval.index.errors import damaged, other_encoder, source_empty, unknown_document
-from retrieval.index.formats.description import Description
+from retrieval.index.elastic.versions import Versions, WrittenVersion, checksum_of
 from retrieval.index.formats.records import Record
 from retrieval.index.interface import (
     BadPages,
     BuildProgress,
+    Description,
     Index,
     IndexInfo,
     ProgressListener,
@@ -84,14 +61,14 @@ class ElasticIndex(Index):
         ``processes``: how many processes split and encode documents.
         """
         self._location = location
-        self._snapshots = snapshots
         self._processes = processes
         self._cluster = Cluster(location)
+        self._versions = Versions(self._cluster, snapshots)
 
     def open(self, query_encoder: str | None) -> ElasticStore:
         self._cluster.check_version()
         self.version()
-        meta = serving_meta(self._cluster)
+        meta = self._versions.serving_meta()
         meta.check_query_encoder(query_encoder)
         if not meta.turns_alike():
             raise IndexUnavailable(
@@ -100,27 +77,27 @@ class ElasticIndex(Index):
                 f" the index at {self._location}, so it cannot compare them.",
                 f"Run: {esoteric_command('index encode')}",
             )
-        return ElasticStore(self._cluster, meta, self._snapshots)
+        return self._versions.opened(meta)
 
     def version(self) -> str:
         # By a search, so that an index with missing parts fails.
         body = {"size": 1, "_source": False, "track_total_hits": False}
         (hits,) = self._cluster.searches(self._location.index, [body])
-        return str(hits[0]["_index"]) if hits else serving_meta(self._cluster).version
+        return str(hits[0]["_index"]) if hits else self._versions.serving_meta().version
 
     def needs_build(self, source: str) -> Literal["missing", "outdated"] | None:
-        now = serving(self._cluster)
+        now = self._versions.serving()
         if now is None:
             return "missing"
         meta = now.meta
-        if meta is None or meta.format == FORMAT or meta.changed or meta.source != source:
+        if meta is None or meta.format == entries.FORMAT or meta.changed or meta.source != source:
             return None
         return "outdated"
 
     def verify(self) -> None:
-        meta = serving_meta(self._cluster)
+        meta = self._versions.serving_meta()
         if checksum_of(self._checked_digests(meta)) != meta.checksum:
-            raise damaged(meta.fix())
+            raise errors.damaged(meta.fix())
 
     def diagnose(self) -> None:
         # Whether the index answers, and whether the disk has space.
@@ -130,8 +107,8 @@ class ElasticIndex(Index):
             raise read_only(self._location)
 
     def bad_pages(self) -> BadPages:
-        meta = serving_meta(self._cluster)
-        listed = bad_pages_file(self._snapshots, self._cluster, meta.version)
+        meta = self._versions.serving_meta()
+        listed = self._versions.bad_pages_file(meta.version)
         return BadPages(meta.first_bad, str(listed) if listed.exists() else "")
 
     def unfinished(self) -> list[str]:
@@ -142,15 +119,15 @@ class ElasticIndex(Index):
             f"Unfinished: {one.meta.work}, {one.meta.pages} pages so far. The same command"
             " continues it unless the source has changed; if it is not wanted, run:"
             f" {esoteric_command('index prune')}"
-            for one in versions(self._cluster)
+            for one in self._versions.all()
             if one.is_written and one.meta is not None
         ]
 
     def prune(self) -> list[str]:
         with self._changing() as lock:
-            others = [one.name for one in versions(self._cluster) if not one.serves]
+            others = [one.name for one in self._versions.all() if not one.serves]
             for version in others:
-                drop(self._cluster, lock, self._snapshots, version)
+                self._versions.drop(lock, version)
         return others
 
     def build(
@@ -161,8 +138,10 @@ class ElasticIndex(Index):
     ) -> IndexInfo:
         with self._changing() as lock:
             about = Description(name=corpus.name, source=corpus.source, date=corpus.date)
-            meta = ElasticMeta.begun(Plan.build(corpus, encoder), about, **vectors_of(encoder))
-            new = self._version_of(lock, meta)
+            meta = ElasticMeta.begun(
+                Plan.build(corpus, encoder), about, **entries.vectors_of(encoder)
+            )
+            new = self._versions.begin(lock, meta)
             self._read(new, corpus, encoder, on_progress, self._updated_by(corpus, encoder))
             return new.publish()
 
@@ -173,9 +152,9 @@ class ElasticIndex(Index):
         on_progress: ProgressListener = ignore_progress,
     ) -> IndexInfo:
         with self._changing() as lock:
-            before = serving_meta(self._cluster)
+            before = self._versions.serving_meta()
             if before.encoder != name_of(encoder):
-                raise other_encoder(before.encoder, name_of(encoder))
+                raise errors.other_encoder(before.encoder, name_of(encoder))
             meta = ElasticMeta.begun(
                 Plan.addition(corpus, encoder),
                 before,
@@ -185,7 +164,7 @@ class ElasticIndex(Index):
                 bad_pages=0,
                 first_bad="",
             )
-            new = self._version_of(lock, meta, before.version)
+            new = self._versions.begin(lock, meta, before.version)
             self._read(new, corpus, encoder, on_progress, None)
             new.remove_older_passages()
             return new.publish()
@@ -194,13 +173,13 @@ class ElasticIndex(Index):
         self, encoder: DocumentEncoder, on_progress: ProgressListener = ignore_progress
     ) -> IndexInfo:
         with self._changing() as lock:
-            before = serving_meta(self._cluster)
+            before = self._versions.serving_meta()
             meta = ElasticMeta.begun(
-                Plan.vectors(encoder), before, before.version, **vectors_of(encoder)
+                Plan.vectors(encoder), before, before.version, **entries.vectors_of(encoder)
             )
-            new = self._version_of(lock, meta)
+            new = self._versions.begin(lock, meta)
             new.keep_bad_pages_of(before.version)
-            hits = scan(self._cluster, before.version, ["id"], record=True)
+            hits = self._cluster.scan(before.version, ["id"], record=True)
             items = batched((hit["_source"]["record"] for hit in hits), _RECORDS_AN_ITEM)
 
             def progress(done: int) -> None:
@@ -216,31 +195,23 @@ class ElasticIndex(Index):
 
     def remove(self, ids: Sequence[str]) -> IndexInfo:
         with self._changing() as lock:
-            before = serving_meta(self._cluster)
+            before = self._versions.serving_meta()
             wanted = list(dict.fromkeys(ids))
-            entries = self._entries_of(before.version, wanted)
+            gone = self._entries_of(before.version, wanted)
             meta = ElasticMeta.begun(Plan.removal(wanted), before, before.version, changed=True)
-            new = self._version_of(lock, meta, before.version)
+            new = self._versions.begin(lock, meta, before.version)
             new.keep_bad_pages_of(before.version)
-            new.remove(entries)
+            new.remove(gone)
             return new.publish(superseded=before.superseded)
-
-    def _version_of(
-        self, lock: ChangeLock, meta: ElasticMeta, copy_of: str | None = None
-    ) -> ElasticVersion:
-        """Continue or begin the version that ``meta`` describes; see ``resume_or_start``."""
-        return ElasticVersion.resume_or_start(self._cluster, lock, self._snapshots, meta, copy_of)
 
     def _checked_digests(self, meta: ElasticMeta) -> Iterator[str]:
         """Yield the digest of each document; raise ``IndexUnavailable`` if one is wrong."""
-        vectors = ["code", "numbers", "sentence_codes"] if meta.dimension else []
-        for hit in scan(self._cluster, meta.version, ["id", "digest", *vectors], record=True):
-            arrays = []
-            if meta.dimension:
-                arrays = [code_in(hit), sentence_codes_in(hit, meta.dimension).codes]
-            digest = digest_of(hit["_source"]["record"], *arrays)
-            if digest != value_in(hit, "digest"):
-                raise damaged(meta.fix(), id_in(hit))
+        fields = ["id", "digest", *(entries.VECTORS if meta.dimension else ())]
+        for hit in self._cluster.scan(meta.version, fields, record=True):
+            vectors = entries.vectors_in(hit) if meta.dimension else []
+            digest = entries.digest_of(hit["_source"]["record"], *vectors)
+            if digest != entries.value_in(hit, "digest"):
+                raise errors.damaged(meta.fix(), entries.id_in(hit))
             yield digest
 
     @contextmanager
@@ -252,7 +223,7 @@ class ElasticIndex(Index):
             IndexNotBuilt: another process changes the index, or something else has its name.
         """
         self._cluster.check_version()
-        refuse_other_things(self._cluster)
+        self._versions.refuse_other_things()
         try:
             with ChangeLock(self._cluster.patient, self._location.index) as lock:
                 yield lock
@@ -263,7 +234,7 @@ class ElasticIndex(Index):
 
     def _maker(
         self,
-        new: ElasticVersion,
+        new: WrittenVersion,
         encoder: DocumentEncoder | None,
         before: UnchangedEntries | None = None,
     ) -> Callable[[], EntryMaker]:
@@ -278,9 +249,9 @@ class ElasticIndex(Index):
 
         Nothing removes it meanwhile: whoever removes versions holds the lock of the index.
         """
-        now = serving(self._cluster)
+        now = self._versions.serving()
         meta = now.meta if now is not None else None
-        if meta is None or meta.format != FORMAT or not meta.turns_alike():
+        if meta is None or meta.format != entries.FORMAT or not meta.turns_alike():
             return None
         if not updates(meta, corpus, encoder):
             return None
@@ -292,20 +263,21 @@ class ElasticIndex(Index):
         Raises:
             BadSource: the version has no document with one of the ids.
         """
-        entries = []
+        found: list[str] = []
         for document_id in ids:
-            key = key_of(document_id)
+            key = entries.key_of(document_id)
             either = [{"term": {"whole": key}}, {"ids": {"values": [key]}}]
             query = {"bool": {"should": either}}
-            found = [id_in(hit) for hit in scan(self._cluster, version, ["id"], query=query)]
-            if not found:
-                raise unknown_document(document_id)
-            entries += found
-        return entries
+            hits = self._cluster.scan(version, ["id"], query=query)
+            passages = [entries.id_in(hit) for hit in hits]
+            if not passages:
+                raise errors.unknown_document(document_id)
+            found += passages
+        return found
 
     def _read(
         self,
-        new: ElasticVersion,
+        new: WrittenVersion,
         corpus: Corpus,
         encoder: DocumentEncoder | None,
         on_progress: ProgressListener,
@@ -326,7 +298,7 @@ class ElasticIndex(Index):
         if not new.meta.pages:
             new.discard()
             first = new.meta.first_bad
-            raise source_empty(corpus.source, [BadPage(first, "")] if first else [])
+            raise errors.source_empty(corpus.source, [BadPage(first, "")] if first else [])
 
 
 def _of_records(make: Callable[[], EntryMaker]) -> Callable[[list[Record]], MadeEntries]:

@@ -8,7 +8,6 @@ share: made once for each version, when the index is built, or by the first proc
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,8 +20,9 @@ from numpy.typing import NDArray
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.batches import batched
-from retrieval.index.elastic.cluster import Cluster, Hit, scan
+from retrieval.index.elastic.cluster import Cluster, Hit
 from retrieval.index.elastic.entries import (
+    ElasticMeta,
     SentenceCodes,
     analysed,
     code_in,
@@ -31,7 +31,6 @@ from retrieval.index.elastic.entries import (
     sentence_codes_in,
     titles_in,
 )
-from retrieval.index.elastic.versions import ElasticMeta
 from retrieval.index.errors import damaged
 from retrieval.index.formats.codes import from_bytes, products, rotation
 from retrieval.index.formats.records import document_of
@@ -45,6 +44,7 @@ from retrieval.index.interface import (
     by_similarity,
 )
 from retrieval.models.title_trie import TitleRun, TitleTrie
+from retrieval.models.weights import made_once
 from retrieval.system.files import write_array
 from retrieval.types import (
     Document,
@@ -75,22 +75,20 @@ _DOCUMENT = ("id", "code")
 _SENTENCES = ("id", "numbers", "sentence_codes")
 
 
-def open_titles(
-    snapshots: Path, version: str, titled: Callable[[], Iterator[tuple[str, str]]]
-) -> TitleTrie:
-    """Return the titles of a version of an index.
+def open_titles(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> TitleTrie:
+    """Return the titles of a version, whose snapshot is in a folder.
 
-    ``snapshots``: the folder of this index's snapshots. ``titled`` yields ids and titles; it is
-    called if the snapshot is missing or damaged.
+    ``titled`` yields ids and titles; it is called if the snapshot is missing or damaged.
 
     Raises:
         IndexUnavailable: the folder cannot be written.
 
     Also raises what ``titled`` raises.
     """
-    folder = snapshots / version
     try:
-        run, ids, ends = _read(folder) or _made(folder, titled)
+        run, ids, ends = made_once(
+            lambda: _read(folder), lambda: _made(folder, titled()), folder.parent / "lock"
+        )
     except OSError as error:
         raise IndexUnavailable(
             "titles_unavailable",
@@ -114,24 +112,11 @@ def _read(folder: Path) -> _Snapshot | None:
         return None
 
 
-def _made(folder: Path, titled: Callable[[], Iterator[tuple[str, str]]]) -> _Snapshot:
-    """Make a snapshot, unless another process has made it by now, and return it."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (found := _read(folder)) is not None:
-            return found
-        partial = folder.with_name(f"{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        made = _write(partial, titled())
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
-        _remove_others(folder)
-        return made
-
-
-def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> _Snapshot:
+def _made(folder: Path, titled: Iterator[tuple[str, str]]) -> _Snapshot:
+    """Make a snapshot, and remove old ones, which no worker opens any more."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
     ids: list[bytes] = []
 
     def numbered() -> Iterator[tuple[int, str]]:
@@ -142,21 +127,15 @@ def _write(folder: Path, titled: Iterator[tuple[str, str]]) -> _Snapshot:
     run = run_of(numbered())
     joined = np.frombuffer(b"".join(ids), dtype=np.uint8)
     ends = np.cumsum([len(one) for one in ids], dtype=np.int64)
-    write_titles(folder, run)
-    write_array(folder / _IDS, joined)
-    write_array(folder / _ENDS, ends)
-    return run, joined, ends
-
-
-def _remove_others(folder: Path) -> None:
-    """Remove old snapshots, which no worker opens any more; mapped files stay readable."""
-    for other in folder.parent.iterdir():
-        if other.is_dir() and other != folder and _age(other) > _KEPT_SECONDS:
+    write_titles(partial, run)
+    write_array(partial / _IDS, joined)
+    write_array(partial / _ENDS, ends)
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
+    for other in folder.parent.iterdir():  # mapped files stay readable
+        if other.is_dir() and time.time() - other.stat().st_mtime > _KEPT_SECONDS:
             shutil.rmtree(other)
-
-
-def _age(folder: Path) -> float:
-    return time.time() - folder.stat().st_mtime
+    return run, joined, ends
 
 
 class ElasticStore(DocumentStore):
@@ -165,7 +144,7 @@ class ElasticStore(DocumentStore):
     def __init__(self, cluster: Cluster, meta: ElasticMeta, snapshots: Path) -> None:
         """Read the version that ``meta`` describes.
 
-        ``snapshots``: a folder of this machine for files that are derived from the index.
+        ``snapshots``: the folder of this machine with the titles of its versions.
         """
         self._cluster = cluster
         self._version = meta.version
@@ -259,11 +238,10 @@ class ElasticStore(DocumentStore):
 
     def titles(self) -> TitleTrie:
         # Read from a file that the processes here share.
-        folder = self._snapshots / self._cluster.location.index
-        return open_titles(folder, self._version, self.titled)
+        return open_titles(self._snapshots / self._version, self.titled)
 
     def titled(self) -> Iterator[tuple[str, str]]:
-        for hit in scan(self._cluster, self._version, ["id", "titles"]):
+        for hit in self._cluster.scan(self._version, ["id", "titles"]):
             for title in titles_in(hit):
                 yield id_in(hit), title
 

@@ -1,4 +1,4 @@
-"""How a document is stored in Elasticsearch: the mapping, and the entries made, sent and read.
+"""How documents are stored in Elasticsearch: the mapping, its description, and the entries.
 
 A document and its sentences are one entry:
 
@@ -29,7 +29,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from retrieval.corpora.corpus import Chunk, Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.batches import batched
-from retrieval.index.building import pages_in, prepare_networks
+from retrieval.index.building import Plan, name_of, pages_in, prepare_networks
 from retrieval.index.elastic.cluster import Cluster, Hit
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.formats.codes import as_bytes, codes, rotation
@@ -55,10 +55,13 @@ from retrieval.index.formats.records import (
 )
 from retrieval.index.formats.titles import split_disambiguation, title_key
 from retrieval.index.formats.words import words_analyzer
+from retrieval.index.interface import Description
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.text.sentence_splitter import shared_splitter
 
 FORMAT = 2
+_KEY = "esoteric"  # in ``_meta`` of a mapping
+_ROTATION_NUMBERS = 8
 
 LONGEST_ID = 5000  # characters; as a field Elasticsearch takes 32,766 bytes
 LONGEST_TEXT = 10_000_000  # characters; a request may have 100 MB, and the text is in it twice
@@ -73,7 +76,7 @@ SETTINGS = {
     "max_result_window": 10_000,
 }
 _PAGES_AT_ONCE = 1000  # pages whose entries are read in one request
-_VECTORS = {"code": np.int8, "sentence_codes": np.uint8}
+VECTORS = {"code": np.int8, "sentence_codes": np.uint8}
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +110,81 @@ def mapping(dimension: int) -> dict[str, Any]:
             "sentence_codes": {"type": "binary", "doc_values": True},
         }
     return {"dynamic": "strict", "_source": {"includes": ["record"]}, "properties": properties}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElasticMeta(Description):
+    """The description of a version and of the work on it.
+
+    Attributes:
+        version: the name of the Elasticsearch index that this was written for. A copy of the index
+            has another name, and is not valid until its own name is written here.
+        plan: a digest of the ``Plan``; ``work``: the plan in words.
+        dimension: the length of the vectors, or 0.
+        rotation: some numbers of the matrix that rotates the vectors.
+        items: the number of finished items of the work; ``pages``: how many of their pages could
+            be read; ``first_bad``: the first that could not.
+    """
+
+    format: int
+    version: str
+    plan: str
+    work: str
+    dimension: int
+    rotation: tuple[float, ...]
+    items: int = 0
+    pages: int = 0
+    first_bad: str = ""
+
+    @classmethod
+    def begun(cls, plan: Plan, about: Description, of: str = "", **changes: Any) -> ElasticMeta:
+        """Return the description of the work on a plan before anything is written.
+
+        ``about``: the version or the corpus that it begins with. ``of``: the name of the version
+        that is changed. ``changes``: other values than those of ``about``.
+        """
+        own = {"version": "", "dimension": 0, "rotation": ()} | asdict(about) | changes
+        digest = plan.digest(format=FORMAT, **({"of": of} if of else {}))
+        begun = {"format": FORMAT, "plan": digest, "work": plan.work, "items": 0, "pages": 0}
+        return cls.read(own | begun)
+
+    @classmethod
+    def of_mapping(cls, found: Mapping[str, Any], version: str) -> ElasticMeta | None:
+        """Return the description in the mapping of an index of this name, if it has a valid one."""
+        values = found.get("_meta", {}).get(_KEY)
+        if not isinstance(values, dict) or values.get("version") != version:
+            return None
+        try:
+            return cls.read(values | {"rotation": tuple(values["rotation"])})
+        except (KeyError, TypeError):
+            return None
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the content of ``_meta``."""
+        return {_KEY: asdict(self)}
+
+    def turns_alike(self) -> bool:
+        """Return whether this machine rotates vectors as the one did that made those stored."""
+        ours = _rotation_numbers(self.dimension)
+        return all(abs(a - b) < 1e-2 for a, b in zip(self.rotation, ours, strict=True))
+
+
+def vectors_of(encoder: DocumentEncoder | None) -> dict[str, Any]:
+    """Return what a description says of the vectors of an encoder, if there is one."""
+    dimension = encoder.dimension if encoder is not None else 0
+    return {
+        "encoder": name_of(encoder),
+        "meets": encoder.query_encoder if encoder is not None else "",
+        "dimension": dimension,
+        "rotation": _rotation_numbers(dimension),
+    }
+
+
+def _rotation_numbers(dimension: int) -> tuple[float, ...]:
+    """Return some numbers of ``codes.rotation``, by which machines can compare theirs."""
+    if not dimension:
+        return ()
+    return tuple(float(number) for number in rotation(dimension).sum(axis=0)[:_ROTATION_NUMBERS])
 
 
 def key_of(text: str) -> str:
@@ -193,6 +271,12 @@ def sentence_codes_in(hit: Hit, dimension: int) -> SentenceCodes:
     return SentenceCodes(tuple(hit.get("fields", {}).get("numbers", ())), rows)
 
 
+def vectors_in(hit: Hit) -> list[NDArray[Any]]:
+    """Return the vectors in a hit, flat, as ``digest_of`` takes them."""
+    stored = ((value_in(hit, field) or "", kind) for field, kind in VECTORS.items())
+    return [np.frombuffer(base64.b64decode(text), kind) for text, kind in stored]
+
+
 def value_in(hit: Hit, field: str) -> Any:
     """Return the value of a field that was read without the record; None if it has none."""
     return hit.get("fields", {}).get(field, [None])[0]
@@ -210,7 +294,7 @@ class UnchangedEntries:
         """Store the version, and the length of its vectors, 0 without; it is not read yet."""
         self._location = location
         self._version = version
-        self._vectors = _VECTORS if dimension else {}
+        self._vectors = VECTORS if dimension else {}
         self._readable = True
 
     @cached_property
@@ -253,8 +337,7 @@ class UnchangedEntries:
         if hit is None:
             return None
         sentences = hit.get("_source", {}).get("record", {}).get("sentences", ())
-        stored = ((value_in(hit, field) or "", kind) for field, kind in self._vectors.items())
-        vectors = [np.frombuffer(base64.b64decode(text), kind) for text, kind in stored]
+        vectors = vectors_in(hit) if self._vectors else []
         record = record_of(page, sentences)
         if digest_of(record, *vectors) != value_in(hit, "digest"):
             return None

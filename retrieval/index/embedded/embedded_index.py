@@ -12,19 +12,18 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from retrieval.corpora.corpus import Corpus
 from retrieval.errors import IndexUnavailable
-from retrieval.index.building import Plan, name_of, read, updates
+from retrieval.index.building import Plan, name_of, updates
 from retrieval.index.embedded.documents import Documents
 from retrieval.index.embedded.embedded_store import EmbeddedStore, verify
-from retrieval.index.embedded.folder_version import FolderVersion, clean_up
+from retrieval.index.embedded.folder_version import FolderVersion, clean_up, discard
 from retrieval.index.embedded.layout import (
     BAD_PAGES,
     BUILDING,
@@ -39,7 +38,7 @@ from retrieval.index.embedded.layout import (
     read_meta,
     sweep,
 )
-from retrieval.index.embedded.new_documents import NewDocuments, Preparation, Prepared
+from retrieval.index.embedded.new_documents import Preparation
 from retrieval.index.errors import IndexNotBuilt, other_encoder, unknown_document
 from retrieval.index.interface import (
     BadPages,
@@ -52,116 +51,7 @@ from retrieval.index.interface import (
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.system.files import write_whole
 
-_PLAN = "plan.json"
-_NAME, _WORK = "name", "work"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The work on a plan that has begun.
-
-    Attributes:
-        folder: its folder.
-        name: unique; if the same plan is done again after it was finished, it has another name.
-    """
-
-    folder: Path
-    name: str
-
-
-@contextmanager
-def changing(folder: Path) -> Iterator[Callable[[Plan], Work]]:
-    """Lock the index in a folder for one change; yield a function that starts or resumes a plan.
-
-    Raises:
-        IndexNotBuilt: the disk is full or read-only, another change is being made, or
-            ``folder`` contains something other than an index.
-    """
-    try:
-        _refuse_other_things(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
-            yield partial(_begin, folder)
-    except OSError as error:
-        raise _not_built(error, folder) from error
-
-
-def _remove_unfinished(folder: Path) -> list[str]:
-    """Remove the unfinished work on a locked index; return the names of its folders."""
-    _remove_gone(folder)
-    found = sorted(folder.glob(f"{BUILDING}*"))
-    for building in found:
-        # Renamed first: a half removed folder must not be resumed.
-        building.rename(building.with_name(f"{GONE}{building.name}"))
-    _remove_gone(folder)
-    return [building.name for building in found]
-
-
-def _remove_gone(folder: Path) -> None:
-    for gone in folder.glob(f"{GONE}*"):
-        shutil.rmtree(gone)
-
-
-def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-        return IndexNotBuilt(
-            "disk_full",
-            f"The disk that holds {folder} is full; the previous index is unchanged.",
-            "Free some space and run the same command again: it continues where it stopped.",
-        )
-    return IndexNotBuilt(
-        "index_not_written",
-        f"The index cannot be written below {folder} ({error.strerror or error}).",
-        "Check the folder's permissions, or name another one (--to, or ESOTERIC_HOME).",
-    )
-
-
-def _refuse_other_things(folder: Path) -> None:
-    """Raise ``IndexNotBuilt`` if the folder contains other files: builds remove old files there."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).is_file():
-        raise IndexNotBuilt(
-            "index_not_empty",
-            f"{folder} contains files that are not an index.",
-            "Name an empty folder, or one that does not exist yet.",
-        )
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with (folder / LOCK).open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise IndexNotBuilt(
-                "index_locked",
-                f"Another build of the index in {folder} is running.",
-                "Wait until it is done.",
-            ) from error
-        yield
-
-
-def _begin(folder: Path, plan: Plan) -> Work:
-    """Start or resume a plan; unfinished work of other plans is kept."""
-    _remove_gone(folder)
-    building = folder / f"{BUILDING}{plan.digest(format=FORMAT)}"
-    building.mkdir(exist_ok=True)
-    name = _plan_in(building).get(_NAME)
-    if not isinstance(name, str):
-        name = uuid.uuid4().hex
-        content = json.dumps({**plan.content, _WORK: plan.work, _NAME: name})
-        write_whole(building / _PLAN, content.encode("utf-8"))
-    for leftover in building.rglob("*.partial"):
-        leftover.unlink()
-    return Work(building, name)
-
-
-def _plan_in(building: Path) -> dict[str, object]:
-    """Return the plan that was written when the work started; empty if it cannot be read."""
-    try:
-        plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return plan if isinstance(plan, dict) else {}
+_PLAN = "plan.json"  # the content of a ``Plan``, its work in words, and a name of the work
 
 
 class EmbeddedIndex(Index):
@@ -212,7 +102,7 @@ class EmbeddedIndex(Index):
         found = []
         for building in sorted(self._folder.glob(f"{BUILDING}*")):
             size = sum(path.stat().st_size for path in building.rglob("*") if path.is_file())
-            what = _plan_in(building).get(_WORK, "an unknown change")
+            what = _plan_in(building).get("work", "an unknown change")
             found.append(
                 f"Unfinished: {what}, {size / 1e6:.1f} MB. The same command continues it unless"
                 f" the source has changed; if it is not wanted, remove {building}"
@@ -233,10 +123,13 @@ class EmbeddedIndex(Index):
     def prune(self) -> list[str]:
         if not self._folder.is_dir():
             return []
-        with changing(self._folder):
+        with self._changing():
             current = current_version(self._folder)
             needed = read_meta(self._folder, current).needed() if current.is_dir() else None
-            removed = _remove_unfinished(self._folder)
+            unfinished = sorted(self._folder.glob(f"{BUILDING}*"))
+            for building in unfinished:
+                discard(building)
+            removed = [building.name for building in unfinished]
             return removed if needed is None else removed + sweep(self._folder, needed)
 
     def build(
@@ -285,7 +178,7 @@ class EmbeddedIndex(Index):
         def begun(folder: Path) -> FolderVersion:
             new = FolderVersion.begun(folder, current_version(self._folder))
             if (unknown := new.remove(wanted)) is not None:
-                shutil.rmtree(folder)
+                discard(folder)
                 raise unknown_document(unknown)
             return new
 
@@ -303,28 +196,68 @@ class EmbeddedIndex(Index):
         ``begun`` returns the version with all its documents, made in a folder, or made and saved
         there by an earlier try.
         """
-        with changing(self._folder) as begin:
-            work = begin(plan)
-            if self._was_published(work):
-                clean_up(work.folder)
+        with self._changing():
+            building, name = self._begun(plan)
+            if self._made_by() == name:  # an earlier try did all but the cleaning up
+                clean_up(building)
             else:
-                new = begun(work.folder)
+                new = begun(building)
                 if encoder is not None:
                     new.encode(
                         encoder,
                         self._processes,
                         lambda done, of: on_progress(BuildProgress("encoding", done, of, done)),
                     )
-                new.publish(work.name)
+                new.publish(name)
             return self.open(None).info()
 
-    def _was_published(self, work: Work) -> bool:
-        """Return whether an earlier try did all but the cleaning up."""
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Lock the index for one change.
+
+        Raises:
+            IndexNotBuilt: the disk is full or read-only, another change is being made, or
+                the folder contains something other than an index: builds remove old files there.
+        """
+        folder = self._folder
         try:
-            meta = read_meta(self._folder, current_version(self._folder))
+            if folder.is_dir() and any(folder.iterdir()) and not (folder / LOCK).is_file():
+                raise IndexNotBuilt(
+                    "index_not_empty",
+                    f"{folder} contains files that are not an index.",
+                    "Name an empty folder, or one that does not exist yet.",
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            with _locked(folder):
+                for gone in folder.glob(f"{GONE}*"):
+                    shutil.rmtree(gone)
+                yield
+        except OSError as error:
+            raise _not_built(error, folder) from error
+
+    def _begun(self, plan: Plan) -> tuple[Path, str]:
+        """Start or resume a plan; unfinished work of other plans is kept.
+
+        Returns its folder and a unique name: if the same plan is done again after it was finished,
+        it has another.
+        """
+        building = self._folder / f"{BUILDING}{plan.digest(format=FORMAT)}"
+        building.mkdir(exist_ok=True)
+        name = _plan_in(building).get("name")
+        if not isinstance(name, str):
+            name = uuid.uuid4().hex
+            content = json.dumps({**plan.content, "work": plan.work, "name": name})
+            write_whole(building / _PLAN, content.encode("utf-8"))
+        for leftover in building.rglob("*.partial"):
+            leftover.unlink()
+        return building, name
+
+    def _made_by(self) -> str:
+        """Return the name of the work that made the current version, "" without one."""
+        try:
+            return read_meta(self._folder, current_version(self._folder)).made_by
         except IndexUnavailable:
-            return False
-        return meta.made_by == work.name
+            return ""
 
     def _updated_by(self, corpus: Corpus, encoder: DocumentEncoder | None) -> Path | None:
         """Return the version that a build updates, if it does not make all documents again.
@@ -357,20 +290,49 @@ class EmbeddedIndex(Index):
 
         ``before``: the version that it begins with.
         """
-
-        def chunks(new: NewDocuments) -> Iterator[Prepared]:
-            prepare = partial(_preparation, self._folder, before if all_of else None)
-            first = new.pages
-            processes = self._processes
-            return read(
-                corpus, new.chunks, prepare, processes, on_progress, lambda: new.pages - first
-            )
-
         new = FolderVersion.saved(folder, before)
         if new is None:
             new = FolderVersion.begun(folder, before, corpus if all_of else None)
-            new.read(chunks, corpus.date, all_of)
+            prepare = partial(_preparation, self._folder, before if all_of else None)
+            new.read(corpus, prepare, self._processes, on_progress, all_of)
         return new
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IndexNotBuilt(
+                "index_locked",
+                f"Another build of the index in {folder} is running.",
+                "Wait until it is done.",
+            ) from error
+        yield
+
+
+def _not_built(error: OSError, folder: Path) -> IndexNotBuilt:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return IndexNotBuilt(
+            "disk_full",
+            f"The disk that holds {folder} is full; the previous index is unchanged.",
+            "Free some space and run the same command again: it continues where it stopped.",
+        )
+    return IndexNotBuilt(
+        "index_not_written",
+        f"The index cannot be written below {folder} ({error.strerror or error}).",
+        "Check the folder's permissions, or name another one (--to, or ESOTERIC_HOME).",
+    )
+
+
+def _plan_in(building: Path) -> dict[str, Any]:
+    """Return the plan that was written when the work started; empty if it cannot be read."""
+    try:
+        plan = json.loads((building / _PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return plan if isinstance(plan, dict) else {}
 
 
 def _preparation(folder: Path, before: Path | None) -> Preparation:

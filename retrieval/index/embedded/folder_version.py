@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Corpus
+from retrieval.index.building import read
 from retrieval.index.embedded import documents, vectors
 from retrieval.index.embedded.documents import Documents, append, later_passages, sentence_counts
 from retrieval.index.embedded.embedded_store import DIGESTS, EmbeddedStore
@@ -39,11 +40,12 @@ from retrieval.index.embedded.layout import (
     write_meta,
 )
 from retrieval.index.embedded.lexical import LexicalWriter
-from retrieval.index.embedded.new_documents import NewDocuments, Prepared
+from retrieval.index.embedded.new_documents import NewDocuments, Preparation
 from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, encode, packaged_vectors
 from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
 from retrieval.index.formats.titles import NAMES, read_titles, run_of, write_titles
+from retrieval.index.interface import ProgressListener
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.title_trie import joined
 from retrieval.system.files import digest_of, write_array, write_whole
@@ -108,12 +110,16 @@ class FolderVersion:
             return None
 
     def read(
-        self, chunks: Callable[[NewDocuments], Iterator[Prepared]], date: str, all_of: bool
+        self,
+        corpus: Corpus,
+        prepare: Callable[[], Preparation],
+        processes: int,
+        on_progress: ProgressListener,
+        all_of: bool,
     ) -> None:
         """Add the pages of a source, which replace older ones with their ids.
 
-        ``chunks`` yields the chunks that the database lacks; after an interruption the next try
-        continues with those. ``date``: the day of the source's newest text, "" if unknown.
+        After an interruption the next try continues with the chunks that the database lacks.
         ``all_of``: older documents that the source does not have are removed.
 
         Raises:
@@ -124,7 +130,15 @@ class FolderVersion:
         path = self._new(DOCUMENTS, first)
         with closing(NewDocuments(path, first)) as new:
             self._lexical.add(new.texts(), first)
-            for chunk in chunks(new):
+            earlier = new.pages
+            for chunk in read(
+                corpus,
+                new.chunks,
+                prepare,
+                processes,
+                on_progress,
+                lambda: new.pages - earlier,
+            ):
                 self._lexical.add(chunk.texts, new.end)
                 new.add(chunk)
             new.finish()
@@ -135,9 +149,9 @@ class FolderVersion:
             if new.end > first:
                 self._add_titles(new.titles())
         if kept:
-            mask, earlier = kept
+            mask, read_again = kept
             replaced = np.flatnonzero(~self._removed & ~mask).tolist()
-            superseded += earlier
+            superseded += read_again
         added = np.zeros(new.end - first, dtype=np.bool_)
         self._removed = np.concatenate([self._removed, added])
         self._meta = replace(
@@ -145,7 +159,7 @@ class FolderVersion:
             bad_pages=len(bad),
             superseded=len(superseded),
             changed=not all_of,
-            date=max(self._meta.date, date),
+            date=max(self._meta.date, corpus.date),
             sentences=self._meta.sentences + sum(sentence_counts(path, range(first, new.end))),
         )
         if new.end > first:
@@ -345,7 +359,11 @@ def clean_up(building: Path) -> None:
     current = current_version(index)
     (current / SAVED).unlink(missing_ok=True)
     sweep(index, read_meta(index, current).needed())
-    # Renamed first, so that no half of it is taken for unfinished work.
+    discard(building)
+
+
+def discard(building: Path) -> None:
+    """Remove a folder of unfinished work; renamed first, so that no half of it is resumed."""
     gone = building.with_name(f"{GONE}{building.name}")
     building.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)

@@ -33,7 +33,7 @@ from typing import Any, Literal
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.errors import damaged, index_missing, rebuild
-from retrieval.index.formats.description import Description
+from retrieval.index.interface import Description
 from retrieval.system.files import write_whole
 
 BAD_PAGES = "bad_pages.txt"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,19 +57,21 @@ _DOCUMENTS_A_BLOCK = 32
 class Prepared:
     """A chunk of a corpus as rows.
 
+    Numbers of documents are positions among the new documents of the chunk.
+
     Attributes:
-        documents: (id, whole, title, key, plain, digest, sentences) of each new document.
-        other_titles: (document, title, key, plain) of redirects; the document as its position.
-        blocks: the blocks of the records, and how many documents each contains.
+        documents: a row of each new document.
+        other_titles: (document, title, key, plain) of redirects.
+        blocks: (first document, content) of the blocks of the records.
         texts: the new documents' texts.
         kept: (number, position) of each document of the version before that is here unchanged, with
             the position of the next new document.
         bad: the pages that could not be read.
     """
 
-    documents: list[tuple[str, str | None, str, str | None, str | None, bytes, int]]
+    documents: list[tuple[Any, ...]]
     other_titles: list[tuple[int, str, str, str | None]]
-    blocks: list[tuple[bytes, int]]
+    blocks: list[tuple[int, bytes]]
     texts: list[str]
     kept: list[tuple[int, int]]
     bad: list[BadPage]
@@ -100,16 +103,19 @@ class Preparation:
             else:
                 kept.append((number, len(new)))
         records = records_of([page for page, _ in new], self._splitter)
-        starts = range(0, len(records), _DOCUMENTS_A_BLOCK)
-        blocks = [records[start : start + _DOCUMENTS_A_BLOCK] for start in starts]
+        size = _DOCUMENTS_A_BLOCK
+        starts = range(0, len(records), size)
         return Prepared(
-            [_row(record, digest) for record, (_, digest) in zip(records, new, strict=True)],
+            [
+                (position, *_row(record, digest), position // size * size)
+                for position, (record, (_, digest)) in enumerate(zip(records, new, strict=True))
+            ],
             [
                 (position, title, *_keys_of(title))
                 for position, record in enumerate(records)
                 for title in names_of(record)[1:]
             ],
-            [(block_of(block), len(block)) for block in blocks],
+            [(start, block_of(records[start : start + size])) for start in starts],
             [record["text"] for record in records],
             kept,
             bad,
@@ -139,38 +145,22 @@ class NewDocuments:
         Raises:
             OSError: the disk is full or read-only.
         """
-        blocks, first = [], self.end
-        for content, count in chunk.blocks:
-            blocks.append((first, content, count))
-            first += count
-        in_block = [number for number, _, count in blocks for _ in range(count)]
-        titles = [(self.end + position, *row) for position, *row in chunk.other_titles]
-        documents = (
-            (number, *row, block)
-            for number, (row, block) in enumerate(
-                zip(chunk.documents, in_block, strict=True), self.end
-            )
-        )
+        at = f"? + {self.end}"
+        inserts: list[tuple[str, Sequence[Any]]] = [
+            (f"INSERT INTO documents VALUES ({at}, ?, ?, ?, ?, ?, ?, ?, {at})", chunk.documents),
+            (f"INSERT INTO other_titles VALUES ({at}, ?, ?, ?)", chunk.other_titles),
+            (f"INSERT INTO blocks VALUES ({at}, ?)", chunk.blocks),
+            (f"INSERT OR REPLACE INTO kept VALUES (?, {at})", chunk.kept),
+            ("INSERT INTO bad_pages VALUES (?, ?)", [(p.message, p.hint) for p in chunk.bad]),
+        ]
         with as_the_system_says(), self._connection as connection:
             connection.execute("BEGIN")
-            connection.executemany(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", documents
-            )
-            connection.executemany("INSERT INTO other_titles VALUES (?, ?, ?, ?)", titles)
-            connection.executemany(
-                "INSERT OR REPLACE INTO kept VALUES (?, ?)",
-                [(number, self.end + position) for number, position in chunk.kept],
-            )
-            connection.executemany(
-                "INSERT INTO blocks VALUES (?, ?)", [block[:2] for block in blocks]
-            )
-            connection.executemany(
-                "INSERT INTO bad_pages VALUES (?, ?)", [(p.message, p.hint) for p in chunk.bad]
-            )
+            for insert, rows in inserts:
+                connection.executemany(insert, rows)
             connection.execute(f"PRAGMA user_version = {self.chunks + 1}")
         self.chunks += 1
         self.pages += len(chunk.documents) + len(chunk.kept)
-        self.end = first
+        self.end += len(chunk.documents)
 
     def texts(self) -> Iterator[str]:
         """Yield the text of each document."""
@@ -245,9 +235,8 @@ class NewDocuments:
         self._connection.close()
 
 
-def _row(
-    record: Record, digest: bytes
-) -> tuple[str, str | None, str, str | None, str | None, bytes, int]:
+def _row(record: Record, digest: bytes) -> tuple[Any, ...]:
+    """Return a document as a row, without its number and its block."""
     whole = whole_of(record) if "passage" in record else None
     key, plain = _keys_of(record["title"]) if names_of(record) else (None, None)
     sentences = len(record["sentences"])

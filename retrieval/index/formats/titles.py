@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from retrieval.index.batches import batched
 from retrieval.index.interface import MOST_OF_A_NAME
 from retrieval.models.title_trie import TitleRun, TitleTokenizer, build_run
-from retrieval.normal_form import nfkd, without_marks
 from retrieval.system.files import write_array
+from retrieval.text.word_forms import nfkd, without_marks
 from retrieval.types import TitleMatch
 
 _ARTICLE = re.compile(r"^(?:the|an|a)\s+(?=\S)")

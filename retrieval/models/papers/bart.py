@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.models.folders import failing_as, model_in, tokenizer_in
 from retrieval.models.papers.decoding import Markup
-from retrieval.models.pretrained import failing_as, model_in, tokenizer_in
 from retrieval.models.title_trie import TitleTrie, build_run
 from retrieval.models.weights import damaged, missing
 from retrieval.system.packages import require_models
@@ -89,19 +88,13 @@ class BartTitleModel:
     @cached_property
     def _model(self) -> Any:
         options = {"use_safetensors": None, "dtype": _fastest_precision()}
-        with self._failing_as_damaged():
+        with failing_as(f"model in {self._folder}", "cannot be loaded", _FIX):
             return model_in(self._folder, "BartForConditionalGeneration", **options)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        with self._failing_as_damaged():
+        with failing_as(f"model in {self._folder}", "cannot be loaded", _FIX):
             return tokenizer_in(self._folder)
-
-    def _failing_as_damaged(self) -> AbstractContextManager[None]:
-        model = f"model in {self._folder}"
-        return failing_as(
-            lambda reason: damaged(f"The {model} cannot be loaded: {reason}.", _FIX), f"the {model}"
-        )
 
     def trie(self, titles: Iterable[tuple[str, str]]) -> TitleTrie:
         """Return the trie of these titles in BART's tokens, from (document id, title) pairs.

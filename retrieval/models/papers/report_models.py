@@ -13,12 +13,12 @@ download has not ended.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from retrieval.errors import ModelUnavailable
 from retrieval.models.weights import damaged, fetch_from_hub, hub_commit
@@ -95,13 +95,18 @@ BASE = PublishedModel("distilbert/distilbert-base-uncased", _CLASSIFIER)
 REPORT_MODELS = (NAMES, ANSWERS, QUESTIONS, DPR_QUESTIONS, DPR_CONTEXTS, RELEVANCE, SIMILARITY)
 
 
-@dataclass(frozen=True, slots=True)
-class LockedModel:
+class LockedModel(BaseModel):
     """One model's entry in the lock."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     repository: str
     revision: str
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str]
+
+
+class _Lock(BaseModel):
+    models: dict[str, LockedModel]
 
 
 def read_lock(path: Path) -> dict[str, LockedModel]:
@@ -111,23 +116,15 @@ def read_lock(path: Path) -> dict[str, LockedModel]:
         ModelUnavailable: it is not a lock.
     """
     try:
-        models = json.loads(path.read_bytes())["models"]
-        return {name: _entry(**entry) for name, entry in models.items()}
+        return _Lock.model_validate_json(path.read_bytes()).models
     except FileNotFoundError:
         return {}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValidationError as error:
         raise ModelUnavailable(
             "lock_damaged",
             f"{path} is not a lock of models.",
             "Restore it, or delete it to accept the files as they are.",
         ) from error
-
-
-def _entry(repository: Any, revision: Any, files: Any) -> LockedModel:
-    """Return the entry; raises ``TypeError`` if a value has another type."""
-    if not all(isinstance(text, str) for text in (repository, revision, *files, *files.values())):
-        raise TypeError("an entry contains texts")
-    return LockedModel(repository, revision, files)
 
 
 def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
@@ -136,8 +133,8 @@ def write_lock(path: Path, entries: Mapping[str, LockedModel]) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    models = {name: asdict(entry) for name, entry in sorted(entries.items())}
-    write_whole(path, (json.dumps({"models": models}, indent=1) + "\n").encode())
+    lock = _Lock(models=dict(sorted(entries.items())))
+    write_whole(path, (lock.model_dump_json(indent=1) + "\n").encode())
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -157,7 +154,7 @@ def verify(models: Path, name: str) -> None:
     Raises:
         ModelUnavailable: a file is missing, differs from the lock, or was added.
     """
-    locked = read_lock(models / LOCK).get(name, LockedModel("", "")).files
+    locked = read_lock(models / LOCK).get(name, _by_hand({})).files
     found = files_of(models / name)
     differing = sorted({file for file, _ in locked.items() ^ found.items()})
     if differing or not locked:
@@ -271,7 +268,7 @@ def bring(models: Path, published: PublishedModel) -> None:
     locked = read_lock(models / LOCK).get(name)
     found = files_of(folder)
     if locked is None and WEIGHTS in found:
-        _record(models, name, LockedModel("", "", found))
+        _record(models, name, _by_hand(found))
         return
     if locked is not None and locked.files:
         added_or_changed = found.items() - locked.files.items()
@@ -282,7 +279,7 @@ def bring(models: Path, published: PublishedModel) -> None:
     if locked is None or not locked.revision:
         commit = hub_commit(published.repository, published.branch, _WITHOUT_HUB)
         files = {} if locked is None else locked.files
-        locked = LockedModel(published.repository, commit, files)
+        locked = LockedModel(repository=published.repository, revision=commit, files=files)
         _record(models, name, locked)
     fetch_from_hub(published.repository, locked.revision, folder, FETCHED, _WITHOUT_HUB)
     found = files_of(folder)
@@ -299,14 +296,18 @@ def bring(models: Path, published: PublishedModel) -> None:
             " run the command again.",
         )
     if not locked.files:
-        _record(models, name, LockedModel(locked.repository, locked.revision, found))
+        _record(models, name, locked.model_copy(update={"files": found}))
     verify(models, name)
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # temporary files of the download
 
 
 def record_own(models: Path, published: PublishedModel) -> None:
     """Lock the files of a model's folder as they are, like those of a folder placed by hand."""
-    _record(models, published.name, LockedModel("", "", files_of(models / published.name)))
+    _record(models, published.name, _by_hand(files_of(models / published.name)))
+
+
+def _by_hand(files: dict[str, str]) -> LockedModel:
+    return LockedModel(repository="", revision="", files=files)
 
 
 def _record(models: Path, name: str, entry: LockedModel) -> None:

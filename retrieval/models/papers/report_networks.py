@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from retrieval.errors import ModelUnavailable
 from retrieval.models.arrays import Array, unit
 from retrieval.models.encoders import EncodableDocument
+from retrieval.models.folders import failing_as, model_in, tokenizer_in
 from retrieval.models.networks import by_length, in_batches
 from retrieval.models.papers.report_models import (
     ANSWERS,
@@ -35,7 +36,6 @@ from retrieval.models.papers.report_models import (
     read_lock,
     verify,
 )
-from retrieval.models.pretrained import failing_as, model_in, tokenizer_in
 from retrieval.models.weights import damaged
 from retrieval.system.fixes import install_command
 
@@ -86,16 +86,17 @@ class ReportNetwork:
                 " installed.",
                 f"Run: {install_command('sentencepiece==0.2.3')}",
             )
-        with failing_as(
-            lambda reason: self._unavailable(f"cannot be loaded: {reason}"),
-            f"the model in {folder}",
-        ):
+        with failing_as(self._called, "cannot be loaded", how_to_get_them()):
             architecture = self._published.architecture
             return tokenizer_in(folder), model_in(folder, architecture, **self._options)
 
-    def _unavailable(self, what: str) -> ModelUnavailable:
+    @property
+    def _called(self) -> str:
         folder, kind = self._models / self._published.name, self._published.architecture
-        return damaged(f"The model in {folder} ({kind}) {what}.", how_to_get_them())
+        return f"model in {folder} ({kind})"
+
+    def _unavailable(self, what: str) -> ModelUnavailable:
+        return damaged(f"The {self._called} {what}.", how_to_get_them())
 
     def _padded(self, texts: Sequence[Any], window: int | None) -> dict[str, Any]:
         """Return the tokens of texts or pairs of texts, each cut to ``window`` of them."""

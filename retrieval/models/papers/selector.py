@@ -26,7 +26,7 @@ from retrieval.models.networks import Row, Tokenizer
 from retrieval.models.trained_model import TrainedModel, read_config, read_difference, trained_body
 from retrieval.models.weights import damaged
 from retrieval.system.fixes import restore_model
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 
 USEFUL = 1  # of the two classes: 0 is not useful
 _LEAST = 0.005  # relevance is clipped to this and to 1 minus this

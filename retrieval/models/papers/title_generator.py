@@ -21,7 +21,7 @@ from retrieval.models.networks import word_embeddings
 from retrieval.models.papers.decoding import Markup
 from retrieval.models.title_trie import TitleTokenizer, TitleTrie
 from retrieval.models.trained_model import TrainedModel
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 
 KeysAndValues: TypeAlias = tuple[Array, Array]
 """Keys and values of an attention, both ``(rows, heads, tokens, width / heads)``."""

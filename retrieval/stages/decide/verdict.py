@@ -1,6 +1,6 @@
 """The stage ``verdict``: the verifier reads all selected sentences together.
 
-``decided_or_leaning`` says whether it decides; ``retrieval/verdict_level.py``, how sure that is.
+``decided_or_leaning`` says whether it decides; ``retrieval/words.py``, how sure that is.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.relation import Ruling
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, opinions
-from retrieval.state import ClaimState
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
+from retrieval.text.context import evidence_set_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
     LABELS,
@@ -30,8 +29,7 @@ from retrieval.types import (
     Verdict,
     VerdictReadings,
 )
-from retrieval.verdict_level import is_firm
-from retrieval.words import VERDICTS, WITH_QUANTITIES, counted
+from retrieval.words import VERDICTS, WITH_QUANTITIES, counted, is_firm
 
 _WORD = re.compile(r"\w+")
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}

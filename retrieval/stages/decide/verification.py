@@ -1,18 +1,17 @@
-"""The stage ``verification``: the verifier reads the claim with each of the best sentences."""
+"""The stages ``verification`` and ``completion``: the verifier reads sentences and paths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.stage import Makers, Stage, Step, opinions
-from retrieval.state import ClaimState
-from retrieval.text.context import CopiedSentences
-from retrieval.text.model_texts import path_text
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.read.paths import PathReader
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step, opinions
+from retrieval.text.context import CopiedSentences, path_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
-from retrieval.types import Evidence, Opinion, Reading, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, Evidence, Opinion, Reading, SentenceKey
 from retrieval.words import counted
 
 
@@ -67,8 +66,12 @@ class EvidenceVerifier(Stage):
         the first sentence of a path is ranked next to the last one.
         """
         known = {item.key: item for item in (*paths, *evidence)}
-        earlier = (item for item in evidence[self._limit :] if ((), item.key) in before)
-        found = [*evidence[: self._limit], *_already_read(earlier, before)]
+        earlier = (  # without paths that would have to be read first
+            item if (item.path, item.key) in before else replace(item, path=())
+            for item in evidence[self._limit :]
+            if ((), item.key) in before
+        )
+        found = [*evidence[: self._limit], *earlier]
         asked = list(_with_leads([*found, *paths], known))
         readings = self._readings(claim, asked, known, before)
         about = self._about(subject, readings, known)
@@ -114,14 +117,6 @@ class EvidenceVerifier(Stage):
         return about
 
 
-def _already_read(
-    earlier: Iterable[Evidence], before: Mapping[Reading, Opinion]
-) -> Iterator[Evidence]:
-    """Yield these sentences without paths that would have to be read first."""
-    for item in earlier:
-        yield item if (item.path, item.key) in before else replace(item, path=())
-
-
 def _with_leads(
     items: Sequence[Evidence], known: Mapping[SentenceKey, Evidence]
 ) -> Iterator[Evidence]:
@@ -154,4 +149,48 @@ def _labelled(
     return list(decisive.values())
 
 
-MAKERS: Makers = {"verification": lambda r, c: EvidenceVerifier(r.models.verifier, c)}
+class PathCompletion(Stage):
+    """Lets the verifier read the best paths among all sentences that were read.
+
+    A sentence that completes another one often says nothing about the claim alone, so the path
+    model looks for it among all sentences.
+    """
+
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._reader = PathReader(resources, settings)
+        self._verifier = EvidenceVerifier(resources.models.verifier, settings)
+        self._limit = settings.verified_paths
+        self._cutoff = settings.verified_path_cutoff
+
+    def run(self, state: ClaimState) -> Step:
+        """Add to ``paths`` and ``readings`` and label ``evidence`` again."""
+        if any(item.decides != NOT_ENOUGH_INFO for item in state.evidence):
+            return Step(state, "")
+        state = replace(state, paths=(*state.paths, *self._reader.read(state)))
+        best = self._best(state)
+        found = self._verifier.verified(state, best)
+        return Step(found, f"No sentence settles it alone; {counted(len(best), 'path')} read too")
+
+    def _best(self, state: ClaimState) -> list[Evidence]:
+        """Return the paths with the highest scores, each as its last sentence, best first.
+
+        A path is left out if its score is below the cutoff, if it starts from a sentence that is
+        not in the evidence, or if the verifier has read its sentences together, in any order. Of
+        paths with the same sentences the one with the highest score is kept.
+        """
+        known = {item.key for item in state.evidence}
+        done = {frozenset((*path, key)) for path, key in state.readings}
+        best: dict[frozenset[SentenceKey], Evidence] = {}
+        for item in sorted(state.paths, key=lambda item: -item.score):
+            if len(best) == self._limit or item.score < self._cutoff:
+                break
+            together = frozenset((*item.path, item.key))
+            if known.issuperset(item.path) and together not in done:
+                best.setdefault(together, item)
+        return list(best.values())
+
+
+MAKERS: Makers = {
+    "verification": lambda r, c: EvidenceVerifier(r.models.verifier, c),
+    "completion": PathCompletion,
+}

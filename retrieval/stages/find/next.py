@@ -1,7 +1,4 @@
-"""The stage ``next``: documents for the next hop, from the claim and the best sentences so far.
-
-``MentionExpander`` finds those that the evidence links to or mentions by their titles.
-"""
+"""The stage ``next``, its expanders, and the stage ``dense``: documents for the next hop."""
 
 from __future__ import annotations
 
@@ -13,13 +10,23 @@ from itertools import zip_longest
 from typing import Protocol, TypeAlias
 
 from retrieval.index.interface import DocumentStore
-from retrieval.models.title_trie import TitleNode, TitleTokenizer
-from retrieval.recipes.config import RetrievalConfig
+from retrieval.models.encoders import Query
+from retrieval.models.papers.decoding import (
+    DocumentSet,
+    Generated,
+    Reading,
+    TitleModel,
+    documents_alone,
+    generate,
+    joined,
+    joint_sets,
+)
+from retrieval.models.title_trie import TitleNode, TitleTokenizer, TitleTrie
+from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.ending import missing
-from retrieval.stages.stage import Resources, Stage, Step, Warm
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step, Warm
 from retrieval.text.word_forms import FUNCTION_WORDS
-from retrieval.types import Candidate, Evidence, FoundBy, Span, TitleMatch
+from retrieval.types import Candidate, Evidence, FoundBy, SentenceKey, Span, TitleMatch
 from retrieval.words import counted
 
 
@@ -189,4 +196,133 @@ def mention_expander(resources: Resources, c: RetrievalConfig) -> MentionExpande
     return MentionExpander(resources.store, c.lead_sentences, c.expansion_limit)
 
 
-EXPANDERS: ExpanderMakers = {"mentions": mention_expander}
+Path = Sequence[Evidence]
+
+
+class DenseSentenceRetriever(Stage):
+    """Searches the stored sentence vectors with the claim, or with the claim and each path.
+
+    Sentences are found without a common word or name with the claim, and without links between
+    pages.
+    """
+
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._store = resources.store
+        self._encoder = resources.models.queries
+        self._limit = settings.dense_limit
+        self._leads = settings.path_leads
+
+    def run(self, state: ClaimState) -> Step:
+        """Add documents to ``candidates``: the first of both, the second of both, and so on."""
+        near = self._near(state, [[]], state.hop)
+        found = replace(state, candidates=tuple(interleaved([state.candidates, near])))
+        return Step(found, f"{counted(len(near), 'document')} with a sentence close to the claim")
+
+    def expand(self, state: ClaimState) -> list[Candidate]:
+        """See ``Expander.expand``."""
+        return self._near(state, leading_paths(state, self._leads), state.hop + 1)
+
+    def _near(self, state: ClaimState, paths: Sequence[Path], hop: int) -> list[Candidate]:
+        """Return the documents of the sentences nearest to each path that are not seen yet.
+
+        The score of a document is that of its best sentence; highest first. The lead of each is
+        the last sentence of the path that found it.
+        """
+        vectors = self._encoder.encode(queries_of(state.claim, paths))
+        nearest = self._store.nearest_sentences(vectors, self._limit, state.seen)
+        best: dict[str, tuple[float, SentenceKey | None]] = {}
+        for path, matches in zip(paths, nearest, strict=True):
+            led_by = path[-1].key if path else None
+            for match in matches:
+                page = match.key.document_id
+                if page not in best or match.similarity > best[page][0]:
+                    best[page] = (match.similarity, led_by)
+        ranked = sorted(best.items(), key=lambda entry: (-entry[1][0], entry[0]))
+        return [
+            Candidate(page, ("dense",), similarity, hop, led_by)
+            for page, (similarity, led_by) in ranked
+        ]
+
+
+def leading_paths(state: ClaimState, leads: int) -> list[Path]:
+    """Return the paths that end with the ``leads`` best sentences; the empty one without any."""
+    known = {item.key: item for item in state.read}
+    best = state.evidence[:leads]
+    return [[*(known[key] for key in lead.path), lead] for lead in best] or [[]]
+
+
+def queries_of(claim: str, paths: Sequence[Path]) -> list[Query]:
+    """Return the claim with each of the paths."""
+    return [(claim, [(item.heading, item.sentence.text) for item in path]) for path in paths]
+
+
+SENTENCES = 5  # that title generation reads with the claim in training
+
+
+class TitleGenerator(Expander):
+    """Generates the sentences that lead to other documents, and the titles of these documents.
+
+    It needs neither hyperlinks nor vectors, and it can find which of the names in the evidence are
+    important for the claim.
+    """
+
+    def __init__(
+        self, model: TitleModel, titles: TitleTrie, names: MentionExpander, c: RetrievalConfig
+    ) -> None:
+        """``titles``: all titles, in the model's tokens.
+
+        A narrow search over all titles loses many of those that the sentences name (``names``)
+        early, so these get a search of their own.
+        """
+        self._model = model
+        self._titles = titles
+        self._names = names
+        self._settings = c
+
+    def expand(self, state: ClaimState) -> list[Candidate]:
+        """Return documents, most probable first; the score is the probability.
+
+        If sets are scored jointly (AdMIRaL, equation 1), these are the documents of the sets, those
+        of the best set first, also seen ones. Otherwise they are those not seen yet, each scored
+        alone. The first sentences of the evidence are read; without any there is nothing.
+        """
+        leads = state.evidence[: self._settings.generation_sentences]
+        if not leads:
+            return []
+        texts = [(item.heading, self._text(item)) for item in leads]
+        candidates: dict[str, Candidate] = {}
+        for one in self._sets(self._model.read(state.claim, texts), leads, state.seen):
+            led_by = leads[one.sentences[0]].key if one.sentences else None
+            for document in one.documents:
+                found = Candidate(document, ("generation",), one.probability, state.hop + 1, led_by)
+                candidates.setdefault(document, found)
+        return list(candidates.values())
+
+    def _sets(
+        self, reading: Reading, leads: Sequence[Evidence], seen: Collection[str]
+    ) -> list[DocumentSet]:
+        joint = self._settings.generation_joint
+        sources = [item.sentence.document_id for item in leads]
+
+        def found(titles: TitleTrie, beams: int) -> list[Generated]:
+            unwanted = () if joint else seen
+            return generate(reading, self._model.markup, titles, beams, sources, unwanted)
+
+        ways = found(self._titles, self._settings.generation_beams)
+        if self._settings.generation_named_beams:
+            named = self._model.trie(self._names.titled(leads))
+            ways = joined(ways, found(named, self._settings.generation_named_beams))
+        return joint_sets(ways) if joint else documents_alone(ways)
+
+    def _text(self, item: Evidence) -> str:
+        """Return the sentence, with the titles that it links to after it if these are read."""
+        links = item.sentence.links if self._settings.generation_links else ()
+        return " ".join((item.sentence.text, *links))
+
+
+MAKERS: Makers = {"dense": DenseSentenceRetriever}
+EXPANDERS: ExpanderMakers = {
+    "mentions": mention_expander,
+    "dense": DenseSentenceRetriever,
+    "generation": lambda r, c: TitleGenerator(r.models.titles, r.titles, mention_expander(r, c), c),
+}

@@ -1,17 +1,24 @@
-"""The stage ``sentences``: opens documents and chooses which of their sentences are read."""
+"""The stages ``sentences``, ``relevance`` and ``semantic``: which sentences are read, and kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.index.interface import DocumentStore
 from retrieval.models.encoders import PathEncoder, TextEncoder
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.dense import leading_paths, queries_of
-from retrieval.stages.stage import Makers, Stage, Step
-from retrieval.state import ClaimState
-from retrieval.types import Candidate, RankedDocument, Sentence
+from retrieval.models.own_models import Reranker
+from retrieval.models.papers.report_models import RELEVANCE, present_models
+from retrieval.models.papers.report_networks import PairClassifier
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.find.next import leading_paths, queries_of
+from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
+from retrieval.text.context import CopiedSentences, context_of, evidence_text
+from retrieval.types import UNREAD, Candidate, Evidence, Opinion, RankedDocument, Sentence
 from retrieval.words import counted
 
 _Chosen = list[tuple[RankedDocument, Sentence]]
@@ -131,10 +138,169 @@ class DenseSentenceReader(SentencePreranker):
         return [placed[key] for key in nearest[:limit]]
 
 
+class _Model(Protocol):
+    """Gives a (claim, text) pair the probabilities of ``LABELS``, or one, of being relevant."""
+
+    def warm_up(self) -> None: ...
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]: ...
+
+
+class RelevanceClassifier(Stage):
+    """Reads the claim together with each sentence.
+
+    A model that says no more than how relevant a sentence is has no stance: until the verifier
+    reads the sentence, SUPPORTS and REFUTES have half of that each.
+    """
+
+    def __init__(self, model: _Model, cutoff: float, *, in_context: bool = True) -> None:
+        """Keep sentences whose relevance, 1 - P(NOT ENOUGH INFO), is at least ``cutoff``.
+
+        Otherwise than ``in_context``, a sentence is read without its title and without any other
+        sentence of its document, also by later stages.
+        """
+        self._model = model
+        self._cutoff = cutoff
+        self._in_context = in_context
+
+    def run(self, state: ClaimState) -> Step:
+        """Read ``chosen``: all are added to ``read``, ``relevant`` are those of this hop.
+
+        Of copies only the most relevant one is kept.
+        """
+        unread = [unread_evidence(ranked, sentence) for ranked, sentence in state.chosen]
+        if not self._in_context:
+            unread = [replace(item, context_before=None, context_after=None) for item in unread]
+        texts = [evidence_text(*i.as_read) if self._in_context else i.in_context for i in unread]
+        said = self._model.probabilities([(state.claim, text) for text in texts]).tolist()
+        read = [replace(i, opinion=_opinion(one)) for i, one in zip(unread, said, strict=True)]
+        read.sort(key=lambda item: (-item.score, item.key))
+        read = _without_copies(state, read)
+        relevant = _once([item for item in read if item.score >= self._cutoff])
+        message = f"{counted(len(relevant), 'sentence')} that may be relevant to the claim"
+        return Step(replace(state, read=(*state.read, *read), relevant=relevant), message)
+
+
+def _opinion(said: list[float] | float) -> Opinion:
+    if isinstance(said, float):
+        return said / 2, said / 2, 1 - said
+    supports, refutes, neither = said
+    return supports, refutes, neither
+
+
+def unread_evidence(ranked: RankedDocument, sentence: Sentence) -> Evidence:
+    """Return a sentence with its context, before any model has read it."""
+    document = ranked.document
+    context = context_of(document, sentence)
+    return Evidence(
+        sentence=sentence,
+        title=document.title,
+        url=document.url,
+        opinion=UNREAD,
+        hop=ranked.hop,
+        section=document.section,
+        page=document.page,
+        date=document.date,
+        context_before=context.before,
+        context_after=context.after,
+    )
+
+
+def _once(items: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the sentences without those that are read as the same text as a later one.
+
+    A question and its answer are each other's context; the answer says what is so.
+    """
+    last = {
+        (item.key.document_id, item.in_context): item.key
+        for item in sorted(items, key=lambda item: item.key)
+    }
+    return tuple(i for i in items if last[i.key.document_id, i.in_context] == i.key)
+
+
+def _without_copies(state: ClaimState, read: Sequence[Evidence]) -> list[Evidence]:
+    """Return the sentences without those that stand, with the same context, in another document."""
+    opened = (*state.documents, *(ranked for ranked, _ in state.chosen))
+    copied = CopiedSentences(ranked.document for ranked in opened)
+
+    def as_read(item: Evidence) -> tuple[str, str | None, str | None]:
+        return copied.text(item.key), item.context_before, item.context_after
+
+    seen = {as_read(item) for item in state.read}
+    first: dict[tuple[str, str | None, str | None], Evidence] = {}
+    for item in read:
+        first.setdefault(as_read(item), item)
+    return [item for text, item in first.items() if text not in seen]
+
+
+def _relevance(resources: Resources, settings: RetrievalConfig) -> Stage:
+    """Return the stage with the shipped model, or with the one that the user has named."""
+    reranker = resources.models.folders.reranker
+    model: _Model = resources.models.relevance_model if reranker is None else Reranker(reranker)
+    return RelevanceClassifier(model, settings.relevance_cutoff)
+
+
+def _distilbert(resources: Resources, settings: RetrievalConfig) -> Stage:
+    """Return the stage with the report's classifier (3.3.10)."""
+    model = PairClassifier(present_models(resources.models.folders.report), RELEVANCE)
+    return RelevanceClassifier(model, settings.relevance_cutoff, in_context=False)
+
+
+class SemanticSentenceRanker(Stage):
+    """Drops sentences that are about something else and puts the best first.
+
+    The report sorts by similarity alone because its classifier's scores were all near 1. Here the
+    scores are calibrated and order the sentences better than similarity does. Similarity is only a
+    cutoff and breaks ties. Only the ``semantic_limit`` most relevant sentences of each hop are
+    ranked: later ones are never selected and never lead to others. Those of earlier hops are not
+    encoded again; they come before new ones of the same relevance.
+    """
+
+    def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
+        self._encoder = resources.models.encoder
+        self._settings = settings
+
+    def run(self, state: ClaimState) -> Step:
+        """Rank ``relevant`` and the earlier ``ranked``, and put them first in ``evidence``."""
+        ranked = self._ranked(state)
+        found = replace(state, ranked=tuple(ranked)).with_ranking(ranked)
+        return Step(found, f"{counted(len(found.evidence), 'sentence')} to choose from")
+
+    def _ranked(self, state: ClaimState) -> list[Evidence]:
+        """Return the evidence of this hop and of those before, best first."""
+        if not state.relevant:
+            return list(state.ranked)
+        similar = self._similar(state.claim, state.relevant[: self._settings.semantic_limit])
+        similar.sort(key=lambda pair: (-round(pair[0].score, 3), -pair[1], pair[0].key))
+        both = [*state.ranked, *(item for item, _ in similar)]
+        return sorted(both, key=lambda item: -round(item.score, 3))
+
+    def _similar(self, claim: str, evidence: Sequence[Evidence]) -> list[tuple[Evidence, float]]:
+        """Return the sentences that are similar to the claim, with their cosines."""
+        vectors = self._encoder.encode([claim, *(item.in_context for item in evidence)])
+        compared = zip(evidence, (vectors[1:] @ vectors[0]).tolist(), strict=True)
+        return [pair for pair in compared if pair[1] >= self._settings.semantic_cutoff]
+
+
+class SimilaritySentenceRanker(SemanticSentenceRanker):
+    """Keeps the sentences that are similar to the claim and puts the most similar first.
+
+    The report does not order them by its classifier, whose scores are nearly all alike.
+    """
+
+    def _ranked(self, state: ClaimState) -> list[Evidence]:
+        similar = self._similar(state.claim, (*state.ranked, *state.relevant))
+        return [item for item, _ in sorted(similar, key=lambda pair: (-pair[1], pair[0].key))]
+
+
 MAKERS: Makers = {
     "sentences": lambda r, c: SentencePreranker(r.store, r.models.encoder, c),
     "sentences:dpr": lambda r, c: SentencePreranker(r.store, r.models.dpr, c),
     "sentences:dense": lambda r, c: DenseSentenceReader(
         r.store, r.models.encoder, r.models.queries, c
     ),
+    "relevance": _relevance,
+    "relevance:distilbert": _distilbert,
+    "semantic": SemanticSentenceRanker,
+    "semantic:mpnet": SimilaritySentenceRanker,
 }

@@ -268,7 +268,7 @@ def test_the_corpus_is_listed_or_why_there_is_none(
     (corpus,) = found["corpora"]
     assert set(corpus) == {
         *("name", "title", "documents", "built_at", "text_date"),
-        *("default", "state", "searchable"),
+        *("default", "state", "searchable", "kind", "sent"),
     }
     assert found["problem"] is None
     assert isinstance(settings.store, Path)

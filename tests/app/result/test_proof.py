@@ -8,8 +8,8 @@ import pytest
 
 from app.result import proof
 from app.result.proof import Excerpt, ProofItem
-from retrieval.proof import label_of
 from retrieval.result import ClaimResult
+from retrieval.stages.decide.proof import label_of
 from retrieval.types import Label, Operator
 from retrieval.words import Quoting
 from tests.app.claim_documents import (

@@ -14,7 +14,7 @@ from research.evaluation.verifier_alone import (
     quantity_results,
     with_arithmetic,
 )
-from retrieval.text.model_texts import evidence_text
+from retrieval.text.context import evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.support.json_lines import write_json_lines
 from tests.support.opinions import Says

@@ -25,7 +25,7 @@ from research.training.read_texts import MiniLMTokens
 from research.training.sentence_pool import SentencePool
 from retrieval.errors import BadSource
 from retrieval.models.encoders import MiniLMEncoder
-from retrieval.proof import label_of
+from retrieval.stages.decide.proof import label_of
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,

@@ -19,7 +19,7 @@ from research.training.networks.minilm import pair_tokenizer, row_tokenizer, tra
 from research.training.selection_examples import SelectionExample, selection_examples
 from research.training.utility_feedback import evidence_classification, utility_divergence
 from retrieval.models.shipped import RELEVANCE_MODEL
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder

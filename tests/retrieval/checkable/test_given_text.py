@@ -12,20 +12,12 @@ from retrieval.checkable.given_text import (
     Replaced,
     TextSentence,
     blocks_of,
-    is_list,
     read_text,
 )
 from retrieval.checkable.kind_rules import WEIGHTS, KindModel, read_model
 from retrieval.checkable.text_reader import MOST_SENTENCES, TextReader
 from retrieval.errors import InvalidText, ModelUnavailable
 from tests.support.cases import cases
-
-
-@cases("given_text", "text", "refused")
-def test_what_is_no_english_text_is_refused_with_a_reason(text: object, refused: str) -> None:
-    with pytest.raises(InvalidText) as caught:
-        read_text(text)
-    assert caught.value.code == refused
 
 
 def test_a_text_of_the_most_characters_is_read_and_no_longer_one() -> None:
@@ -48,11 +40,6 @@ def test_a_line_that_was_full_goes_on_and_others_end() -> None:
         "It was rebuilt",
         "It is open",
     ]
-
-
-@cases("given_text", "text", "listed")
-def test_one_sentence_a_line_may_be_a_list(text: str, listed: bool) -> None:
-    assert is_list(text) is listed
 
 
 @cases("given_text", "by_rules", "likely", "kind")

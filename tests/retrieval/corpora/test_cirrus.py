@@ -14,6 +14,7 @@ import pytest
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.sources import open_corpus
 from retrieval.corpora.wiki.cirrus import Wiki
+from tests.support.cases import cases
 
 NAME = "enwiki-20251027-cirrussearch-content.json.gz"
 
@@ -65,18 +66,7 @@ def test_articles_have_introductions_addresses_and_redirects(tmp_path: Path) -> 
     assert page.other_titles == ("The lamp",)
 
 
-@pytest.mark.parametrize(
-    ("document", "text"),
-    [
-        ({"opening_text": None, "text": " It is old.\nIt is red."}, ["It is old."]),
-        ({"opening_text": " ", "text": "It is old."}, ["It is old."]),
-        ({"opening_text": 7, "text": "It is old."}, ["It is old."]),
-        ({"text": "It is old. " * 500}, [("It is old. " * 181).strip()]),
-        ({"text": "o" * 5000}, ["o" * 2000]),
-        ({"opening_text": None, "text": ""}, []),
-        ({}, []),
-    ],
-)
+@cases("cirrus", "document", "text")
 def test_without_an_introduction_the_first_paragraph_is_read(
     tmp_path: Path, document: dict[str, Any], text: list[str]
 ) -> None:
@@ -169,15 +159,6 @@ def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
     assert len(found) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "language", "address"),
-    [
-        ("zh_min_nanwiki", "zh-min-nan", "https://zh-min-nan.wikipedia.org/wiki/"),
-        ("simplewiki", "en", "https://simple.wikipedia.org/wiki/"),
-        ("frwikivoyage", "fr", "https://fr.wikivoyage.org/wiki/"),
-        ("wikidatawiki", "", ""),
-        ("commonswiki", "", ""),
-    ],
-)
+@cases("cirrus", "name", "language", "address")
 def test_a_wiki_is_known_by_its_name(name: str, language: str, address: str) -> None:
     assert Wiki.named(name) == Wiki(language, address)

@@ -26,6 +26,7 @@ from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from tests.retrieval.corpora.pdf_files import pdf_of, stream, written
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.server
 
@@ -94,16 +95,7 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     assert three.passage == Passage("lamps.pdf", 2, (), 3)
 
 
-@pytest.mark.parametrize(
-    ("title", "largest", "expected"),
-    [
-        ("Lamps", "Large words", "Lamps"),
-        ("Microsoft Word - lamps.docx", "Large words", "Large words"),
-        ("untitled", "", "lamps"),
-        ("lamps-final.indd", "", "lamps"),
-        ("", "30", "lamps"),
-    ],
-)
+@cases("pdf", "title", "largest", "expected")
 def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
     tmp_path: Path, title: str, largest: str, expected: str
 ) -> None:
@@ -113,58 +105,7 @@ def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
     assert page.title == expected
 
 
-MADE = "The lamp was made in the year of the great storm of Rowan."
-CONTENTS = [
-    "The old lamps of Rowan . . . . . . . . . 12",
-    "The new lamps . . . . . 15",
-    "The oil of the lamps . . . . . . . . 21",
-]
-HEADED = [
-    "Old lamps of Rowan",
-    MADE,
-    "These are the lamps of the town, in the order of their age:",
-    "- a red lamp",
-    "- a blue lamp",
-]
-
-
-@pytest.mark.parametrize(
-    ("printed", "sentences"),
-    [
-        (  # What is printed for the page is not part of its text, which goes on over pages.
-            [
-                "The Lamp Journal 11\nThe lamp of the old town was made for the har-\nbour by",
-                "The Lamp Journal 12\nAnn Lee and her sister\n12",
-                "The Lamp Journal 13\nin the year of the storm. It was taken to a house.\n13",
-            ],
-            [
-                ["The lamp of the old town was made for the harbour by"],
-                ["Ann Lee and her sister in the year of the storm."],
-                ["It was taken to a house."],
-            ],
-        ),
-        (  # A page ends no sentence that must go on.
-            ["The lamp was bought in the year", "1921 for 30 crowns by the town. It is red."],
-            [["The lamp was bought in the year 1921 for 30 crowns by the town."], ["It is red."]],
-        ),
-        (  # A sentence that pages begin with is no running head.
-            [f"Lamp {n} is red.\nIt is old." for n in range(4)],
-            [[f"Lamp {n} is red.", "It is old."] for n in range(4)],
-        ),
-        (  # Items and headings are apart from the next sentence.
-            ["\n".join(HEADED)],
-            [HEADED],
-        ),
-        (  # Fragments and tables of contents are left out.
-            ["\n".join([MADE, "1 Introduction", *CONTENTS, "A", "the red lamp", "It burns."])],
-            [[MADE, "the red lamp", "It burns."]],
-        ),
-        (  # A value at the end of a dotted line is read.
-            ["The lamps of Rowan were counted:\nOf oil . . . . . . . 31\nOf gas ......... 1,250"],
-            [["The lamps of Rowan were counted:", "Of oil: 31", "Of gas: 1,250"]],
-        ),
-    ],
-)
+@cases("pdf", "printed", "sentences")
 def test_the_pages_of_a_pdf_have_its_sentences(
     tmp_path: Path, printed: list[str], sentences: list[list[str]]
 ) -> None:

@@ -170,17 +170,7 @@ def test_another_file_has_another_fingerprint(tmp_path: Path) -> None:
     assert first != open_corpus(f"zim:{two}").fingerprint()
 
 
-@pytest.mark.parametrize(
-    ("metadata", "address"),
-    [
-        ({"Name": "wikipedia_en_simple_all"}, "https://simple.wikipedia.org/wiki/Pier"),
-        ({"Name": "kiwix.wikibooks_be_all"}, "https://be.wikibooks.org/wiki/Pier"),
-        ({"Source": "https://wiki.example.org/"}, "https://wiki.example.org/wiki/Pier"),
-        ({"Source": "x.org", "Scraper": "sotoki", "Name": "x"}, None),
-        ({"Source": "javascript:alert(1)"}, None),
-        ({}, None),
-    ],
-)
+@cases("zim", "metadata", "address")
 def test_the_address_comes_from_the_origin_or_the_name(
     tmp_path: Path, metadata: dict[str, str], address: str | None
 ) -> None:

@@ -47,9 +47,10 @@ def write_zim(
     metadata: Mapping[str, str] = METADATA,
     main: str = "",
     cluster: int = 1 << 20,
+    text_index: bool = False,
 ) -> Path:
     """Write a file; ``redirects``: path, title, path of the target. ``cluster``: its bytes."""
-    creator = Creator(path).config_indexing(False, "eng").config_nbworkers(1)
+    creator = Creator(path).config_indexing(text_index, "eng").config_nbworkers(1)
     creator.config_clustersize(cluster)
     if main:
         creator.set_mainpath(main)

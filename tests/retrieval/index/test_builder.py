@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +26,7 @@ from retrieval.index.embedded.layout import needs_build
 from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders import EncodableDocument
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.read.sentences import SentencePreranker
-from retrieval.types import RankedDocument, SentenceKey
+from retrieval.types import SentenceKey
 from settings import CHECKOUT
 from tests.retrieval.index.build_many import start_build
 from tests.retrieval.index.pages import PAGES, ListCorpus, many
@@ -100,24 +98,6 @@ def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(tmp_path:
     assert all(int(moments) > 5 for moments in tried.stdout.split())
 
 
-@pytest.mark.server
-def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -> None:
-    with start_build(tmp_path, tmp_path) as process:
-        assert process.stdout is not None
-        for _ in range(4):
-            process.stdout.readline()
-        process.kill()
-    kept = sorted(tmp_path.glob("building-*/documents-0-new"))
-    (begun,) = EmbeddedIndex(tmp_path).unfinished()
-    assert begun.startswith("Unfinished: a build of many, ")
-    assert begun.endswith(str(kept[0].parent))
-    other = build(tmp_path, ListCorpus(PAGES[:3], content="2"))
-    assert other.documents == 3
-    assert sorted(tmp_path.glob("building-*/documents-0-new")) == kept != []
-    assert build(tmp_path, many()).documents == 1400
-    assert EmbeddedIndex(tmp_path).unfinished() == []
-
-
 class InterruptedEncoder(WordEncoder):
     """Ends a build when it comes to the vectors."""
 
@@ -127,11 +107,28 @@ class InterruptedEncoder(WordEncoder):
         raise KeyboardInterrupt
 
 
+def interrupted(change: Callable[[], object]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        change()
+
+
+def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -> None:
+    index = EmbeddedIndex(tmp_path)
+    interrupted(lambda: index.build(many(), InterruptedEncoder()))
+    kept = sorted(tmp_path.glob("building-*/documents-0-new"))
+    (begun,) = index.unfinished()
+    assert begun.startswith("Unfinished: a build of many, ")
+    assert begun.endswith(str(kept[0].parent))
+    assert build(tmp_path, ListCorpus(PAGES[:3], content="2")).documents == 3
+    assert sorted(tmp_path.glob("building-*/documents-0-new")) == kept != []
+    assert build(tmp_path, many()).documents == 1400
+    assert index.unfinished() == []
+
+
 def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:
     build(tmp_path)
     damage(file_of(tmp_path, "databases/*.documents"))
-    with pytest.raises(KeyboardInterrupt):
-        EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder())
+    interrupted(lambda: EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder()))
     (begun,) = tmp_path.glob("building-*")
     build(tmp_path)
     EmbeddedIndex(tmp_path).verify()
@@ -139,21 +136,20 @@ def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path
 
 
 def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
-    EmbeddedIndex(tmp_path).build(ListCorpus(), None)
-    with pytest.raises(KeyboardInterrupt):
-        EmbeddedIndex(tmp_path).encode(InterruptedEncoder())
+    index = EmbeddedIndex(tmp_path)
+    index.build(ListCorpus(), None)
+    interrupted(lambda: index.encode(InterruptedEncoder()))
     (begun,) = tmp_path.glob("building-*")
-    (line,) = EmbeddedIndex(tmp_path).unfinished()
+    (line,) = index.unfinished()
     assert line.startswith("Unfinished: vectors of words, ")
     assert " MB. The same command continues it" in line
     assert line.endswith(str(begun))
     (tmp_path / "versions" / "20200101").mkdir()
     (tmp_path / "databases" / "old.documents").touch()
-    removed = EmbeddedIndex(tmp_path).prune()
-    assert sorted(removed) == [begun.name, "databases/old.documents", "versions/20200101"]
-    assert EmbeddedIndex(tmp_path).unfinished() == []
-    EmbeddedIndex(tmp_path).verify()
-    assert EmbeddedIndex(tmp_path).encode(WordEncoder()).encoder == "words"
+    assert sorted(index.prune()) == [begun.name, "databases/old.documents", "versions/20200101"]
+    assert index.unfinished() == []
+    index.verify()
+    assert index.encode(WordEncoder()).encoder == "words"
 
 
 def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
@@ -267,17 +263,16 @@ def test_a_build_of_several_batches_joins_them_in_order(
     build(tmp_path, many())
     store = EmbeddedIndex(tmp_path).open("words")
     # Page 1000 is in the second batch of 512 documents.
-    vectors = store.similarities(["p1000", "p3"], np.eye(WordEncoder.dimension, dtype=np.float32))
-    expected = WordEncoder().encode(
-        [f"Page {n}. Page {n} is a page. It is number {n} of many." for n in (1000, 3)]
-    )
-    assert vectors == pytest.approx(expected, abs=1 / 127)
+    query = WordEncoder().encode(["Page 1000. Page 1000 is a page. It is number 1000 of many."])
+    similar = store.similarities(["p1000", "p3"], query)
+    assert similar is not None
+    assert similar[0] == pytest.approx(1, abs=1 / 127)
+    assert similar[1] < similar[0]
     (matches,) = store.nearest_sentences(WordEncoder().encode(["It is number 1000 of many."]), 1)
     assert [match.key for match in matches] == [SentenceKey("p1000", 1)]
     told = [match.document_id for match in holding(store, "many", limit=20)]
-    more = [match.document_id for match in holding(store, "number 7")]
-    assert (len(told), more) == (20, ["p7"])
-    assert [document.id for document in store.documents(told + more)] == told + more
+    assert (len(told), [m.document_id for m in holding(store, "number 7")]) == (20, ["p7"])
+    assert [document.id for document in store.documents([*told, "p7"])] == [*told, "p7"]
 
 
 def test_sentences_of_a_source_keep_their_numbers_and_links_where_some_are_empty(
@@ -319,10 +314,6 @@ def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept
     query = WordEncoder().encode(["Buoy 29999 is red."])
     (matches,) = store.nearest_sentences(query, 1, among=["b", "e"])
     assert matches[0].similarity == pytest.approx(1, abs=0.2)
-    chosen = SentencePreranker(store, WordEncoder(), RetrievalConfig()).choose(
-        "Buoy 5 is red.", [RankedDocument(d, 1.0, ("title",), 1) for d in (empty, buoys)], 40
-    )
-    assert len(chosen) == 40
 
 
 def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all_sources(

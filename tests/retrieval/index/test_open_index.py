@@ -8,22 +8,13 @@ from pathlib import Path
 import pytest
 
 from retrieval.errors import IndexUnavailable
-from retrieval.index.elastic.elastic_index import ElasticIndex
-from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.layout import write_meta
-from retrieval.index.formats.description import Description
-from retrieval.index.open import description_of, open_index
+from retrieval.index.interface import Description
+from retrieval.index.open import description_of
 from tests.app.index import description_file
 from tests.support.command import printed
 
 NOTES = Description(name="notes", source="folder:/notes", encoder="words", documents=3)
-
-
-def test_a_location_opens_its_kind(tmp_path: Path) -> None:
-    on_server = ElasticLocation.read("elasticsearch://127.0.0.1:9/notes")
-    assert isinstance(open_index(tmp_path / "index", tmp_path), EmbeddedIndex)
-    assert isinstance(open_index(on_server, tmp_path), ElasticIndex)
 
 
 _IMPORT = """

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from research.training import vital_vectors
 from retrieval.corpora.wiki.vital import VitalCorpus
-from retrieval.index.embedded import vectors
+from retrieval.index.embedded import folder_version, vectors
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.vectors import PACKAGED_ARRAYS, PACKAGED_CONFIG
 from retrieval.index.interface import IndexInfo
-from retrieval.models.encoders import EncodableDocument, MiniLMEncoder
+from retrieval.models.encoders import MiniLMEncoder
 from tests.retrieval.index.pages import PAGES, ListCorpus
+from tests.retrieval.index.test_store_contract import NotingEncoder
 from tests.support.encoders import WordEncoder
-
-
-class CountingEncoder(WordEncoder):
-    """Remembers how many documents it was asked for."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def encode_documents(
-        self, documents: Sequence[EncodableDocument]
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Encode them."""
-        self.asked += len(documents)
-        return super().encode_documents(documents)
 
 
 @pytest.fixture
@@ -48,9 +32,9 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def built(folder: Path, corpus: ListCorpus) -> tuple[int, IndexInfo]:
     """Build an index; return how many documents were encoded, and what it holds."""
-    encoder = CountingEncoder()
+    encoder = NotingEncoder()
     info = EmbeddedIndex(folder).build(corpus, encoder)
-    return encoder.asked, info
+    return len(encoder.texts), info
 
 
 def test_a_corpus_whose_vectors_are_packaged_is_not_encoded(packaged: Path, tmp_path: Path) -> None:
@@ -86,30 +70,22 @@ def test_vectors_that_are_damaged_or_of_another_encoder_or_format_are_not_used(
     assert asked == len(PAGES)
 
 
-class NotAsked(MiniLMEncoder):
-    """The default encoder, which must not encode."""
-
-    def encode_documents(
-        self, documents: Sequence[EncodableDocument]
-    ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-        """Fail."""
-        raise AssertionError("the default corpus was encoded")
-
-
 @pytest.mark.models
 def test_the_vectors_that_come_with_the_project_are_those_of_the_default_corpus(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = EmbeddedIndex(tmp_path / "index", processes=2)
-    index.build(VitalCorpus(), NotAsked())
+    def encoded(*_: object) -> None:
+        raise AssertionError("the default corpus was encoded")
+
+    index, encoder = EmbeddedIndex(tmp_path / "index", processes=2), MiniLMEncoder()
+    with monkeypatch.context() as patch:
+        patch.setattr(folder_version, "encode", encoded)
+        index.build(VitalCorpus(), encoder)
     store = index.open(MiniLMEncoder.name)
     for name in ("Ottawa", "Perth", "Guernica (Picasso)"):
         (document,) = store.documents([name])
-        sentence = document.sentences[0].text
-        encoder = MiniLMEncoder()
-        whole = encoder.encode([f"{document.title}. {document.text}"])
-        similar = store.similarities([name], whole)
+        similar = store.similarities([name], encoder.encode([f"{document.title}. {document.text}"]))
         assert similar is not None
         assert similar[0, 0] > 0.99
-        (nearest,) = store.nearest_sentences(encoder.encode([sentence]), 5)
-        assert any(match.key.document_id == name for match in nearest)
+        (near,) = store.nearest_sentences(encoder.encode([document.sentences[0].text]), 5)
+        assert any(match.key.document_id == name for match in near)

@@ -40,6 +40,8 @@ def test_it_says_what_all_contain_and_what_each_does(store: TogetherStore) -> No
     assert (info.name, info.documents, info.sentences) == ("list, notes", 15, 21)
     parts = [(part.name, part.title, part.documents) for part in info.as_corpus().parts]
     assert parts == [("list", "The list", 12), ("notes", "My notes", 3)]
+    assert documents_titled(store, "Zoë") == ["Zoe", "notes:zoe.md"]
+    assert len(list(store.titled())) == 15
 
 
 def test_documents_of_both_come_in_the_order_asked_under_their_own_ids(
@@ -93,11 +95,6 @@ def test_vectors_of_both_are_compared_alike(store: TogetherStore) -> None:
     similar = store.similarities(["notes:zoe.md", "Zoe"], WordEncoder().encode(["Zoë is a ship."]))
     assert similar is not None
     assert similar[0, 0] > similar[1, 0] > 0
-
-
-def test_a_title_leads_to_the_documents_of_both(store: TogetherStore) -> None:
-    assert documents_titled(store, "Zoë") == ["Zoe", "notes:zoe.md"]
-    assert len(list(store.titled())) == 15
 
 
 def test_one_index_alone_answers_under_its_prefix(tmp_path: Path) -> None:

@@ -47,14 +47,6 @@ def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
     return found
 
 
-def test_the_vectors_come_back_as_exact_as_a_byte_makes_them(
-    vectors: Vectors, whole: NDArray[np.float32]
-) -> None:
-    found = vectors.of([9999, 0, 0])
-    assert found == pytest.approx(whole[[9999, 0, 0]], abs=0.002)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1)
-
-
 def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float32]) -> None:
     for number in range(0, COUNT, 400):
         (found,) = vectors.nearest(near(whole, number), 3, NONE)
@@ -113,10 +105,3 @@ def test_estimates_lie_near_the_inner_products_and_to_neither_side_of_them() -> 
     assert np.abs(errors).max() < 0.2
     assert np.sqrt((errors**2).mean()) < 0.05
     assert abs(errors.mean()) < 0.01
-
-
-def test_equal_codes_are_equally_near_and_a_vector_of_zeros_is_near_to_nothing() -> None:
-    vectors = np.repeat(units(1, 384, seed=3), 50, axis=0)
-    (query,) = units(1, 384, seed=4)
-    assert len(set(products(query, codes(vectors)).tolist())) == 1
-    assert products(query, codes(np.zeros((2, 384), dtype=np.float32))).tolist() == [0, 0]

@@ -23,9 +23,9 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 class Hub(ThreadingHTTPServer):
     """Serves repositories below a folder, each at one commit.
 
-    ``cut``: the path of a file whose next answer ends after half of the file; with ``for_good``
-    nothing is answered any more. ``asked``: (path, range) of each file that was read. ``branches``:
-    the branch of each repository that was asked for first.
+    ``breaks``: the repository at which it breaks off, and answers nothing any more. ``asked``: the
+    repository of each file that was read. ``branches``: the branch of each repository that was
+    asked for first.
     """
 
     daemon_threads = True
@@ -34,9 +34,8 @@ class Hub(ThreadingHTTPServer):
         """Listen on a free port."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
-        self.cut = ""
-        self.for_good = self.down = False
-        self.asked: list[tuple[str, str | None]] = []
+        self.breaks = ""
+        self.asked: list[str] = []
         self.branches: dict[str, str] = {}
 
     @property
@@ -52,23 +51,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self) -> None:
-        if self.server.down:
+        path = self.path.partition("?")[0]
+        if self.server.breaks and self.server.breaks in path:
             self.close_connection = True
             return
-        path = self.path.partition("?")[0]
         if found := re.fullmatch(r"/api/models/(.+)/tree/\w+", path):
             files = sorted((self.server.folder / found[1]).iterdir())
-            self._json(
-                [
-                    {
-                        "type": "file",
-                        "path": file.name,
-                        "size": file.stat().st_size,
-                        "oid": _etag(file),
-                    }
-                    for file in files
-                ]
-            )
+            about = [(file.name, file.stat().st_size, _etag(file)) for file in files]
+            self._json([{"type": "file", "path": n, "size": s, "oid": o} for n, s, o in about])
         elif found := re.fullmatch(r"/api/models/(.+)/revision/([^/]+)", path):
             self.server.branches.setdefault(found[1], unquote(found[2]))
             self._json({"id": found[1], "sha": COMMIT, "siblings": []})
@@ -87,25 +77,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, file: Path) -> None:
         content = file.read_bytes()
-        wanted = self.headers.get("Range")
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
-        self.send_response(206 if wanted else 200)
+        self.send_response(200)
         self.send_header("X-Repo-Commit", COMMIT)
         self.send_header("ETag", f'"{_etag(file)}"')
-        self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Length", str(len(content) - start))
-        if wanted:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        if self.command == "HEAD":
-            return
-        path = file.relative_to(self.server.folder).as_posix()
-        self.server.asked.append((path, wanted))
-        if path == self.server.cut:
-            self.server.cut, self.server.down = "", self.server.for_good
-            content = content[: len(content) // 2]
-        self.wfile.write(content[start:])
-        self.close_connection = True
+        if self.command != "HEAD":
+            self.server.asked.append(file.parent.relative_to(self.server.folder).as_posix())
+            self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
         pass

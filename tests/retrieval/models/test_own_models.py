@@ -22,9 +22,8 @@ from retrieval.models.document_encoders import (
 from retrieval.models.encoders import EncodableDocument
 from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.own_models import OwnEncoder, OwnQueryEncoder, Reranker
-from retrieval.models.shipped import models_digest
 from retrieval.pipeline.assembly import Retriever
-from retrieval.stages.read.relevance import ScoredRelevance
+from retrieval.stages.read.sentences import RelevanceClassifier
 from tests.retrieval.models.tiny_models import write_tiny_classifier
 from tests.support.evidence import ranked
 from tests.support.islands import write_source
@@ -156,7 +155,9 @@ def test_it_ranks_sentences_and_says_nothing_of_a_stance(reranking: Path) -> Non
     reranker = Reranker(named(reranking))
     light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
     sentences = [(light, sentence) for sentence in light.document.sentences]
-    found = ScoredRelevance(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
+    found = (
+        RelevanceClassifier(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
+    )
     texts = [f"Skerrow Light : {sentence.text}" for sentence in light.document.sentences]
     scores = reranker.probabilities([(CLAIM, text) for text in texts]).tolist()
     assert sorted(scores, reverse=True) == pytest.approx([item.score for item in found.read])
@@ -177,16 +178,3 @@ def test_what_is_no_reranker_is_refused_with_what_to_set(
         with pytest.raises(ModelUnavailable, match=reason) as refused:
             Reranker(NamedModel("ESOTERIC_RERANKER", name)).warm_up()
         assert refused.value.hint.startswith("Set ESOTERIC_RERANKER to a model")
-
-
-def test_results_with_other_models_have_another_digest(
-    model: Path, reranking: Path, tmp_path: Path
-) -> None:
-    folders = [
-        ModelFolders(tmp_path),
-        ModelFolders(tmp_path, encoder=named(model)),
-        ModelFolders(tmp_path, reranker=named(reranking, "ESOTERIC_RERANKER")),
-        ModelFolders(tmp_path, reranker=named(model, "ESOTERIC_RERANKER")),
-    ]
-    assert len({models_digest(one) for one in folders}) == 4
-    assert named(reranking).version().startswith("my-reranker ")

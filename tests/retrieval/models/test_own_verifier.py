@@ -18,17 +18,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertModel
 
 from retrieval.errors import ModelUnavailable
-from retrieval.models import runtime
+from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
-from retrieval.models.own_verifier import (
-    CALIBRATION,
-    UNCALIBRATED,
-    SequenceClassifier,
-    read_calibration,
-    read_classifier,
-    write_calibration,
-)
-from retrieval.text.model_texts import evidence_set_text
+from retrieval.text.context import evidence_set_text
 from retrieval.types import LABELS
 from tests.retrieval.models.tiny_models import ARCHITECTURES, NLI, PLACES, write_tiny_classifier
 from tests.support.cases import cases
@@ -51,9 +43,9 @@ def folder(tmp_path: Path) -> Path:
     return write_tiny_classifier(tmp_path / "my-nli")
 
 
-def model_in(folder: Path, in_search: bool = False) -> SequenceClassifier:
-    files = read_classifier(folder)
-    return SequenceClassifier(files, read_calibration(files), in_search)
+def model_in(folder: Path, in_search: bool = False) -> own_verifier.SequenceClassifier:
+    files = own_verifier.read_classifier(folder)
+    return own_verifier.SequenceClassifier(files, own_verifier.read_calibration(files), in_search)
 
 
 def own_logits(folder: Path, premise: str, hypothesis: str) -> NDArray[np.float32]:
@@ -104,10 +96,12 @@ def test_labels_are_recognised_by_name_in_any_order_and_case(
     tmp_path: Path, names: Sequence[str], meant: Sequence[str]
 ) -> None:
     folder = write_tiny_classifier(tmp_path, labels=names)
-    assert read_classifier(folder).labels == tuple(meant)
+    assert own_verifier.read_classifier(folder).labels == tuple(meant)
     said = dict(zip(LABELS, model_in(folder).probabilities([(CLAIM, ONE)])[0], strict=True))
     own = softmax(own_logits(folder, ONE, CLAIM))
-    assert [said[label] for label in read_classifier(folder).labels] == pytest.approx(own, abs=1e-5)
+    assert [said[label] for label in own_verifier.read_classifier(folder).labels] == pytest.approx(
+        own, abs=1e-5
+    )
     # A model with two labels never refutes.
     assert [said[label] for label in LABELS if label not in meant] == [0.0] * (3 - len(meant))
 
@@ -118,34 +112,22 @@ def test_labels_without_a_meaning_are_refused_with_the_file_that_names_them(
 ) -> None:
     change(folder, id2label=dict(enumerate(names)))
     with pytest.raises(ModelUnavailable, match=said) as caught:
-        read_classifier(folder)
+        own_verifier.read_classifier(folder)
     assert str(folder / "config.json") in caught.value.message
     assert "entailment" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        *((name, None, f"contains no {name}") for name in ("config.json", "tokenizer.json")),
-        ("model.safetensors", None, r"contains no model\.safetensors"),
-        ("config.json", b"{", "config.json cannot be read"),
-        ("config.json", b"[]", "there is no id2label"),
-        ("config.json", b'{"id2label": null}', "there is no id2label"),
-        ("model.safetensors", b"version https://git-lfs", "model.safetensors is incomplete"),
-        ("model.safetensors", b"", "model.safetensors is incomplete"),
-        ("model.safetensors", -1, "model.safetensors is incomplete"),
-    ],
-)
+@cases("model_labels", "file", "content", "said")
 def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
-    folder: Path, name: str, content: bytes | int | None, said: str
+    folder: Path, file: str, content: str | None, said: str
 ) -> None:
-    path = folder / name
+    path = folder / file
     if content is None:
         path.unlink()
     else:
-        path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
+        path.write_bytes(path.read_bytes()[:-1] if content == "half" else content.encode())
     with pytest.raises(ModelUnavailable, match=said) as caught:
-        read_classifier(folder)
+        own_verifier.read_classifier(folder)
     if content is None:
         assert "config.json, model.safetensors and tokenizer.json" in caught.value.hint
 
@@ -156,7 +138,7 @@ def test_pickled_weights_are_refused_with_a_command_that_converts_them(folder: P
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
-        read_classifier(folder)
+        own_verifier.read_classifier(folder)
     command = caught.value.hint.split("trust their source: ")[1]
     subprocess.run(shlex.split(command), check=True, capture_output=True)
     converted = model_in(folder.with_name("my-nli-safetensors"))
@@ -173,12 +155,12 @@ def test_weights_in_several_files_are_read_as_one_model(folder: Path) -> None:
         save_file(part, folder / file, metadata={"format": "pt"})
     index.write_text('{"weight_map": {}}')
     with pytest.raises(ModelUnavailable, match="names no weights"):
-        read_classifier(folder)
+        own_verifier.read_classifier(folder)
     index.write_text(json.dumps({"metadata": {}, "weight_map": files}))
     assert np.allclose(model_in(folder).probabilities(PAIRS), before)
     (folder / "model-2.safetensors").unlink()
     with pytest.raises(ModelUnavailable, match=r"contains no model-2\.safetensors"):
-        read_classifier(folder)
+        own_verifier.read_classifier(folder)
 
 
 def test_code_that_a_model_brings_is_never_run(folder: Path) -> None:
@@ -230,10 +212,10 @@ def test_the_name_of_a_special_token_in_a_text_is_read_as_text(
     model = model_in(write_tiny_classifier(tmp_path, architecture))
     hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
     pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
-    for row in model._network.rows(pairs):
-        inner = row["input_ids"][1:-1]
+    for pair in pairs:
+        (row,) = model._network.inputs([pair])["input_ids"].tolist()
         # The one between evidence and claim.
-        assert ({0, 1, 2}.intersection(inner), row["input_ids"].count(2)) == ({2}, 2)
+        assert ({0, 1, 2}.intersection(row[1:-1]), row.count(2)) == ({2}, 2)
     assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 
@@ -262,53 +244,41 @@ def test_what_fails_is_one_error_that_names_the_model(
     assert caught.value.code == code.replace("model_failed", "model_damaged")
 
 
-def test_the_model_computes_on_the_threads_that_are_set(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = torch.get_num_threads()
-    monkeypatch.setattr(runtime, "_threads", 1 if before > 1 else 2)
-    try:
-        model_in(folder).warm_up()
-        assert torch.get_num_threads() == runtime.threads()
-    finally:
-        torch.set_num_threads(before)
-
-
 def test_the_name_is_the_folders_with_digests_of_its_files_and_the_calibration(
     folder: Path, tmp_path: Path
 ) -> None:
-    files = read_classifier(folder)
+    files = own_verifier.read_classifier(folder)
     assert model_in(folder).version == f"my-nli {files.digest[:8]}"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     names = []
     for temperature in (1.5, 2.0):
-        write_calibration(files, {"temperature": temperature})
+        own_verifier.write_calibration(files, {"temperature": temperature})
         names.append(model_in(folder).version)
     assert all(name.startswith(f"my-nli {files.digest[:8]}, calibrated ") for name in names)
     assert len({*names}) == 2
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert after.pop(CALIBRATION)
+    assert after.pop(own_verifier.CALIBRATION)
     assert after == before  # the user's own files are as they were
     other = write_tiny_classifier(tmp_path / "other", texts=["A pier."], seed=1)
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
         shutil.copy(other / name, folder / name)
         with pytest.raises(ModelUnavailable, match="fitted to other weights, labels or tokenizer"):
-            read_calibration(read_classifier(folder))
+            own_verifier.read_calibration(own_verifier.read_classifier(folder))
         (folder / name).write_bytes(before[name])
 
 
 def test_a_calibration_scales_the_logits_and_searches_may_have_their_own(folder: Path) -> None:
-    files = read_classifier(folder)
-    assert read_calibration(files) == UNCALIBRATED
+    files = own_verifier.read_classifier(folder)
+    assert own_verifier.read_calibration(files) == own_verifier.UNCALIBRATED
     given: dict[str, Any] = {"temperature": 2.0, "bias": [0.0, 0.0, 0.5]}
-    write_calibration(files, given)
+    own_verifier.write_calibration(files, given)
     logits = np.log(own_opinion(folder, CLAIM, ONE))
     wanted = softmax(logits / 2 + np.array(given["bias"]))
     for in_search in (False, True):
         said = model_in(folder, in_search).probabilities([(CLAIM, ONE)])[0]
         assert said == pytest.approx(wanted, abs=1e-5)
     searching = {**given, "bias": [0.0, 0.0, 1.75], "verdict": {"alone": 0.75}}
-    write_calibration(files, {**given, "in_search": searching})
+    own_verifier.write_calibration(files, {**given, "in_search": searching})
     plain, found = model_in(folder), model_in(folder, in_search=True)
     assert (plain.verdict_fit, found.verdict_fit) == (VerdictFit(), VerdictFit(alone=0.75))
     before, after = plain.probabilities(PAIRS), found.probabilities(PAIRS)
@@ -320,8 +290,8 @@ def test_a_calibration_scales_the_logits_and_searches_may_have_their_own(folder:
 def test_a_calibration_that_cannot_be_used_is_refused_with_the_command_that_fits_it_again(
     folder: Path, content: str, said: str
 ) -> None:
-    files = read_classifier(folder)
-    (folder / CALIBRATION).write_text(content.replace("DIGEST", files.digest))
+    files = own_verifier.read_classifier(folder)
+    (folder / own_verifier.CALIBRATION).write_text(content.replace("DIGEST", files.digest))
     with pytest.raises(ModelUnavailable, match=said) as caught:
-        read_calibration(files)
+        own_verifier.read_calibration(files)
     assert "calibrate --verifier" in caught.value.hint

@@ -171,19 +171,6 @@ def test_bart_decodes_the_numbers_of_sentences_and_the_title_together(
     assert both == pytest.approx(float(np.exp(np.sum(steps))), rel=1e-3)
 
 
-def test_every_title_is_found_by_a_search_that_is_wide_enough_and_again_in_a_second(
-    bart: BartTitleModel,
-) -> None:
-    titles = bart.trie(NAMES)
-    reading = bart.read(CLAIM, [("Pier", "It is red.")])
-    found, again = (generate(reading, bart.markup, titles, 10, ("pier",)) for _ in range(2))
-    assert found == again
-    assert {way.documents[-1] for way in found} == {document for document, _ in NAMES}
-    long = bart.read(CLAIM, [("Lamp", "It is red. " * 100), PIER])  # past the window
-    assert len(long.identifiers) == 1
-    assert long.next_tokens([()]).shape[0] == 1
-
-
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_a_folder_of_bart_without_a_file_or_with_a_damaged_one_is_refused(
     folder: Path, tmp_path: Path, name: str

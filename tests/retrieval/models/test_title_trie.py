@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retrieval.models import title_trie
-from retrieval.models.title_trie import TitleNode, TitleTokenizer, TitleTrie, build_run, joined
+from retrieval.models.title_trie import TitleNode, TitleTrie, build_run, joined
 
 # Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
 TITLES = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
@@ -56,37 +56,18 @@ def test_children_are_the_tokens_that_may_follow_each_once(
     assert titles.children(TitleNode(range(1, 3), 2)).tolist() == []
 
 
-def test_a_step_leaves_the_titles_that_continue_with_its_token() -> None:
+def test_a_step_leaves_the_titles_that_continue_and_a_title_ends_after_its_last_token() -> None:
     titles = trie()
     assert walk(titles, 1) == TitleNode(range(4), 1)
     assert walk(titles, 1, 2) == TitleNode(range(1, 3), 2)
-    assert walk(titles, 1, 300) == TitleNode(range(3, 4), 2)
-    assert walk(titles, 7, 1, 1) == TitleNode(range(4, 5), 3)
     for nowhere in ((0,), (2,), (30_522,), (1, 1), (1, 2, 1), (7, 2), (-1,)):
         assert walk(titles, *nowhere) is None
-
-
-def test_a_title_ends_after_its_last_token_even_if_others_continue() -> None:
-    titles = trie()
     assert ends(titles) == ends(titles, 7, 1) == []
     assert ends(titles, 1) == ["document 3"]
     assert ends(titles, 1, 2) == ["document 1", "document 5"]
-    assert ends(titles, 7, 1, 1) == ["document 0"]
     for none in (trie([]), trie([()])):
         assert none.children(none.root()).tolist() == none.ends(none.root()) == []
         assert none.step(none.root(), 1) is None
-
-
-@pytest.mark.models
-def test_the_whole_title_is_cut_into_tokens_and_nothing_is_added() -> None:
-    tokenizer = TitleTokenizer()
-    plain, bare, upper, words = tokenizer.tokens(
-        ["harbour", "harbour light", "HARBOUR Light", "Harbour light (1920 film)"]
-    )
-    assert (len(plain), bare[:1], upper, words[:2]) == (1, plain, bare, bare)
-    assert len(words) == 6  # harbour, light, (, 1920, film, )
-    assert len(tokenizer.tokens(["light " * 600])[0]) == 600
-    assert tokenizer.tokens(["", " "]) == [[], []]
 
 
 def test_titles_that_are_added_stand_where_a_run_of_all_has_them() -> None:
@@ -98,13 +79,3 @@ def test_titles_that_are_added_stand_where_a_run_of_all_has_them() -> None:
         assert both.tokens.tolist() == whole.tokens.tolist()
         assert both.starts.tolist() == whole.starts.tolist()
         assert both.documents.tolist() == whole.documents.tolist()
-
-
-def test_a_removed_title_ends_nowhere() -> None:
-    run = build_run([((1, 2), 0), ((7,), 1), ((1,), 2)])
-    titles = TitleTrie(run, lambda n: None if n == 1 else f"document {n}")
-    assert ends(titles, 7) == []
-    assert ends(titles, 1) == ["document 2"]
-    one = walk(titles, 1)
-    assert one is not None
-    assert titles.is_end(one)

@@ -22,42 +22,22 @@ from research.training.networks.mpnet import pair_tokenizer as mpnet_tokenizer
 from research.training.networks.proof import packaged_proof_network, proof_inputs
 from research.training.networks.query import encoded, packaged_query_network
 from retrieval.errors import ModelUnavailable
-from retrieval.models import shipped
+from retrieval.models import shipped, trained_model
 from retrieval.models.arrays import Array
-from retrieval.models.cross_encoders import OF_FIRST, CrossEncoder, VerdictFit
+from retrieval.models.cross_encoders import CrossEncoder, VerdictFit, with_grouped_figures
 from retrieval.models.encoders import QueryEncoder
-from retrieval.models.folders import ModelFolders
+from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.networks import Tokenizer
 from retrieval.models.own_verifier import read_classifier, write_calibration
 from retrieval.models.packaged import MiniLM
-from retrieval.models.papers.selector import UtilityModel, joint_row, longest_that_fits, pieces
+from retrieval.models.papers.report_models import LOCK
+from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.prover import ProofModel, proof_row
-from retrieval.models.shipped import (
-    DENSE,
-    PATH,
-    PROVER,
-    RELEVANCE_MODEL,
-    SELECTOR,
-    VERIFIER,
-    judge_name,
-    minilm_classifier,
-    models_digest,
-    reading_models,
-    relevance_model,
-    verifier,
-)
-from retrieval.models.trained_model import (
-    TrainedModel,
-    heads,
-    read_config,
-    read_difference,
-    trained_body,
-    version_of,
-)
 from retrieval.recipes.recipes import RECIPES
 from retrieval.system.files import digest_of
 from retrieval.types import LABELS
 from tests.retrieval.models.tiny_models import write_tiny_classifier
+from tests.retrieval.models.tiny_report import name_models
 
 CLAIM = "Skerrow Light was designed by Ann Lee in 1884."
 DESIGNED = ("Skerrow Light", "It was designed by Ann Lee.")
@@ -69,18 +49,18 @@ PAIRS = [
 
 
 def trained(module: nn.Module, folder: Path) -> None:
-    add_delta(module, folder, read_config(folder)["sha256"])
+    add_delta(module, folder, trained_model.read_config(folder)["sha256"])
     module.train(False)
 
 
-def fed_by(model: TrainedModel, body: nn.Module, padding: int = 0) -> None:
+def fed_by(model: trained_model.TrainedModel, body: nn.Module, padding: int = 0) -> None:
     """Let the model read the states that PyTorch computes, in float32."""
     vars(model)["_network"] = TorchNetwork(body, padding)
 
 
 def calibrated(folder: Path, logits: torch.Tensor) -> Array:
     """Class probabilities of one sentence and of several."""
-    config = read_config(folder)
+    config = trained_model.read_config(folder)
     bias = torch.tensor([config.get("bias", [0.0] * len(LABELS))])
     probabilities: Array = torch.softmax(logits / config["temperature"] + bias, dim=-1).numpy()
     return probabilities
@@ -88,28 +68,30 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
 
 @pytest.mark.models
 def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> None:
-    module, small = trained_classifier(RELEVANCE_MODEL), relevance_model()
+    module, small = trained_classifier(shipped.RELEVANCE_MODEL), shipped.relevance_model()
     inputs = pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
     )
     with torch.inference_mode():
-        expected = calibrated(RELEVANCE_MODEL, module(**inputs).logits)
+        expected = calibrated(shipped.RELEVANCE_MODEL, module(**inputs).logits)
     fed_by(small, module.distilbert)
     assert np.allclose(small.probabilities(PAIRS), expected, atol=1e-4)
+    assert small.probabilities([]).shape == (0, 3)
+    assert (small.fits(*PAIRS[0]), small.fits(CLAIM, PAIRS[0][1] * 40)) == (True, False)
 
-    module, large = packaged_verifier(unpacked, LABELS), verifier(unpacked, in_search=False)
-    trained(module, VERIFIER)
+    module, large = packaged_verifier(unpacked, LABELS), shipped.verifier(unpacked, in_search=False)
+    trained(module, shipped.VERIFIER)
     inputs = mpnet_tokenizer(unpacked)(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
     with torch.inference_mode():
         logits = module(inputs["input_ids"], inputs["attention_mask"]).logits
     fed_by(large, module.mpnet, padding=1)
-    assert np.allclose(large.probabilities(PAIRS), calibrated(VERIFIER, logits), atol=1e-4)
+    assert np.allclose(large.probabilities(PAIRS), calibrated(shipped.VERIFIER, logits), atol=1e-4)
 
 
 @pytest.mark.models
 def test_queries_are_encoded_as_by_the_network_in_training() -> None:
-    module, model = packaged_query_network(), QueryEncoder(DENSE)
-    trained(module, DENSE)
+    module, model = packaged_query_network(), QueryEncoder(shipped.DENSE)
+    trained(module, shipped.DENSE)
     fed_by(model, module.distilbert)
     queries = [(CLAIM, []), (CLAIM, [DESIGNED, CITY]), ("Cats sleep.", [CITY])]
     expected = encoded(module, row_tokenizer(256), queries, 256)
@@ -118,10 +100,10 @@ def test_queries_are_encoded_as_by_the_network_in_training() -> None:
 
 @pytest.mark.models
 def test_spans_are_read_as_by_the_network_in_training() -> None:
-    module, model = packaged_proof_network(), ProofModel(PROVER)
-    trained(module, PROVER)
+    module, model = packaged_proof_network(), ProofModel(shipped.PROVER)
+    trained(module, shipped.PROVER)
     fed_by(model, module.distilbert)
-    config = read_config(PROVER)
+    config = trained_model.read_config(shipped.PROVER)
     spans = [(0, 13), (18, 26), (30, 37), (41, 45), (45, 45)]
     window = config["max_tokens"]
     for evidence in ("Dundee : It is a city. [SEP] Holm : Hm.", "", "oak " * 400):
@@ -142,9 +124,9 @@ def test_spans_are_read_as_by_the_network_in_training() -> None:
 
 @pytest.mark.models
 def test_sentences_are_selected_as_by_the_network_in_training() -> None:
-    module = JointReader(trained_classifier(RELEVANCE_MODEL))
-    model = UtilityModel(SELECTOR, RELEVANCE_MODEL)
-    trained(module, SELECTOR)
+    module = JointReader(trained_classifier(shipped.RELEVANCE_MODEL))
+    model = UtilityModel(shipped.SELECTOR, shipped.RELEVANCE_MODEL)
+    trained(module, shipped.SELECTOR)
     fed_by(model, module.distilbert)
     sentences, relevance = [DESIGNED, CITY, DESIGNED], [0.9, 0.2, 0.0]
     expected = usefulness(module, row_tokenizer(512), CLAIM, sentences, relevance, 512)
@@ -152,29 +134,17 @@ def test_sentences_are_selected_as_by_the_network_in_training() -> None:
     assert np.allclose(model.usefulness(CLAIM, sentences, relevance), expected, atol=1e-4)
 
 
-@pytest.mark.models
-def test_a_pair_is_read_as_if_it_were_alone_and_a_long_one_does_not_fit() -> None:
-    model = relevance_model()
-    pairs = [(CLAIM, "Skerrow Light: It was " + "very " * n + "tall.") for n in range(18)]
-    together = model.probabilities(pairs)
-    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
-    assert np.allclose(together[::6], alone, atol=1e-4)
-    assert model.probabilities([]).shape == (0, 3)
-    assert model.fits(*pairs[-1])
-    assert not model.fits(CLAIM, pairs[-1][1] * 20)
-
-
 def changed(tmp_path: Path, **values: object) -> Path:
     """Copy the relevance model with another configuration."""
     folder = tmp_path / "relevance"
-    shutil.copytree(RELEVANCE_MODEL, folder)
-    (folder / "config.json").write_text(json.dumps(read_config(folder) | values))
+    shutil.copytree(shipped.RELEVANCE_MODEL, folder)
+    (folder / "config.json").write_text(json.dumps(trained_model.read_config(folder) | values))
     return folder
 
 
 @pytest.mark.models
 def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_path: Path) -> None:
-    config = read_config(RELEVANCE_MODEL)
+    config = trained_model.read_config(shipped.RELEVANCE_MODEL)
     supports, refutes, undecided = config.get("bias", [0.0, 0.0, 0.0])
     in_search = {
         "temperature": config["temperature"],
@@ -182,7 +152,7 @@ def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_
         "verdict": {"together": 0.25, "undecided": -0.5},
     }
     folder = changed(tmp_path, in_search=in_search)
-    given, found = (CrossEncoder(folder, MiniLM(), OF_FIRST, way) for way in (False, True))
+    given, found = (CrossEncoder(folder, MiniLM(), way) for way in (False, True))
     assert given.verdict_fit == VerdictFit()
     assert found.verdict_fit == VerdictFit(together=0.25, undecided=-0.5)
     plain, biased = given.probabilities(PAIRS), found.probabilities(PAIRS)
@@ -192,7 +162,7 @@ def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_
 
 def test_a_folder_with_other_labels_or_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="labels of the model") as refused:
-        minilm_classifier(changed(tmp_path, labels=LABELS[::-1]))
+        shipped.minilm_classifier(changed(tmp_path, labels=LABELS[::-1]))
     assert refused.value.code == "model_damaged"
     for kind in (ProofModel, QueryEncoder):
         with pytest.raises(ModelUnavailable, match="missing or damaged"):
@@ -200,7 +170,7 @@ def test_a_folder_with_other_labels_or_without_a_model_is_refused(tmp_path: Path
     config = {"name": "Selector", "version": "1", "relevance_model": "0", "sha256": "0"}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
-        UtilityModel(tmp_path, RELEVANCE_MODEL)
+        UtilityModel(tmp_path, shipped.RELEVANCE_MODEL)
 
 
 MATRIX = "distilbert.transformer.layer.0.ffn.lin1.weight"
@@ -220,35 +190,35 @@ EIGHT_BITS = {
 
 
 def test_matrices_change_by_the_product_of_two_thin_ones_and_vectors_by_what_is_kept() -> None:
-    made = trained_body(BASE, EIGHT_BITS, Path("models/relevance"))
+    made = trained_model.trained_body(BASE, EIGHT_BITS, Path("models/relevance"))
     # 1 + 0.5 * (1, 2, -4) * (10, 20)
     assert made[MATRIX].tolist() == [[6, 11], [11, 21], [-19, -39]]
     assert made[VECTOR].tolist() == [1.5, 1, 0]
     assert made.keys() == BASE.keys()
     assert BASE[MATRIX].tolist() == [[1, 1]] * 3
-    found = heads(EIGHT_BITS)  # what has no base
+    found = trained_model.heads(EIGHT_BITS)  # what has no base
     assert (list(found), found["classifier.weight"].dtype) == (["classifier.weight"], np.float32)
     without_scale = {
         f"{MATRIX}@left": np.array([[1], [2], [-4]], np.float16),
         f"{MATRIX}@right": np.array([[0.5, 1]], np.float16),
     }
-    older = trained_body(BASE, without_scale, Path("models/relevance"))
+    older = trained_model.trained_body(BASE, without_scale, Path("models/relevance"))
     assert older[MATRIX].tolist() == [[1.5, 2], [2, 3], [-1, -3]]
 
 
 def test_a_difference_that_is_not_the_one_that_was_trained_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "delta.safetensors"
     save_file(EIGHT_BITS, path)
-    read = read_difference(tmp_path, digest_of(path))
+    read = trained_model.read_difference(tmp_path, digest_of(path))
     assert read.keys() == EIGHT_BITS.keys()
     assert all(np.array_equal(read[name], EIGHT_BITS[name]) for name in read)
     with pytest.raises(ModelUnavailable, match="not the expected one"):
-        read_difference(tmp_path, "0" * 64)
+        trained_model.read_difference(tmp_path, "0" * 64)
     with pytest.raises(ModelUnavailable, match="is missing"):
-        read_difference(tmp_path / "relevance", "0" * 64)
+        trained_model.read_difference(tmp_path / "relevance", "0" * 64)
     other = {"distilbert.transformer.layer.9.ffn.lin1.bias": np.zeros(3, np.float16)}
     with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
-        trained_body(BASE, other, Path("models/relevance"))
+        trained_model.trained_body(BASE, other, Path("models/relevance"))
 
 
 SHORT, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
@@ -282,20 +252,6 @@ def test_spans_and_evidence_are_marked_token_by_token_and_the_evidence_is_cut() 
     assert not alone.evidence.any()
 
 
-@pytest.mark.models
-def test_every_candidate_has_a_cls_before_it_and_all_fit() -> None:
-    tokenizer = Tokenizer(MiniLM().tokenizer_file(), 512)
-    row = joint_row(tokenizer, "It fell.", [("Light", "It is tall."), ("Pier", "It is.")], 512)
-    assert " ".join(tokens_of(row.ids)) == (
-        "[CLS] it fell . [SEP] [CLS] light : it is tall . [CLS] pier : it is ."
-    )
-    assert row.heads == [5, 12]
-    claim, rest = pieces(tokenizer, "pier " * 400, [("Pier", "oak " * 300)] * 10, 512)
-    # Half of the window for the claim; of the other 256 ten are for [CLS], so 24 for each.
-    assert (len(claim), [len(ids) for ids in rest]) == (256, [24] * 10)
-    assert longest_that_fits([2, 9, 9], 12) == 5  # what the short one leaves goes to the others
-
-
 def test_results_of_other_models_have_another_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +260,7 @@ def test_results_of_other_models_have_another_digest(
     def ship(name: str, sha256: str) -> str:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
-        return models_digest(ModelFolders(tmp_path))
+        return shipped.models_digest(ModelFolders(tmp_path))
 
     one, two, other = ship("relevance", "aa"), ship("path", "aa"), ship("relevance", "bb")
     assert len({one, two, other}) == 3
@@ -314,34 +270,61 @@ def test_results_of_other_models_have_another_digest(
     bart.mkdir()
     for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
         (bart / name).write_text("{}")
-    first = models_digest(ModelFolders(tmp_path, bart=bart))
+    first = shipped.models_digest(ModelFolders(tmp_path, bart=bart))
     (bart / "pytorch_model.bin").write_text("{ }")
-    assert len({two, first, models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
+    assert len({two, first, shipped.models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
     nli = write_tiny_classifier(tmp_path / "nli")
     own = ModelFolders(tmp_path, verifier=nli)
-    before = models_digest(own)
+    before = shipped.models_digest(own)
     write_calibration(read_classifier(nli), {"temperature": 1.5})
-    assert len({two, before, models_digest(own)}) == 3
+    assert len({two, before, shipped.models_digest(own)}) == 3
+
+    own_models = [NamedModel(name, str(nli)) for name in ("ESOTERIC_ENCODER", "ESOTERIC_RERANKER")]
+    encoder, reranker = (
+        shipped.models_digest(one)
+        for one in (
+            ModelFolders(tmp_path, encoder=own_models[0]),
+            ModelFolders(tmp_path, reranker=own_models[1]),
+        )
+    )
+    assert len({two, encoder, reranker}) == 3
+    report = name_models(tmp_path / "report")
+    of_report = shipped.models_digest(ModelFolders(tmp_path, report=report))
+    (report / LOCK).write_bytes((report / LOCK).read_bytes() + b"\n")
+    assert len({two, of_report, shipped.models_digest(ModelFolders(tmp_path, report=report))}) == 3
 
 
 def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
-    name = judge_name(ModelFolders(tmp_path))
-    assert name == version_of(read_config(VERIFIER))
+    name = shipped.judge_name(ModelFolders(tmp_path))
+    assert name == trained_model.version_of(trained_model.read_config(shipped.VERIFIER))
     assert name.startswith("MPNet verifier ")
 
 
 @pytest.mark.parametrize(
     ("recipe", "folders"),
     [
-        ("esoteric", [RELEVANCE_MODEL, VERIFIER]),
-        ("m3", [RELEVANCE_MODEL, PATH, VERIFIER]),
-        ("combined", [RELEVANCE_MODEL, PATH, VERIFIER, PROVER]),
-        ("fer", [RELEVANCE_MODEL, VERIFIER, SELECTOR]),
-        ("report", [VERIFIER]),
+        ("esoteric", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
+        ("m3", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER]),
+        ("combined", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER, shipped.PROVER]),
+        ("fer", [shipped.RELEVANCE_MODEL, shipped.VERIFIER, shipped.SELECTOR]),
+        ("report", [shipped.VERIFIER]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
     recipe: str, folders: list[Path]
 ) -> None:
-    assert reading_models(RECIPES[recipe]) == folders
+    assert shipped.reading_models(RECIPES[recipe]) == folders
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Stadium: Old Ground, Seats: 14000.", "Stadium: Old Ground, Seats: 14,000."),
+        ("town: Asper, 2011: 3900, 2021: $15900.50", "town: Asper, 2011: 3,900, 2021: $15,900.50"),
+        ("1999, 2099 and 1350 may be years", "1999, 2099 and 1350 may be years"),
+        ("2021-03-04, 12345-678, 0.12345, A12345", "2021-03-04, 12345-678, 0.12345, A12345"),
+    ],
+)
+def test_figures_are_read_with_the_commas_of_texts(written: str, read: str) -> None:
+    assert with_grouped_figures(written) == read

@@ -11,21 +11,7 @@ import transformers
 from tokenizers import BertWordPieceTokenizer, SentencePieceUnigramTokenizer
 from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
-from retrieval.models.papers.report_models import (
-    ANSWERS,
-    DPR_CONTEXTS,
-    DPR_QUESTIONS,
-    LOCK,
-    NAMES,
-    QUESTIONS,
-    RELEVANCE,
-    REPORT_MODELS,
-    SIMILARITY,
-    WEIGHTS,
-    LockedModel,
-    files_of,
-    write_lock,
-)
+from retrieval.models.papers import report_models as reported
 
 LABELS = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "B-MISC", "I-MISC"]
 HIDDEN = 16
@@ -38,31 +24,39 @@ def write_tiny_models(folder: Path, texts: Sequence[str], labels: Mapping[str, s
     every sentence relevant, and all vectors are alike.
     """
     tokenizer = word_pieces(texts, lowercase=False)
-    save(folder / NAMES.name, tokenizer, names_model(tokenizer, labels))
+    save(folder / reported.NAMES.name, tokenizer, names_model(tokenizer, labels))
     lower = word_pieces(texts, lowercase=True)
-    for published in (ANSWERS, QUESTIONS):
+    for published in (reported.ANSWERS, reported.QUESTIONS):
         save(folder / published.name, *t5(texts))
-    for published in (DPR_QUESTIONS, DPR_CONTEXTS):
+    for published in (reported.DPR_QUESTIONS, reported.DPR_CONTEXTS):
         encoder = made(published.architecture, "DPRConfig", **sizes(lower))
         save(folder / published.name, lower, alike(encoder))
-    save(folder / RELEVANCE.name, lower, distilbert(lower, labels=2))
-    similarity = made(SIMILARITY.architecture, "MPNetConfig", **sizes(lower))
-    save(folder / SIMILARITY.name, lower, alike(similarity))
+    save(folder / reported.RELEVANCE.name, lower, distilbert(lower, labels=2))
+    similarity = made(reported.SIMILARITY.architecture, "MPNetConfig", **sizes(lower))
+    save(folder / reported.SIMILARITY.name, lower, alike(similarity))
     lock_as_it_is(folder)
 
 
 def lock_as_it_is(folder: Path) -> None:
-    names = [published.name for published in REPORT_MODELS]
-    write_lock(folder / LOCK, {n: LockedModel("", "", files_of(folder / n)) for n in names})
+    names = [published.name for published in reported.REPORT_MODELS]
+    reported.write_lock(
+        folder / reported.LOCK, {n: _locked(reported.files_of(folder / n)) for n in names}
+    )
+
+
+def _locked(files: dict[str, str]) -> reported.LockedModel:
+    return reported.LockedModel(repository="", revision="", files=files)
 
 
 def name_models(folder: Path) -> Path:
     """Make a folder without weights, which is enough where models are looked for and not loaded."""
-    for model in REPORT_MODELS:
+    for model in reported.REPORT_MODELS:
         (folder / model.name).mkdir(parents=True)
-        (folder / model.name / WEIGHTS).touch()
-    entry = LockedModel("", "", {WEIGHTS: ""})
-    write_lock(folder / LOCK, dict.fromkeys((m.name for m in REPORT_MODELS), entry))
+        (folder / model.name / reported.WEIGHTS).touch()
+    reported.write_lock(
+        folder / reported.LOCK,
+        {model.name: _locked({reported.WEIGHTS: ""}) for model in reported.REPORT_MODELS},
+    )
     return folder
 
 
@@ -98,7 +92,7 @@ def sizes(tokenizer: Any) -> dict[str, int]:
 def names_model(tokenizer: Any, labels: Mapping[str, str]) -> Any:
     """A BERT whose layer changes nothing: a token's label is written in its embedding."""
     id2label = dict(enumerate(LABELS))
-    model = made(NAMES.architecture, "BertConfig", **sizes(tokenizer), id2label=id2label)
+    model = made(reported.NAMES.architecture, "BertConfig", **sizes(tokenizer), id2label=id2label)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if not name.endswith("LayerNorm.weight"):
@@ -125,7 +119,7 @@ def t5(texts: Sequence[str]) -> tuple[Any, Any]:
         unk_token="<unk>",
     )
     model = made(
-        ANSWERS.architecture,
+        reported.ANSWERS.architecture,
         "T5Config",
         vocab_size=len(fast),
         d_model=HIDDEN,

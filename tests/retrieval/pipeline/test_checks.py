@@ -21,10 +21,9 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import VERIFIER, verifier
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.pipeline.assembly import Retriever
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import RECIPES
+from retrieval.recipes.recipes import RECIPES, RetrievalConfig
 from retrieval.result import ClaimResult, claim_result
-from retrieval.text.model_texts import path_text
+from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report, SentenceKey
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases
@@ -45,7 +44,7 @@ CLAIMS = [
     "skerrow light is painted red and white",
     "Is Dundee in Scotland?",
     '<b>Ann Lee</b> " OR 1=1 -- *?:()',
-    "Анн Ли была инженером.",
+    "灯台" * 240,  # in another script, and longer than the window of a model
     "word " * 100,
     "Ok",
 ]
@@ -359,10 +358,3 @@ def test_a_notice_says_that_an_index_has_no_vectors(tmp_path: Path, unpacked: Pa
     for recipe in ("combined", "m3"):
         (notice,) = check(retriever, "Runde is an isle.", recipe).notices
         assert "The index has no vectors yet" in notice
-
-
-def test_a_claim_in_another_script_that_is_longer_than_the_window_is_answered(
-    retriever: Retriever,
-) -> None:
-    for recipe in SHIPPED:
-        assert check(retriever, "灯台" * 240, recipe).claim == "灯台" * 240

@@ -10,13 +10,10 @@ import pytest
 from spacy.tokens import Doc
 
 from retrieval.errors import Cancelled
-from retrieval.index.interface import DocumentStore
 from retrieval.pipeline.check import Pipeline, findings
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.recipes.recipes import Ending, Recipe
-from retrieval.stages.stage import Stage, Step
-from retrieval.state import ClaimState
+from retrieval.recipes.recipes import Ending, Recipe, RetrievalConfig
+from retrieval.stages.stage import ClaimState, Stage, Step
 from retrieval.text.english import EnglishParser
 from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (
@@ -42,6 +39,7 @@ from retrieval.types import (
     Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.support.cases import cases
 from tests.support.encoders import WordEncoder
 from tests.support.evidence import evidence
 from tests.support.states import state_of
@@ -125,58 +123,36 @@ def check(
     labels: Sequence[Label],
     sufficient: int = 9,
     found: Sequence[int] = (1, 1, 1),
-    corpus: DocumentStore = CORPUS,
     events: list[Progress] | None = None,
 ) -> Report:
     made = {**stages(hops, labels, sufficient), "next": Finds(iter(found))}
     seen: list[Progress] = [] if events is None else events
-    return Pipeline(by, made, ClaimParser(Words()), corpus).check(CLAIM, seen.append)
+    return Pipeline(by, made, ClaimParser(Words()), CORPUS).check(CLAIM, seen.append)
 
 
 def endings(report: Report) -> list[str | None]:
     return [hop.stopped for hop in report.hops]
 
 
-@pytest.mark.parametrize(
-    ("by", "selected", "labels", "new", "stopped"),
-    [
-        # A verdict that decides ends it at once, or as soon as there is one.
-        (recipe(), [[PIER]], [SUPPORTS], [], ["decided"]),
-        (recipe(), [[PIER], [PIER, BOAT]], [NOT_ENOUGH_INFO, SUPPORTS], [1], [None, "decided"]),
-        # All hops are used.
-        (recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, [1], [None, "hops"]),
-        # No document is left to open, with and without evidence, or the same is selected again.
-        (recipe(), [[PIER]], [NOT_ENOUGH_INFO], [0], ["nothing new"]),
-        (recipe(), [[]], [NOT_ENOUGH_INFO], [0], ["nothing new"]),
-        (recipe(), [[PIER], [PIER]], [NOT_ENOUGH_INFO] * 2, [1], [None, "nothing new"]),
-        # The best sentences stay the same, where the recipe waits for that.
-        (
-            recipe("unchanged"),
-            [[PIER], [BOAT], [BOAT]],
-            [SUPPORTS] * 3,
-            [1, 1],
-            [None, None, "unchanged"],
-        ),
-        # Without an ending all hops are used, whatever is decided.
-        (recipe("never"), [[PIER]] * 3, [SUPPORTS] * 3, [1, 1], [None, None, "hops"]),
-    ],
-)
+@cases("endings", "ending", "max_hops", "selected", "labels", "new", "stopped")
 def test_a_search_ends_as_its_recipe_says(
-    by: Recipe,
-    selected: list[list[Evidence]],
+    ending: Ending,
+    max_hops: int,
+    selected: list[list[str]],
     labels: list[Label],
     new: list[int],
     stopped: list[str | None],
 ) -> None:
-    report = check(by, selected, labels, found=new)
+    hops = [[{"pier": PIER, "boat": BOAT}[name] for name in hop] for hop in selected]
+    report = check(recipe(ending, max_hops), hops, labels, found=new)
     assert endings(report) == stopped
     assert [hop.sufficient for hop in report.hops] == [
         *[False] * (len(stopped) - 1),
         stopped[-1] in ("decided", "unchanged"),
     ]
     assert report.verdict.label == labels[-1]
-    assert report.verdict.opinions[0].cites == tuple(range(1, len(selected[-1]) + 1))
-    assert [item.key for item in report.evidence] == [item.key for item in selected[-1]]
+    assert report.verdict.opinions[0].cites == tuple(range(1, len(hops[-1]) + 1))
+    assert [item.key for item in report.evidence] == [item.key for item in hops[-1]]
 
 
 def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
@@ -189,11 +165,6 @@ def test_a_search_that_takes_too_long_ends_and_says_so() -> None:
     report = check(recipe(seconds=0.0), [[PIER]], [NOT_ENOUGH_INFO])
     assert endings(report) == ["time"]
     assert "took very long" in report.notices[-1]
-
-
-def test_an_index_without_vectors_is_named_in_a_notice() -> None:
-    report = check(recipe(), [[PIER]], [SUPPORTS], corpus=InMemoryStore([], None))
-    assert "esoteric index encode" in report.notices[0]
 
 
 @pytest.mark.parametrize("stage", ["start", "read", "proof", "verdict", "next"])
@@ -249,12 +220,6 @@ def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done(
     # 0.7 * 0.7 = 0.49 is too little to decide.
     assert (report.verdict.label, report.verdict.leans) == (NOT_ENOUGH_INFO, SUPPORTS)
     assert report.verdict.confidence == pytest.approx(0.51)
-
-
-def test_nothing_of_one_claim_reaches_the_next() -> None:
-    pipeline = Pipeline(recipe(), stages([[PIER]], [SUPPORTS]), ClaimParser(Words()), CORPUS)
-    first, second = (pipeline.check(CLAIM, lambda progress: None) for _ in range(2))
-    assert (first.evidence, first.hops) == (second.evidence, second.hops)
 
 
 # --- what a stage has found, from the states before and after it

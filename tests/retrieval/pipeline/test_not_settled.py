@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from retrieval.corpora.corpus import Page
-from retrieval.pipeline.not_settled import why_not_settled
-from retrieval.state import ClaimState
+from retrieval.stages.ending import why_not_settled
+from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import NOT_ENOUGH_INFO, Evidence, Mutation, Proof, Span
 from tests.retrieval.index.in_memory_store import InMemoryStore

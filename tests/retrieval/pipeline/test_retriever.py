@@ -15,8 +15,9 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.recipes.recipes import RECIPES
-from retrieval.text.model_texts import path_text
-from retrieval.types import REFUTES, SUPPORTS, Report
+from retrieval.text.context import path_text
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
+from retrieval.words import DECIDED_BY_OWN
 from tests.retrieval.index.pages import ListCorpus
 from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier
 from tests.support.encoders import WordEncoder
@@ -55,18 +56,40 @@ def test_a_claim_is_checked_in_the_corpora_that_it_names(
     retriever: Retriever, tmp_path: Path
 ) -> None:
     alone = check(retriever, CLAIM, "papers")
-    both = check(retriever, CLAIM, "default", "papers")
-    for report in (alone, both):
-        assert report.verdict.label == SUPPORTS
-        assert report.evidence[0].sentence.document_id == "papers:deed.pdf"
-    assert [part.title for part in both.corpus.parts] == ["islands", "Papers"]
-    assert both.corpus.documents == 7
-    read = {ranked.document.id for ranked in both.documents}
-    assert {"papers:deed.pdf", "Skerrow_Light"} <= read
+    assert alone.verdict.label == SUPPORTS
+    assert alone.evidence[0].sentence.document_id == "papers:deed.pdf"
     default = check(retriever, CLAIM)
     assert default.verdict.label != SUPPORTS
     assert default.corpus.parts == ()
     assert all(":" not in ranked.document.id for ranked in default.documents)
+
+
+def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_leave_open(
+    retriever: Retriever,
+) -> None:
+    told: list[str] = []
+
+    def both(claim: str) -> Report:
+        told.clear()
+        names = ("default", "papers")
+        return retriever.check(claim, "esoteric", lambda one: told.append(one.stage), names)
+
+    decided = both(CLAIM)
+    assert decided.verdict.label == SUPPORTS
+    assert [part.title for part in decided.corpus.parts] == ["Papers", "islands"]
+    assert all(one.document.id.startswith("papers:") for one in decided.documents)
+    assert decided.notices[-1] == DECIDED_BY_OWN
+    assert (told.count("start"), told.count("done"), told[-1]) == (1, 1, "done")
+    left_open = both("Skerrow Light was designed by Ada Moss.")
+    assert left_open.verdict.label != NOT_ENOUGH_INFO
+    assert [part.title for part in left_open.corpus.parts] == ["Papers", "islands"]
+    assert left_open.corpus.documents == 7
+    assert DECIDED_BY_OWN not in left_open.notices
+    assert told.count("done") == 1
+    sources = {ranked.document.id: ranked.document.source for ranked in left_open.documents}
+    assert sources["papers:deed.pdf"] == "Papers: deed.pdf"
+    assert sources["Skerrow_Light"] == "islands"
+    assert {"papers:deed.pdf"} < {item.sentence.document_id for item in left_open.evidence}
 
 
 def test_a_corpus_that_changes_is_opened_again(retriever: Retriever, tmp_path: Path) -> None:

@@ -23,8 +23,7 @@ from retrieval.recipes.recipe_files import (
     recipe_given,
     recipes_with,
 )
-from retrieval.recipes.recipes import RECIPES, Recipe
-from retrieval.recipes.stage_records import FIRST, HOP, NEXT
+from retrieval.recipes.recipes import FIRST, HOP, NEXT, RECIPES, Recipe
 from settings import CHECKOUT
 from tests.retrieval.models.tiny_report import name_models
 from tests.support.cases import cases
@@ -143,8 +142,7 @@ def test_results_are_not_mixed_with_those_of_a_changed_recipe(tmp_path: Path) ->
 
 # --- over which index they run
 
-MINILM, DPR = "all-MiniLM-L6-v2 1a2b", "dpr-ctx_encoder-single-nq-base 3c4d"
-OVER_MINILM = {"combined", "esoteric", "admiral", "m3", "fer"}
+DPR = "dpr-ctx_encoder-single-nq-base 3c4d"
 
 
 def having(report: Path | None, encoder: NamedModel | None = None) -> ModelFolders:
@@ -156,32 +154,24 @@ def models(tmp_path: Path) -> Path:
     return name_models(tmp_path / "models")
 
 
-@pytest.mark.parametrize("encoder", [MINILM, "static 5e6f", ""])
-def test_vectors_of_the_shipped_encoders_and_none_run_every_recipe_but_report(
-    encoder: str, models: Path
+@cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
+def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
+    encoder: str,
+    report: bool,
+    own: bool,
+    usual: str,
+    problems: list[str],
+    said: dict[str, list[str]],
+    models: Path,
 ) -> None:
-    for report in (None, models):
-        found = runnable(RECIPES, encoder, having(report))
-        assert found.usual == "combined"
-        assert set(found.problems) == {"report"}
+    mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if own else None
+    found = runnable(RECIPES, encoder, having(models if report else None, mine))
+    assert (found.usual, sorted(found.problems)) == (usual, problems)
+    for recipe, words in said.items():
+        assert all(word in f"{found.problems[recipe]}" for word in words)
 
 
-def test_vectors_of_dpr_run_report_alone_which_is_then_the_usual_recipe(models: Path) -> None:
-    found = runnable(RECIPES, DPR, having(models))
-    assert found.usual == "report"
-    assert set(found.problems) == OVER_MINILM
-    assert "`esoteric index encode`" in found.problems["combined"].hint
-
-
-@pytest.mark.parametrize("encoder", [MINILM, ""])
-def test_models_without_vectors_of_dpr_are_not_enough(encoder: str, models: Path) -> None:
-    problem = runnable(RECIPES, encoder, having(models)).problems["report"]
-    assert problem.code == "index_encoder"
-    assert "`esoteric index encode --vectors dpr`" in problem.hint
-
-
-def test_missing_models_a_damaged_lock_and_no_setting_are_told_without_a_path(models: Path) -> None:
-    unset = runnable(RECIPES, DPR, having(None)).problems["report"]
+def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path) -> None:
     (models / "models.lock.json").write_text("[]")
     damaged = runnable(RECIPES, DPR, having(models)).problems["report"]
     shutil.rmtree(models / RELEVANCE.name)
@@ -189,8 +179,6 @@ def test_missing_models_a_damaged_lock_and_no_setting_are_told_without_a_path(mo
     missing = found.problems["report"]
     assert (found.usual, missing.code) == ("report", "report_models_missing")
     assert RELEVANCE.name in missing.message
-    assert unset.code == "report_models_unset"
-    assert "`esoteric models fetch report`" in unset.hint
     assert "is not a lock of models" in damaged.message
     assert not [one for one in (missing, damaged) if str(models) in f"{one}"]
 
@@ -199,16 +187,6 @@ def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models:
     mine = replace(RECIPES["report"], name="mine")
     found = runnable({"combined": RECIPES["combined"], "mine": mine}, DPR, having(models))
     assert found.usual == "mine"
-
-
-def test_vectors_of_another_encoder_and_the_encoder_that_is_set_must_agree() -> None:
-    mine = NamedModel("ESOTERIC_ENCODER", "org/mine")
-    unset = runnable(RECIPES, "own mine 7a8b", having(None)).problems["combined"]
-    assert "ESOTERIC_ENCODER names none" in unset.message
-    other = runnable(RECIPES, MINILM, having(None, mine)).problems["combined"]
-    assert "`esoteric index encode --vectors own`" in other.hint
-    agreed = runnable(RECIPES, "own mine 7a8b", having(None, mine))
-    assert set(agreed.problems) == {"report"}
 
 
 # --- the names of stages

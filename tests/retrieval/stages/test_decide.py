@@ -17,7 +17,7 @@ from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
 from retrieval.quantities.relation import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
     EQUIVALENCE,
@@ -94,51 +94,31 @@ def verified(
     return after("verification", made, models={"verifier": says}, **settings).state, says.read
 
 
-def test_only_the_verifiers_opinion_counts_and_decides_the_order() -> None:
-    said = {
-        text(PIER): (0.25, 0.25, 0.5),
-        text(QUAY): (0.0, 0.5002, 0.4998),  # what differs in the fourth decimal differs not
-        text(BOAT): (0.0, 0.75, 0.25),
-    }
-    state, asked = verified(said, PIER, QUAY, BOAT)
-    assert keys(state.evidence) == keys([BOAT, PIER, QUAY])
-    assert [item.opinion for item in state.evidence] == [
-        pytest.approx(said[text(item)]) for item in (BOAT, PIER, QUAY)
-    ]
-    assert asked == [text(PIER), text(QUAY), text(BOAT)]
-    assert verified({}) == (state_of(CLAIM), [])
+NAMED = {"pier": PIER, "quay": QUAY, "holm": HOLM, "boat": BOAT}
 
 
-def test_a_path_that_decides_more_than_its_sentences_is_kept_together_with_its_lead() -> None:
-    said = {
-        text(PIER): UNDECIDED,
-        text(QUAY): (0.0, 0.5, 0.5),
-        text(HOLM): (0.2, 0.0, 0.8),
-        text(HOLM, PIER): (0.9, 0.0, 0.1),
-    }
-    state, asked = verified(said, PIER, QUAY, behind(HOLM, PIER))
-    # The pier is worth 0.9 as the lead of a path, and comes first as it did before.
-    assert keys(state.evidence) == keys([PIER, HOLM, QUAY])
-    lead, last, _ = state.evidence
-    assert (lead.path, last.path) == ((), (PIER.key,))
-    assert last.opinion == pytest.approx((0.9, 0.0, 0.1))
-    assert (last.decides, last.stance) == (SUPPORTS, NOT_ENOUGH_INFO)  # alone it says little
-    assert asked == [text(PIER), text(QUAY), text(HOLM), text(HOLM, PIER)]
+def of(name: str) -> Evidence:
+    """A sentence, after those that led to it: "holm<pier"."""
+    last, *path = (NAMED[one] for one in name.split("<"))
+    return behind(last, *path[::-1]) if path else last
 
 
-@cases("verified_paths", "lead", "last", "together", "kept")
-def test_a_path_must_decide_so_much_more_than_the_best_of_its_sentences(
-    lead: float, last: float, together: float, kept: bool
+def named(item: Evidence) -> str:
+    names = {one.key: name for name, one in NAMED.items()}
+    return "<".join(names[key] for key in (item.key, *item.path[::-1]))
+
+
+@cases("verification", "found", "says", "limit", "asked", "order")
+def test_the_best_sentences_and_their_paths_are_read_and_ordered_by_what_the_verifier_says(
+    found: list[str], says: dict[str, Opinion], limit: int, asked: list[str], order: list[str]
 ) -> None:
-    said = {
-        text(PIER): (lead, 0.0, 1 - lead),
-        text(HOLM): (0.0, last, 1 - last),
-        text(HOLM, PIER): (together, 0.0, 1 - together),
-    }
-    state, _ = verified(said, PIER, behind(HOLM, PIER))
-    (holm,) = [item for item in state.evidence if item.key == HOLM.key]
-    assert holm.path == ((PIER.key,) if kept else ())
-    assert holm.score == pytest.approx(together if kept else last)
+    texts = {name: text(*(NAMED[one] for one in name.split("<"))) for name in says}
+    said = {texts[name]: opinion for name, opinion in says.items()}
+    state, read = verified(said, *map(of, found), limit=limit)
+    assert read == [texts[name] for name in asked]
+    assert list(map(named, state.evidence)) == order
+    for item in state.evidence:
+        assert item.opinion == pytest.approx(tuple(says[named(item)]))
 
 
 def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> None:
@@ -150,23 +130,6 @@ def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> No
     assert asked[-1] == text(BOAT, holm, pier)
     assert keys(state.evidence) == keys([PIER, HOLM, BOAT])  # each as good as the path it is on
     assert [item.score for item in state.evidence] == [0.0, 0.0, 1.0]
-
-
-def test_only_the_best_sentences_are_read_with_those_on_their_paths() -> None:
-    said = {
-        text(QUAY): (0.0, 0.3, 0.7),
-        text(HOLM): (0.2, 0.0, 0.8),
-        text(HOLM, PIER): (0.9, 0.0, 0.1),
-        text(PIER): UNDECIDED,
-    }
-    found = (behind(HOLM, PIER), QUAY, BOAT, behind(PIER, BOAT))
-    state, asked = verified(said, *found, limit=2)
-    assert keys(state.evidence) == keys([HOLM, PIER, QUAY])
-    # The lead is no candidate of its own here: what led to it is not read before it.
-    assert asked == [text(HOLM), text(HOLM, PIER), text(QUAY), text(PIER)]
-    # A path over a sentence that is not there is cut.
-    state, asked = verified(said, behind(HOLM, BOAT))
-    assert (asked, state.evidence[0].path) == ([text(HOLM)], ())
 
 
 def test_what_an_earlier_hop_read_is_kept_and_not_asked_for_again() -> None:
@@ -211,61 +174,31 @@ def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list(
     assert (path.key, path.decides, path.stance) == (pier.key, SUPPORTS, NOT_ENOUGH_INFO)
 
 
-def test_a_sentence_knows_in_how_many_opened_documents_it_stands() -> None:
-    one = evidence("Copy 0", "Ida Holm kept bees.")
-    pages = tuple(ranked(f"Copy {n}", "Ida Holm kept bees.") for n in (1, 2))
-    state, _ = verified({text(one): (0.9, 0.0, 0.1)}, one, documents=pages)
-    assert [item.copies for item in state.evidence] == [3]
-
-
 # --- completion
 
 
-def completed(
-    *paths: Evidence, read: Sequence[Evidence] = (), count: int = 2, cutoff: float = 0.0
-) -> list[str]:
-    """The titles at the ends of the paths that the verifier reads, best first.
-
-    The evidence is A, B and C; ``read``: the ends of paths that it has read before.
-    """
-    found = tuple(evidence(title, "text", 0.3) for title in "ABC")
-    others = {i.title: i for i in paths if i.title not in "ABC"}
-    says = Says(lambda *_: UNDECIDED)
-    readings = {(item.path, item.key): UNDECIDED for item in read}
-    readings |= {((), item.key): UNDECIDED for item in (*found, *others.values())}
-    documents = tuple(ranked(title, "text") for title in (*"ABC", *others))
-    state = state_of(CLAIM, evidence=found, paths=paths, readings=readings, documents=documents)
-    models = {"verifier": says, "path_model": says, "queries": WordEncoder()}
-    settings = {"verified_paths": count, "verified_path_cutoff": cutoff, "path_leads": 0}
-    after("completion", state, models=models, **settings)
-    return [f"{one[0]}{one[-8:][0]}" for one in says.read]
-
-
-def path(ends: str, score: float) -> Evidence:
+def path(ends: str, score: float = 0.9) -> Evidence:
     """A path of two sentences with these titles, the last one first."""
     return behind(evidence(ends[0], "text", score), evidence(ends[1], "text"))
 
 
-@pytest.mark.parametrize(
-    ("paths", "settings", "read"),
-    [
-        ([("DA", 0.4), ("EA", 0.9), ("FB", 0.5)], {}, ["EA", "FB"]),
-        ([("DA", 0.3), ("EA", 0.29)], {"cutoff": 0.3}, ["DA"]),
-        # A sentence may end several paths.
-        ([("DA", 0.8), ("DB", 0.9), ("EA", 0.7)], {}, ["DB", "DA"]),
-        # Two sentences are chosen in one direction.
-        ([("BA", 0.9), ("AB", 0.8), ("DA", 0.1)], {}, ["BA", "DA"]),
-        # What the verifier has read is not chosen again, in whatever order.
-        ([("DA", 0.9), ("EA", 0.4)], {"count": 1, "read": [path("DA", 0.9)]}, ["EA"]),
-        ([("AB", 0.9), ("EA", 0.4)], {"count": 1, "read": [path("BA", 0.9)]}, ["EA"]),
-        # Nor is a path that begins outside the evidence.
-        ([("DZ", 0.9), ("EA", 0.4)], {}, ["EA"]),
-    ],
-)
+@cases("completion", "paths", "settings", "before", "read")
 def test_the_best_paths_are_read_if_no_sentence_settles_the_claim(
-    paths: list[tuple[str, float]], settings: dict[str, Any], read: list[str]
+    paths: list[tuple[str, float]], settings: dict[str, Any], before: list[str], read: list[str]
 ) -> None:
-    assert completed(*(path(*one) for one in paths), **settings) == read
+    """The evidence is A, B and C; ``before``: the paths that the verifier has read."""
+    found = tuple(evidence(title, "text", 0.3) for title in "ABC")
+    ends = tuple(path(*one) for one in paths)
+    others = {i.title: i for i in ends if i.title not in "ABC"}
+    says = Says(lambda *_: UNDECIDED)
+    readings = {(item.path, item.key): UNDECIDED for item in map(path, before)}
+    readings |= {((), item.key): UNDECIDED for item in (*found, *others.values())}
+    documents = tuple(ranked(title, "text") for title in (*"ABC", *others))
+    state = state_of(CLAIM, evidence=found, paths=ends, readings=readings, documents=documents)
+    models = {"verifier": says, "path_model": says, "queries": WordEncoder()}
+    limits = {"verified_paths": 2, "verified_path_cutoff": 0.0, "path_leads": 0, **settings}
+    after("completion", state, models=models, **limits)
+    assert [f"{one[0]}{one[-8:][0]}" for one in says.read] == read
 
 
 # --- quantities and comparison
@@ -299,7 +232,9 @@ OF_ROAD = {ROAD.sentence.text: 0.9}
 def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
     parser: EnglishParser,
 ) -> None:
-    _, state, message = ruled("quantities", parser, supports(OF_ROAD), MILES, evidence=(INN, ROAD))
+    says = supports(OF_ROAD)
+    _, state, message = ruled("quantities", parser, says, MILES, evidence=(INN, ROAD))
+    assert says.asked == [(ROAD.sentence.text, text(ROAD))]  # restated with what it gives
     first, second = state.evidence
     assert (first.key, first.stance, second) == (ROAD.key, REFUTES, INN)
     # It is as sure as the verifier is that the sentence gives the length of this road.
@@ -335,21 +270,6 @@ def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
     assert unasked.asked == []
     assert (verdict.label, verdict.judge) == (REFUTES, "a judge + quantities")
     assert verdict.rationale == f"“Arl” contradicts it: “{ROAD.sentence.text}” {BECAUSE}"
-
-
-def test_a_measurement_said_in_other_words_decides_where_the_verifier_reads_it_so(
-    parser: EnglishParser,
-) -> None:
-    height = evidence("Ober", "Its height was measured in 2020 by a survey as 4,212 m.", 0.5)
-    claim = "Ober is 3,000 metres high."
-    says = supports({"Ober is 4,212 m high.": 0.9})
-    _, state, _ = ruled("quantities", parser, says, claim, evidence=(INN, height))
-    (decided,) = state.rulings.values()
-    assert (state.evidence[0].key, state.evidence[0].stance) == (height.key, REFUTES)
-    assert decided.because == "4,212 m does not fit “3,000 metres”."
-    assert says.asked == [("Ober is 4,212 m high.", text(height))]
-    _, state, _ = ruled("quantities", parser, supports({}), claim, evidence=(height,))
-    assert state.rulings == {}
 
 
 HIGHER = "Ober is higher than Lund."
@@ -425,15 +345,6 @@ def chosen_of(*found: Evidence, **settings: Any) -> list[str]:
     made = after("selection", state, **limits).state
     assert set(keys(made.selected)) == made.selection
     return titles(made.selected)
-
-
-@cases("selection", "limit", "scores", "selected")
-def test_what_comes_near_the_best_sentence_is_selected(
-    limit: int, scores: list[float], selected: list[bool]
-) -> None:
-    found = [evidence(f"{n}", "a pier", score) for n, score in enumerate(scores)]
-    kept = chosen_of(*found, selection_limit=limit)
-    assert [item.title in kept for item in found] == selected
 
 
 @cases("selection", "settings", "evidence", "selected")
@@ -572,50 +483,20 @@ def test_a_page_that_the_best_sentence_names_is_opened_and_read_if_it_has_a_word
     assert state.seen == frozenset()  # the next hop may read it
 
 
-AGREES, OPPOSES = scripted(Ann=(0.8, 0.1, 0.1)), scripted(bees=(0.1, 0.8, 0.1))
-REFUTED = chosen(evidence("Ann Lee", LEE.sentence.text, stance=REFUTES))
-UNSETTLED = chosen(evidence("Ann Lee", LEE.sentence.text, stance=NOT_ENOUGH_INFO))
-COPY = evidence("Town hall", LEE.sentence.text, 0.9)
-STRANGER = evidence("Per Dahl", "Per Dahl was a beekeeper.", 0.4)
-LEEWARD = evidence("Town hall", "The beekeeper met Ann Leeward.", 0.1)
-
-
-@pytest.mark.parametrize(
-    ("best", "other", "path", "verifier", "limit", "is_selected"),
-    [
-        (LEE, HALL, (0.9, 0, 0.1), AGREES, 5, True),
-        (LEE, HALL, (0.9, 0, 0.1), AGREES, 1, False),  # there is no more room
-        (LEE, HALL, (0.4, 0, 0.6), AGREES, 5, False),  # the pair is hardly evidence
-        (LEE, HALL, (0.9, 0, 0.1), OPPOSES, 5, False),  # it says something else
-        (REFUTED, HALL, (0, 0.9, 0.1), OPPOSES, 5, True),
-        (UNSETTLED, HALL, (0.9, 0, 0.1), AGREES, 5, False),
-        (LEE, STRANGER, (0.9, 0, 0.1), AGREES, 5, False),
-        (LEE, LEEWARD, (0.9, 0, 0.1), AGREES, 5, False),  # a part of a word is no name
-        (LEE, COPY, (0.9, 0, 0.1), AGREES, 5, False),
-        # Articles and accents of a name do not matter; a common word is none.
-        (
-            chosen(evidence("The Lamps", "Ann planned it.")),
-            evidence("Town hall", "The beekeeper was one of the Lamps."),
-            *((0.9, 0, 0.1), AGREES, 5, True),
-        ),
-        (
-            chosen(evidence("Zoë Rae", "Ann planned it.")),
-            evidence("Town hall", "The beekeeper met Zoe Rae."),
-            *((0.9, 0, 0.1), AGREES, 5, True),
-        ),
-        (
-            chosen(evidence("It", "Ann planned it.")),
-            evidence("Town hall", "It was planned by a beekeeper."),
-            *((0.9, 0, 0.1), AGREES, 5, False),
-        ),
-    ],
-)
+@cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
 def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees_with_the_best_sentence(
-    best: Evidence, other: Evidence, path: Opinion, verifier: Says, limit: int, is_selected: bool
+    best: list[str],
+    stance: Label,
+    other: list[str],
+    pair: Opinion,
+    verifier: Opinion,
+    limit: int,
+    is_selected: bool,
 ) -> None:
-    paths = Says(lambda *_: path)
-    state = bridged(best, other, paths=paths, verifier=verifier, limit=limit)
-    assert titles(state.selected) == [best.title, *([other.title] if is_selected else [])]
+    first, second = chosen(evidence(*best, stance=stance)), evidence(*other, 0.1)  # type: ignore[arg-type, misc]
+    paths, says = Says(lambda *_: pair), Says(lambda *_: verifier)
+    state = bridged(first, second, paths=paths, verifier=says, limit=limit)
+    assert titles(state.selected) == [best[0], *([other[0]] if is_selected else [])]
 
 
 # --- verdict
@@ -634,28 +515,14 @@ ROW = evidence("Ferries", "Town: Rowan, 1921: 4.", 0.9, NOT_ENOUGH_INFO)
 HEAD = behind(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), ROW)
 
 
-@pytest.mark.parametrize(
-    ("label", "certain", "found", "quoted", "said"),
-    # ``quoted``: the last sentence that is.
-    [
-        # The best sentence of the same stance is quoted, and others of that stance are counted.
-        (REFUTES, True, [ROCK, BUILT], BUILT, "“Harbour” contradicts it: "),
-        (REFUTES, False, [BUILT], BUILT, "“Harbour” seems to contradict it: "),
-        (SUPPORTS, True, [RED, LIT], RED, "“Harbour”, with 1 more document, supports it: "),
-        # What says something only beside another sentence is quoted with that one.
-        (SUPPORTS, True, [ROCK, ROW, HEAD], HEAD, f"support it: “{ROW.sentence.text}” (“Ferries”)"),
-        (SUPPORTS, True, [ROCK], ROCK, "Read together, the sentences support it: "),
-        # Without a decision it says how close the corpus came.
-        (NOT_ENOUGH_INFO, True, [ROCK], ROCK, "“Lighthouse”, does not settle the claim: "),
-        (NOT_ENOUGH_INFO, True, [RED], RED, "“Harbour”, seems to support it, but "),
-    ],
-)
+SENTENCES = {"red": RED, "rock": ROCK, "built": BUILT, "lit": LIT, "row": ROW, "head": HEAD}
+
+
+@cases("rationales", "label", "firm", "found", "said")
 def test_the_rationale_says_what_the_verdict_rests_on(
-    label: Label, certain: bool, found: list[Evidence], quoted: Evidence, said: str
+    label: Label, firm: bool, found: list[str], said: str
 ) -> None:
-    rationale = rationale_of(label, certain, found)
-    assert said in rationale
-    assert rationale.removesuffix(f" (“{quoted.title}”)").endswith(f"“{quoted.sentence.text}”")
+    assert rationale_of(label, firm, [SENTENCES[name] for name in found]) == said
 
 
 def judged(

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from retrieval.corpora.corpus import Page
 from retrieval.models.encoders import Query
 from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerator
-from retrieval.recipes.config import REPORT
 from retrieval.stages.find.next import Expander, MentionExpander, NextHop, interleaved
-from retrieval.state import ClaimState
+from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
     Candidate,
@@ -237,99 +236,34 @@ def test_the_report_finds_entities_and_what_t5_extracts(
 
 # --- titles and texts
 
-CLAIM = "savage were a band that sang about the Harbour light"
 
-
-def named(claim: str, *names: str, kind: SpanKind = "name") -> tuple[Span, ...]:
-    places = ((name, max(0, claim.find(name))) for name in names)
-    return tuple(Span(name, start, start + len(name), kind) for name, start in places)
-
-
-def titles(
-    parser: EnglishParser, claim: str, *names: str, store: InMemoryStore = STORE, **settings: float
-) -> tuple[list[str], list[str]]:
-    state = ClaimState(claim, parser.parse(claim), spans=named(claim, *names))
-    found = after("titles", state, store, **settings).state
-    assert {(c.score, c.found_by, c.hop) for c in found.exact} <= {(1.0, ("title",), 1)}
-    scores = [candidate.score for candidate in found.disambiguated]
-    assert scores == sorted(scores, reverse=True)
-    return ids(found.exact), ids(found.disambiguated)
-
-
-def test_exact_titles_come_longest_first_and_others_by_their_words(parser: EnglishParser) -> None:
-    exact, _ = titles(parser, CLAIM, "Harbour", "Harbour light", "savage")
-    assert exact == ["Harbour_light", "The_Harbour", "Savage"]
-    any_title = {"disambiguation_cutoff": 0.0}
-    assert titles(parser, CLAIM, "savage", **any_title)[1] == ["Savage_band", "Savage_film"]
-    one = titles(parser, CLAIM, "savage", **any_title, disambiguation_limit=1)[1]
-    assert one == ["Savage_band"]
-    assert titles(parser, CLAIM, "savage", disambiguation_cutoff=0.99)[1] == []
-
-
-@cases("find", "claim", "exact")
-def test_a_title_is_found_where_no_span_marks_it(
-    parser: EnglishParser, claim: str, exact: list[str]
-) -> None:
-    assert titles(parser, claim)[0] == exact
-
-
-def test_a_title_of_small_words_is_found_where_they_are_no_pronouns(parser: EnglishParser) -> None:
-    store = store_of({"Always (film)": "A film.", "It": "It is."}, WordEncoder())
-    settings = {"store": store, "disambiguation_cutoff": 0.0}
-    found = titles(parser, "Always premiered in 1989.", **settings)  # type: ignore[arg-type]
-    assert found[1] == ["Always (film)"]
-    assert titles(parser, "It premiered in 1989.", **settings)[0] == []  # type: ignore[arg-type]
-
-
-def by_spacy(
-    parser: EnglishParser, *names: str, store: InMemoryStore = STORE, **settings: float
-) -> tuple[list[str], list[str]]:
-    claim = "The savage band sang of Harbour light"
-    state = ClaimState(claim, parser.parse(claim), spans=named(claim, *names))
-    limits = {"disambiguation_cutoff": 0.0, "disambiguation_limit": 20, **settings}
-    found = after("titles:spacy", state, store, {"parser": parser}, **limits).state
-    return ids(found.exact), ids(found.disambiguated)
-
-
-def test_the_report_looks_up_spans_alone_and_compares_words_in_parentheses(
+@cases("names", "stage", "claim", "spans", "index", "settings", "found")
+def test_documents_are_found_by_names_and_words_of_the_claim(
     parser: EnglishParser,
+    stage: str,
+    claim: str,
+    spans: dict[str, SpanKind],
+    index: dict[str, str],
+    settings: dict[str, Any],
+    found: dict[str, list[str]],
 ) -> None:
-    assert (REPORT.disambiguation_cutoff, REPORT.disambiguation_limit) == (0.0, 20)
-    # Not "The Harbour" or "Zoë".
-    assert by_spacy(parser, "HARBOUR LIGHT", "Harbour", "Zoe") == (["Harbour_light"], [])
-    # The words of the second title are the claim, so its cosine is 1; the first one's are others.
-    same = "Savage (The savage band sang of Harbour light)"
-    store = store_of(dict.fromkeys(("Savage (town)", same, "Savage"), "A text."), WordEncoder())
-    exact, others = by_spacy(parser, "savage", store=store, disambiguation_cutoff=-1.0)
-    assert (exact, others) == (["Savage"], [same, "Savage (town)"])
-    assert by_spacy(parser, "savage", store=store, disambiguation_cutoff=0.999)[1] == [same]
-    assert by_spacy(parser, "savage", store=store, disambiguation_limit=1)[1] == [same]
-
-
-def texts(
-    parser: EnglishParser, claim: str, *found: Span, store: object = STORE, **limits: int
-) -> tuple[list[str], list[str]]:
-    state = ClaimState(claim, parser.parse(claim), spans=found)
-    made = after("texts", state, store, **limits).state
-    assert {(c.found_by, c.score, c.hop) for c in made.by_text} <= {(("text",), 0.0, 1)}
-    assert {(c.found_by, c.score, c.hop) for c in made.by_words} <= {(("words",), 0.0, 1)}
-    return ids(made.by_text), ids(made.by_words)
-
-
-def test_documents_are_found_by_names_or_else_by_common_words(parser: EnglishParser) -> None:
-    (zoe,), (ships,) = named("", "Zoë", kind="entity"), named("", "ships", kind="noun chunk")
-    assert texts(parser, "It is.", zoe, ships) == (["Zoe"], [])
-    assert texts(parser, "It is.", ships) == (["The_Harbour", "Harbour_light"], [])
-    assert texts(parser, "It is.", ships, text_limit=1) == (["The_Harbour"], [])
+    places = ((name, max(0, claim.find(name)), kind) for name, kind in spans.items())
+    named = tuple(Span(name, start, start + len(name), kind) for name, start, kind in places)
+    store = store_of(index, WordEncoder()) if index else STORE
+    state = ClaimState(claim, parser.parse(claim), spans=named)
+    made = after(stage, state, store, {"parser": parser}, **settings).state
+    assert {field: ids(getattr(made, field)) for field in found} == found
+    assert {(c.score, c.found_by) for c in made.exact} <= {(1.0, ("title",))}
+    scores = [candidate.score for candidate in made.disambiguated]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_documents_are_found_by_words_that_are_no_function_words(parser: EnglishParser) -> None:
-    _, found = texts(parser, "Ships go where a light is in the harbour.")
-    assert found[:2] == [
-        match.document_id for match in holding(STORE, "Ships", "light", "harbour", limit=2)
-    ]
-    assert texts(parser, "It is what they are to us.") == ([], [])
-    assert len(texts(parser, "ships", word_limit=1)[1]) == 1
+    claim = "Ships go where a light is in the harbour."
+    state = ClaimState(claim, parser.parse(claim))
+    found = [match.document_id for match in holding(STORE, "Ships", "light", "harbour", limit=2)]
+    assert ids(after("texts", state, STORE).state.by_words)[:2] == found
+    assert len(after("texts", state, STORE, word_limit=1).state.by_words) == 1
 
 
 # --- ranking

@@ -10,8 +10,8 @@ import pytest
 
 from retrieval.models.papers.decoding import Markup
 from retrieval.models.title_trie import TitleTrie
-from retrieval.recipes.config import RetrievalConfig
-from retrieval.stages.find.generation import TitleGenerator
+from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.find.next import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey
 from tests.retrieval.models.test_decoding import (
     FIRST,

@@ -6,29 +6,22 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from research.training.networks.delta import save_delta
 from research.training.networks.proof import packaged_proof_network
-from retrieval.errors import ModelUnavailable
 from retrieval.models.prover import ProofModel, ProofReading
-from retrieval.proof import cut, label_of
-from retrieval.stages.decide.proof import aligned_spans, operator_of
-from retrieval.state import ClaimState
+from retrieval.stages.decide.proof import aligned_spans, cut, label_of
+from retrieval.stages.stage import ClaimState
+from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
-from retrieval.text.model_texts import evidence_set_text
 from retrieval.types import (
     NOT_ENOUGH_INFO,
-    OPERATORS,
     Document,
     Evidence,
     EvidenceSpan,
-    Label,
-    Operator,
     Proof,
 )
 from tests.support.cases import cases
@@ -41,62 +34,6 @@ SIXTY_WORDS = (
     " painter Jon Aas in 1925, and after his death in a storm she moved with her daughters to an"
     " island, where she kept the lighthouse until 1960 and finally died."
 )
-# Claims whose phrases nobody would name, only to be covered.
-ODD = [
-    "!!! ok !!!",
-    'She "sings',
-    "(the) and",
-    "A/B tests and/or 10km runs cost $5 & more — or 3.5% less...",
-    "国家 is 国家国家",
-    "the of and not",
-    "Liv plays, sings, paints, writes, swims, runs, cooks, sails, rows, skates, skis, and rests.",
-    SIXTY_WORDS,
-]
-
-
-@cases("phrases", "operators", "label")
-def test_each_step_leads_to_the_state_of_the_published_automaton(
-    operators: list[Operator], label: Label
-) -> None:
-    assert label_of(operators) == label
-    if label == NOT_ENOUGH_INFO:  # what is once left open stays open
-        assert {label_of([*operators, one]) for one in OPERATORS} == {NOT_ENOUGH_INFO}
-
-
-def covered(parser: EnglishParser, claim: str) -> list[str]:
-    """The phrases of a claim: at most twelve in order, with each word in exactly one of them."""
-    spans = cut(parser.parse(claim))
-    assert 1 <= len(spans) <= 12
-    assert all(start < end for start, end in spans)
-    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
-    for word in re.finditer(r"\w+", claim):
-        holding = [span for span in spans if span[0] <= word.start() and word.end() <= span[1]]
-        assert len(holding) == 1, word[0]
-    return [claim[start:end] for start, end in spans]
-
-
-@pytest.mark.models
-@cases("phrases", "phrases")
-def test_a_claim_is_cut_into_the_phrases_a_reader_would_name(
-    parser: EnglishParser, phrases: str
-) -> None:
-    claim = phrases.replace(" | ", " ")
-    assert covered(parser, f"{claim}.") == phrases.split(" | ")
-    assert covered(parser, claim)
-
-
-@pytest.mark.models
-@pytest.mark.parametrize("claim", ODD)
-def test_every_word_of_an_odd_claim_is_in_one_phrase(parser: EnglishParser, claim: str) -> None:
-    assert covered(parser, claim)
-
-
-@pytest.mark.models
-@cases("phrases", "claim", "phrases")
-def test_a_claim_is_cut_at_its_commas_and_into_no_more_than_twelve_phrases(
-    parser: EnglishParser, claim: str, phrases: str
-) -> None:
-    assert covered(parser, claim) == phrases.split(" | ")
 
 
 RUNDE = document("Runde", "It is an island.", "Ole Bergström rowed to it in 1767.")
@@ -162,13 +99,6 @@ def test_a_piece_of_a_word_is_widened_and_what_the_model_did_not_see_is_nothing(
     assert aligned_spans(unread, TEXT, EVIDENCE) == [None]
 
 
-@cases("proof", "probabilities", "cutoff", "operator")
-def test_a_span_stays_open_from_the_cutoff_on(
-    probabilities: tuple[float, ...], cutoff: float | None, operator: Operator
-) -> None:
-    assert operator_of(probabilities, cutoff) == operator
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> ProofModel:
     """A model that nothing was learnt by: fresh heads with a difference of zeros."""
@@ -229,12 +159,3 @@ def test_what_is_not_read_or_hardly_probable_leaves_everything_open(
     assert made.open == tuple(cut(parser.parse(claim)))
     assert made.label == NOT_ENOUGH_INFO
     assert all(step.evidence is None for step in made.mutations)
-
-
-@pytest.mark.models
-def test_a_model_says_what_it_is_and_a_missing_one_is_refused(
-    model: ProofModel, tmp_path: Path
-) -> None:
-    assert model.version == "proofs 3"
-    with pytest.raises(ModelUnavailable):
-        ProofModel(tmp_path)

@@ -14,8 +14,8 @@ from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import CrossEncoder
 from retrieval.models.encoders import DocumentEncoder
 from retrieval.models.shipped import relevance_model
-from retrieval.stages.read.fusion import hybrid_scores
-from retrieval.state import ClaimState
+from retrieval.stages.read.paths import hybrid_scores
+from retrieval.stages.stage import ClaimState
 from retrieval.types import (
     Candidate,
     Evidence,
@@ -347,52 +347,14 @@ def test_passages_keep_what_earlier_hops_ranked_and_the_verifier_dropped() -> No
     assert titles(found.evidence) == ["B", "A"]
 
 
-PIER_, LAMP_, ISLE, BELL_, WELL = (
-    SentenceKey(page, 0) for page in ("Pier", "Lamp", "Isle", "Bell", "Well")
-)
-
-
-@pytest.mark.parametrize(
-    ("single", "sequences", "weight", "scores"),
-    [
-        (  # Scores alone are 1, 0.5 and 0 of their range; the paths have 0.72 and 0.2: 1 and 0.
-            {PIER_: 0.9, LAMP_: 0.5, ISLE: 0.1},
-            [[(PIER_, 0.9), (BELL_, 0.8)], [(LAMP_, 0.5), (ISLE, 0.4)]],
-            0.5,
-            {PIER_: 1.5, BELL_: 0.5, LAMP_: 0.5, ISLE: 0},
-        ),
-        (  # A sentence counts with the best of its paths: 0.2, 0.6 and 0.4, so 0, 1 and 0.5.
-            {},
-            [[(PIER_, 1), (LAMP_, 0.2)], [(PIER_, 1), (ISLE, 0.6)], [(PIER_, 1), (BELL_, 0.4)]],
-            0.8,
-            {ISLE: 0.8, PIER_: 0.8, BELL_: 0.4, LAMP_: 0},
-        ),
-        (  # Three steps are multiplied: 0.125, 0.1 and 0.15.
-            {},
-            [
-                [(PIER_, 0.5), (LAMP_, 0.5), (ISLE, 0.5)],
-                [(PIER_, 0.5), (BELL_, 0.2)],
-                [(WELL, 0.15)],
-            ],
-            1,
-            {PIER_: 0.5, LAMP_: 0.5, ISLE: 0.5, BELL_: 0, WELL: 1},
-        ),
-        # Without paths the scores are those of the claim; one path alone changes no order.
-        ({PIER_: 0.2, LAMP_: 0.6, ISLE: 0.4}, [], 0.5, {LAMP_: 1, ISLE: 0.5, PIER_: 0}),
-        (
-            {PIER_: 0.2, LAMP_: 0.6},
-            [[(PIER_, 0.9), (BELL_, 0.9)]],
-            0.5,
-            {LAMP_: 1, BELL_: 0, PIER_: 0},
-        ),
-        ({PIER_: 0.7}, [], 0.5, {PIER_: 0}),
-        ({}, [], 0.5, {}),
-    ],
-)
+@cases("hybrid_scores", "single", "paths", "weight", "scores")
 def test_hybrid_scores_are_those_of_m3s_algorithm_1(
-    single: dict[SentenceKey, float],
-    sequences: list[list[tuple[SentenceKey, float]]],
+    single: dict[str, float],
+    paths: list[list[tuple[str, float]]],
     weight: float,
-    scores: dict[SentenceKey, float],
+    scores: dict[str, float],
 ) -> None:
-    assert hybrid_scores(single, sequences, weight) == pytest.approx(scores)
+    alone = {SentenceKey(page, 0): score for page, score in single.items()}
+    steps = [[(SentenceKey(page, 0), score) for page, score in path] for path in paths]
+    found = hybrid_scores(alone, steps, weight)
+    assert {key.document_id: score for key, score in found.items()} == pytest.approx(scores)

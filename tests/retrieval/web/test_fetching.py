@@ -12,8 +12,14 @@ import pytest
 
 from retrieval.errors import InvalidText
 from retrieval.web import fetching
-from retrieval.web.addresses import Address, is_near, is_public, share_a_network
-from retrieval.web.fetching import Fetcher, Reach
+from retrieval.web.fetching import (
+    Address,
+    Fetcher,
+    Reach,
+    is_near,
+    is_public,
+    share_a_network,
+)
 from tests.support.cases import cases
 from tests.support.web_server import (
     PAGE,
@@ -142,7 +148,7 @@ def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
     server.pages["/body"] = endless(b"x", pause=0.05)
 
     def slow(host: str, port: int) -> list[Address]:
-        time.sleep(3)
+        time.sleep(30)
         return []
 
     began = time.monotonic()
@@ -152,7 +158,7 @@ def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
         (Fetcher(server.reach, slow, seconds=0.4), "/mill"),
     ):
         assert refused(fetcher, f"{server.address}{path}") == "page_too_slow"
-    assert time.monotonic() - began < 2.9
+    assert time.monotonic() - began < 25
 
 
 @pytest.mark.parametrize(

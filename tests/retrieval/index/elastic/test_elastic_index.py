@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from elasticsearch import Elasticsearch
-from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
-from retrieval.index.elastic import change_lock, elastic_store, elastic_version, entries
+from retrieval.index.elastic import change_lock, elastic_store, entries, versions
 from retrieval.index.elastic.change_lock import ChangeLock
 from retrieval.index.elastic.elastic_index import ElasticIndex
-from retrieval.index.elastic.elastic_version import ElasticVersion
 from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.elastic.versions import WrittenVersion
 from retrieval.index.errors import IndexNotBuilt
-from retrieval.models.encoders import EncodableDocument
 from tests.retrieval.index.elastic.node import shared_url, store_url
 from tests.retrieval.index.pages import PAGES, ListCorpus, many
-from tests.retrieval.index.test_store_contract import encoded
+from tests.retrieval.index.test_store_contract import NotingEncoder, encoded
 from tests.support.encoders import WordEncoder
 
 pytestmark = pytest.mark.elasticsearch
@@ -53,7 +51,7 @@ def end(change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ElasticVersion, "publish", publish)
+        patch.setattr(WrittenVersion, "publish", publish)
         with pytest.raises(KeyboardInterrupt):
             change()
 
@@ -79,7 +77,7 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
 def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elastic_version, "_KEPT_FOR", timedelta(0))
+    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
     end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
     index.build(ListCorpus(MORE, content="2"), WordEncoder())
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
@@ -128,7 +126,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
 
-    def overtaken(self: ElasticVersion) -> None:
+    def overtaken(self: WrittenVersion) -> None:
         """Another process publishes a page before this one does."""
         monkeypatch.undo()
         for lock in list(client.indices.get(index="*-lock")):
@@ -136,7 +134,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
         index.add(ListCorpus(MORE, content="3"), WordEncoder())
         self._swap_in()
 
-    monkeypatch.setattr(ElasticVersion, "_swap_in", overtaken)
+    monkeypatch.setattr(WrittenVersion, "_swap_in", overtaken)
     page = Page("Late", "Late", None, "It comes too late.")
     with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
         index.add(ListCorpus((page,), content="2"), WordEncoder())
@@ -171,17 +169,6 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_built(
     assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
 
 
-def test_a_pruned_version_that_is_still_open_says_that_it_was_replaced(index: ElasticIndex) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
-    old = index.open("words")
-    index.remove(["Zoe"])
-    assert [d.id for d in old.documents(["Zoe"])] == ["Zoe"]
-    assert len(index.prune()) == 1
-    with pytest.raises(IndexUnavailable, match="was replaced") as caught:
-        old.documents(["Savage"])
-    assert caught.value.hint == "Check the claim again."
-
-
 def test_an_interrupted_removal_is_continued(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,19 +182,14 @@ def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
-    changed: list[Callable[[], object]] = [
-        lambda: index.add(ListCorpus(MORE, content="2"), WordEncoder()),
-        lambda: index.encode(WordEncoder()),
-    ]
-    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
-    assert index.needs_build("list")
-    assert not index.needs_build("another source")
-    monkeypatch.undo()
-    for change in changed:
-        change()
-        with monkeypatch.context() as patch:
-            patch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
-            assert not index.needs_build("list")
+    with monkeypatch.context() as patch:
+        patch.setattr(entries, "FORMAT", 99)
+        assert index.needs_build("list") == "outdated"
+        assert not index.needs_build("another source")
+    index.add(ListCorpus(MORE, content="2"), WordEncoder())
+    index.encode(WordEncoder())
+    monkeypatch.setattr(entries, "FORMAT", 99)
+    assert not index.needs_build("list")
 
 
 def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
@@ -267,7 +249,7 @@ def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
     assert len(some) == 3
 
 
-def test_a_damaged_document_is_made_again(index: ElasticIndex) -> None:
+def test_a_damaged_document_is_found_by_verify_and_made_again(index: ElasticIndex) -> None:
     encoded(index, PAGES)
     client, version = Elasticsearch(shared_url()), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.write": False})
@@ -275,6 +257,8 @@ def test_a_damaged_document_is_made_again(index: ElasticIndex) -> None:
     stored["record"]["sentences"] = [[0, 0, 4], ["nonsense"]]
     client.index(index=version, id="Zoe", document={**stored, "id": "Zoe", "digest": "0" * 64})
     client.delete(index=version, id="Savage", refresh=True)
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        index.verify()
     assert encoded(index, PAGES) == ["A savage is a word. It is old.", PAGES[5].text]
     index.verify()
 
@@ -301,7 +285,7 @@ def test_nothing_is_taken_over_from_vectors_that_were_turned_differently_or_anot
     with pytest.raises(IndexUnavailable, match="computes the rotation of vectors differently"):
         index.open(None)
     assert len(encoded(index, PAGES)) == len(PAGES)
-    monkeypatch.setattr("retrieval.index.elastic.elastic_index.FORMAT", 99)
+    monkeypatch.setattr(entries, "FORMAT", 99)
     assert len(encoded(index, PAGES)) == len(PAGES)
 
 
@@ -315,19 +299,14 @@ def test_other_processes_take_documents_over_too_and_an_update_that_ended_is_con
                     raise KeyboardInterrupt
                 yield chunk
 
-    class RefusingEncoder(WordEncoder):
-        def encode_documents(
-            self, documents: Sequence[EncodableDocument]
-        ) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
-            raise AssertionError(f"{len(documents)} documents were to be encoded.")
-
-    monkeypatch.setattr(elastic_version, "_SAVED_EVERY", timedelta(0))
+    monkeypatch.setattr(versions, "_SAVED_EVERY", timedelta(0))
     pages = many().pages
     index = index_of(name, tmp_path)
     before = index.build(ListCorpus(pages), WordEncoder())
     with pytest.raises(KeyboardInterrupt):
-        index.build(Ending(pages, content="2"), RefusingEncoder())
+        index.build(Ending(pages, content="2"), encoder := NotingEncoder())
     (begun,) = index.unfinished()
     assert ", 1024 pages so far. " in begun
+    assert encoder.texts == []
     after = index_of(name, tmp_path, 2).build(ListCorpus(pages, content="2"), WordEncoder())
     assert (after.documents, after.checksum, after.superseded) == (1400, before.checksum, 0)

@@ -166,46 +166,16 @@ def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
     call(f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{index.version()}", "DELETE")
-    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile"):
+    with pytest.raises(IndexUnavailable, match="was replaced or removed meanwhile") as caught:
         store.documents(["Savage"])
+    assert caught.value.hint == "Check the claim again."
     with pytest.raises(IndexUnavailable, match="There is no index yet"):
         index.version()
     index.build(ListCorpus(PAGES), WordEncoder())
     assert answers(index.open("words"))
 
 
-def test_a_damaged_document_is_found_by_verify(index: ElasticIndex) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
-    version = index.version()
-    base = f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{version}"
-    index.verify()
-    call(f"{base}/_settings", "PUT", {"index.blocks.write": False})
-    call(f"{base}/_doc/Savage?refresh=true", "DELETE")
-    with pytest.raises(IndexUnavailable, match="damaged"):
-        index.verify()
-
-
-def test_no_call_fails_while_one_of_three_servers_is_killed(
-    nodes: list[Node], tmp_path: Path
-) -> None:
-    index = index_at(",".join(one.host for one in nodes), tmp_path, "three")
-    index.build(ListCorpus(PAGES), WordEncoder())
-    nodes[0].wait("green", nodes=3)
-    store = index.open("words")
-    before = answers(store)
-    for victim in (2, 1):
-        killed = False
-        end = time.monotonic() + 6
-        while time.monotonic() < end:
-            assert answers(store) == before
-            if not killed:
-                nodes[victim].kill()
-                killed = True
-        nodes[victim].start()
-        nodes[0].wait("green", nodes=3)
-
-
-def test_a_build_ends_complete_while_one_of_three_servers_is_killed(
+def test_no_call_and_no_build_fails_while_one_of_three_servers_is_killed(
     nodes: list[Node], tmp_path: Path
 ) -> None:
     class Killing(ListCorpus):
@@ -215,9 +185,19 @@ def test_a_build_ends_complete_while_one_of_three_servers_is_killed(
                     nodes[2].kill()
                 yield chunk
 
-    index = index_at(",".join(one.host for one in nodes), tmp_path, "bulk3")
-    info = index.build(Killing(MANY), WordEncoder())
-    assert info.documents == len(MANY)
+    index = index_at(",".join(one.host for one in nodes), tmp_path, "three")
+    assert index.build(Killing(MANY), WordEncoder()).documents == len(MANY)
     index.verify()
     nodes[2].start()
+    index.build(ListCorpus(PAGES, content="2"), WordEncoder())
     nodes[0].wait("green", nodes=3)
+    store = index.open("words")
+    before = answers(store)
+    for victim in (2, 1):
+        end = time.monotonic() + 6
+        assert answers(store) == before
+        nodes[victim].kill()
+        while time.monotonic() < end:
+            assert answers(store) == before
+        nodes[victim].start()
+        nodes[0].wait("green", nodes=3)

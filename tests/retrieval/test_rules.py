@@ -1,0 +1,290 @@
+"""Rules that read texts: what goes in and what comes out, one case a line of ``tests/cases``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from retrieval.checkable.given_text import is_list, read_text
+from retrieval.claim import as_sentence, in_full, read_claim
+from retrieval.claim_lists.files import ListFile, read_claims, separator_of
+from retrieval.corpora.corpus import Page
+from retrieval.errors import BadSource, EsotericError
+from retrieval.pipeline.claim_parser import ClaimParser, Spelling
+from retrieval.quantities.amounts import Interval, dates, numerals, unit_after
+from retrieval.quantities.halves import Half, comparison, filled, fillings
+from retrieval.quantities.reading import Quantity, dimensions, quantities
+from retrieval.quantities.relation import Ruling
+from retrieval.quantities.restated import measurement
+from retrieval.stages.decide.proof import cut as phrases_of
+from retrieval.stages.decide.proof import label_of, operator_of
+from retrieval.text.clause import as_statement
+from retrieval.text.context import CopiedSentences, context_of
+from retrieval.text.english import EnglishParser
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, is_name_alone, plain_statement
+from retrieval.text.statement_cutter import statements
+from retrieval.text.subject import subject_of
+from retrieval.text.word_forms import edit_distance
+from retrieval.types import Document, Sentence
+from tests.retrieval.index.in_memory_store import InMemoryStore
+from tests.retrieval.test_quantities import read, ruled
+from tests.support.cases import rows
+from tests.support.evidence import document
+
+# Each gets the parser and the arguments of a case.
+Rule = Callable[..., object]
+MILL = "The mill of Birchwick burned down in 1931."
+
+
+def refusal(reads: Callable[[Any], object], text: object) -> str:
+    """The code of the error, which says what is wrong and what to do."""
+    with pytest.raises(EsotericError) as refused:
+        reads(text)
+    assert refused.value.message
+    assert refused.value.hint
+    return refused.value.code
+
+
+def refused_unless_anyway(_: EnglishParser, text: str) -> str:
+    assert read_claim(text, anyway=True).text
+    with pytest.raises(EsotericError, match="as it is, use `esoteric check --anyway`") as refused:
+        read_claim(text)
+    return refused.value.code
+
+
+def unwrapped(_: EnglishParser, around: str) -> bool:
+    read = read_claim(around)
+    return (read.text, read.original, read.rewritten) == (MILL, around, around)
+
+
+def as_it_is(_: EnglishParser, claim: str) -> bool:
+    read = read_claim(claim)
+    return (read.text, read.notices) == (claim, ())
+
+
+def has_notice(_: EnglishParser, claim: str, notice: str) -> bool:
+    return any(notice in one for one in read_claim(claim, anyway=True).notices)
+
+
+TEXTS = {
+    "Mill": "The watermill of Birchwick burned down in 1931.",
+    "Ann": "Ann Lindqvist lived in Skarnholm. She was painted by Lindqvast.",
+    "Skarnhelm": "Skarnhelm is a town. Skarnholm is another town.",
+    "Orra": "Orva, Orla and Orna are three islands. A scove is a bird.",
+    "Brodick Bay": "It lies in the north, where people call it Brodric.",
+    "Mona Lisa": "Mona Lisa is a painting.",
+    **{f"President {n}": "A president is elected and honest." for n in range(20)},
+}
+SPELLING = Spelling(InMemoryStore([Page(t, t, None, text) for t, text in TEXTS.items()], None))
+
+
+def respelt(parser: EnglishParser, claim: str, read: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim).read
+    assert any("is not in the corpus; it was read as “" in one for one in found.notices)
+    return (found.text, found.original) == (read, claim)
+
+
+def spelt_well(parser: EnglishParser, claim: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim).read
+    return (found.text, found.notices) == (claim, ())
+
+
+def suggested(parser: EnglishParser, claim: str, suggestion: str) -> bool:
+    found = ClaimParser(parser, SPELLING).parse(claim)
+    return (found.suggestion, found.read.text) == (suggestion, claim)
+
+
+def cut(parser: EnglishParser, claim: str) -> list[str]:
+    return [one.text for one in statements(parser.parse(claim), parser)]
+
+
+def notices(parser: EnglishParser, claim: str) -> Sequence[str]:
+    return ClaimParser(parser).parse(claim).read.notices
+
+
+def covered(parser: EnglishParser, claim: str) -> list[str]:
+    """The phrases of a claim: at most twelve in order, with each word in exactly one of them."""
+    spans = phrases_of(parser.parse(claim))
+    assert 1 <= len(spans) <= 12
+    assert all(start < end for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+    for word in re.finditer(r"\w+", claim):
+        holding = [span for span in spans if span[0] <= word.start() and word.end() <= span[1]]
+        assert len(holding) == 1, word[0]
+    return [claim[start:end] for start, end in spans]
+
+
+def are_cut(parser: EnglishParser, phrases: str) -> bool:
+    claim = phrases.replace(" | ", " ")
+    return bool(covered(parser, claim)) and covered(parser, f"{claim}.") == phrases.split(" | ")
+
+
+def converted(_: EnglishParser, first: str, second: str) -> bool:
+    values = []
+    for text in (first, second):
+        (numeral,) = numerals(text)
+        found = unit_after(text, numeral.end)
+        assert found is not None
+        values.append((found[0].dimension, found[0].in_base(numeral.value)))
+    return values[0] == (values[1][0], pytest.approx(values[1][1]))
+
+
+def halves(parser: EnglishParser, claim: str) -> object:
+    found = comparison(parser.parse(claim))
+    assert found is not None
+    return [*([half.text for half in side] for side in (found.first, found.second)), found.more]
+
+
+def half(parser: EnglishParser, sentence: str, dimension: str) -> str:
+    (filling,) = fillings(parser.parse(sentence))
+    return filled(Half("The mill opened {}", dimension), filling)
+
+
+def only(parser: EnglishParser, text: str) -> Quantity:
+    (found,) = quantities(parser.parse(text))
+    return found
+
+
+def decided(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling:
+    found = ruled(parser, claim, first, second)
+    assert found is not None
+    return found
+
+
+def limited(parser: EnglishParser, words: str, core: list[Any]) -> bool:
+    found = only(parser, f"It has {words} seats.")
+    return (found.dimension, found.core) == ("count of seat", Interval(*core))
+
+
+def rounded(_: EnglishParser, text: str, step: float) -> bool:
+    return [numeral.step for numeral in numerals(text)] == [pytest.approx(step)]
+
+
+def days(_: EnglishParser, text: str) -> float | None:
+    found = [date.span.high - date.span.low for date in dates(text)]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
+def contexts(_: EnglishParser, title: str, text: str, sentences: list[str]) -> object:
+    starts = [text.index(sentence) for sentence in sentences]
+    made = tuple(
+        Sentence(title, number, sentence, start, start + len(sentence))
+        for number, (start, sentence) in enumerate(zip(starts, sentences, strict=True))
+    )
+    read = Document(title, title, None, text, made)
+    return [list(context_of(read, sentence)) for sentence in made]
+
+
+def copies(_: EnglishParser, documents: list[list[str]]) -> int:
+    """How many documents have the last sentence of the first one."""
+    made = [document(*one) for one in documents]
+    return CopiedSentences(made).documents_with(made[0].sentences[-1].key)
+
+
+def listed(name: str, content: str) -> ListFile:
+    return ListFile(name, content.encode())
+
+
+def claims(_: EnglishParser, name: str, content: str, column: str | None) -> list[str]:
+    return [row.claim for row in read_claims(listed(name, content), column)]
+
+
+def lists(_: EnglishParser, name: str, content: str) -> object:
+    return [[row.claim, row.others] for row in read_claims(listed(name, content))]
+
+
+def bad_rows(_: EnglishParser, name: str, content: str) -> object:
+    found = read_claims(listed(name, content))
+    return [[row.where, row.problem.code if row.problem else row.claim] for row in found]
+
+
+def is_refused(_: EnglishParser, name: str, content: str, column: str | None, error: str) -> bool:
+    with pytest.raises(BadSource) as refused:
+        read_claims(listed(name, content), column, most=3)
+    return error in str(refused.value)
+
+
+def is_about(parser: EnglishParser, claim: str, title: str, sentence: str) -> bool:
+    return subject_of(parser.parse(claim)).is_in([(title, sentence)])
+
+
+# Subject, arguments and what is expected: True where that is not named.
+RULES: list[tuple[str, str, str, Rule]] = [
+    # What is read of a claim, what is refused, and what a notice says.
+    ("claims", "text", "refused", lambda _, text: refusal(read_claim, text)),
+    ("claims", "text", "refused_unless_anyway", refused_unless_anyway),
+    ("claims", "written", "read", lambda _, text: read_claim(text).text),
+    ("claims", "around", "", unwrapped),
+    ("claims", "claim", "", as_it_is),
+    ("claims", "claim notice", "", has_notice),
+    ("claims", "not_refused", "", lambda _, text: bool(read_claim(text).text)),
+    ("claims", "words", "name_alone", lambda _, words: is_name_alone(words)),
+    ("short_forms", "written", "read", lambda _, text: in_full(text)),
+    ("as_sentence", "written", "read", lambda _, text: as_sentence(text)),
+    ("no_statement", "text", "names_only", lambda p, text: NO_STATEMENT in notices(p, text)),
+    ("no_statement", "claim", "nameless", lambda p, claim: NAMELESS in notices(p, claim)),
+    # Questions, statements, and what they are about.
+    ("plain_questions", "question", "statement", lambda _, asked: plain_statement(asked)),
+    ("questions", "question", "statement", lambda p, asked: as_statement(asked, p)),
+    ("statements", "claim", "parts", cut),
+    ("statements", "claim", "", lambda p, claim: cut(p, claim) == [claim]),
+    ("subjects", "claim title sentence", "about", is_about),
+    ("subjects", "claim title", "own", lambda p, c, t: subject_of(p.parse(c)).is_titled(t)),
+    ("spelling", "one other", "edits", lambda _, one, other: edit_distance(one, other)),
+    ("spelling", "one other", "edits", lambda _, one, other: edit_distance(other, one)),
+    ("spelling", "claim read", "", respelt),
+    ("spelling", "claim", "", spelt_well),
+    ("spelling", "claim suggestion", "", suggested),
+    # Proofs: each step leads to the state of the published automaton.
+    ("phrases", "operators", "label", lambda _, operators: label_of(operators)),
+    ("phrases", "phrases", "", are_cut),
+    ("phrases", "claim", "phrases", lambda p, claim: " | ".join(covered(p, claim))),
+    ("phrases", "odd", "", lambda p, claim: bool(covered(p, claim))),
+    ("proof", "probabilities cutoff", "operator", lambda _, *given: operator_of(*given)),
+    # Numbers, units and dates, and what compares them.
+    ("quantities", "text", "numbers", lambda _, text: [one.value for one in numerals(text)]),
+    ("quantities", "text step", "", rounded),
+    ("quantities", "first second", "", converted),
+    ("quantities", "text dimensions", "", lambda _, text, of: dimensions(text) == set(of)),
+    ("quantities", "text", "days", days),
+    ("quantities", "words core", "", limited),
+    ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
+    ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
+    ("comparisons", "claim", "first_half second_half more", halves),
+    ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
+    ("no_measurements", "claim", "", lambda p, claim: measurement(p.parse(claim)) is None),
+    ("comparisons", "sentence dimension", "filled_half", half),
+    ("comparisons", "claim first second", "label", lambda *given: decided(*given).label),
+    ("comparisons", "claim first second", "because", lambda *given: decided(*given).because),
+    ("comparisons_undecided", "claim first second", "", lambda *given: ruled(*given) is None),
+    ("restated", "claim sentence", "claims label", lambda *given: list(read(*given, 0.9))),
+    # Sentences and their neighbours.
+    ("contexts", "title text sentences", "contexts", contexts),
+    ("copies", "documents", "copies", copies),
+    # Texts and lists.
+    ("given_text", "text", "refused", lambda _, text: refusal(read_text, text)),
+    ("given_text", "text", "listed", lambda _, text: is_list(text)),
+    ("claim_lists", "name content column", "claims", claims),
+    ("claim_lists", "name content", "rows", lists),
+    ("claim_lists", "name content", "read", bad_rows),
+    ("claim_lists", "name content column error", "", is_refused),
+    ("claim_lists", "name content", "separator", lambda _, *given: separator_of(listed(*given))),
+]
+
+
+def all_cases() -> Iterator[Any]:
+    for subject, arguments, expected, rule in RULES:
+        for why, given, said in rows(subject, arguments.split(), expected):
+            yield pytest.param(rule, given, said, id=f"{subject}: {why}")
+
+
+@pytest.mark.parametrize(("rule", "given", "expected"), list(all_cases()))
+def test_a_rule_says_what_its_case_expects(
+    parser: EnglishParser, rule: Rule, given: list[Any], expected: object
+) -> None:
+    assert rule(parser, *given) == expected
