@@ -297,6 +297,11 @@ class Settings:
     )
     """Address at which others reach the web server, if that is not HOST: for a container, the
     address at which its port is published."""
+    public_url: str = setting(
+        "ESOTERIC_PUBLIC_URL", read.public_address, shown="the address that a browser asked"
+    )
+    """Address at which others reach the pages, such as https://check.example.org; links that leave
+    the service and exports have it."""
     claims_per_minute: int | None = limit("ESOTERIC_CLAIMS_PER_MINUTE", 60, most=1_000_000)
     """How many claims a user, or an address where nobody logs in, may submit in a minute."""
     most_rows: int | None = limit("ESOTERIC_MOST_ROWS", 10_000, most=1_000_000)

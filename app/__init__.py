@@ -9,7 +9,7 @@ and may be hostile; Jinja escapes all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask
 from jinja2 import StrictUndefined
@@ -82,12 +82,13 @@ def create_app(settings: Settings) -> Flask:
         StoreUnavailable: ESOTERIC_DATABASE_URL cannot be used.
     """
     recipes = recipes_with(settings.recipes)
-    app = Flask(
+    app = _App(
         "esoteric",
         root_path=str(CHECKOUT),
         static_folder="static",
         template_folder="templates",
     )
+    app.public_url = settings.public_url
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
     _install_templates(app, settings)
     services = _services(settings, recipes)
@@ -109,6 +110,18 @@ def create_app(settings: Settings) -> Flask:
     with app.app_context():  # made once, before several threads need it
         app.extensions["openapi"] = document(recipes)
     return app
+
+
+class _App(Flask):
+    """Gives every link that leaves the service, and every export, the public address."""
+
+    public_url = ""
+
+    def url_for(self, endpoint: str, *, _external: bool | None = None, **values: Any) -> str:
+        """Return the address of a page; ``_external``: with the host at which others reach it."""
+        if not _external or not self.public_url:
+            return super().url_for(endpoint, _external=_external, **values)
+        return self.public_url + super().url_for(endpoint, _external=False, **values)
 
 
 def _install_templates(app: Flask, settings: Settings) -> None:

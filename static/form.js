@@ -41,7 +41,8 @@ count();
 
 document.querySelector(".recipes")?.addEventListener("change", (event) => {
   document.getElementById("recipe-chosen").textContent = event.target.value;
-  document.querySelector(".examples input").value = event.target.value;
+  const examples = document.querySelector(".examples input");
+  if (examples) examples.value = event.target.value;
 });
 
 // Only the server knows the rules: it is asked while somebody types, and answers with a piece of

@@ -36,7 +36,7 @@ function update(page) {
   const bar = page.getElementById("bar");
   Object.assign(document.getElementById("bar"), { max: bar.max, value: bar.value });
   const { hop } = page.getElementById("progress").dataset;
-  if (hop !== live.dataset.hop) document.getElementById("spoken").textContent = `Hop ${hop}`;
+  if (hop !== live.dataset.hop) document.getElementById("spoken").textContent = `Round ${hop}`;
   live.dataset.hop = hop;
 }
 

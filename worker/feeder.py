@@ -15,6 +15,7 @@ from worker.broker import BrokerUnavailable, Queue
 from worker.database import Database
 from worker.health import worker_health
 from worker.job_store import pending_claim
+from worker.jobs import Origin, SaidBy
 from worker.list_store import PENDING, UNFINISHED
 from worker.schema import ClaimRow, EntryRow, ListRow
 from worker.sharing import shared_in_list
@@ -99,7 +100,9 @@ class Feeder(Regular):
                     if row.state != "waiting":
                         continue  # an earlier row has the same claim
                     claim, new = pending_claim(
-                        session, row.claim, of.recipe, of.owner, corpora=of.corpora
+                        *(session, row.claim, of.recipe, of.owner),
+                        Origin(said=SaidBy.of_columns(row.others)),
+                        of.corpora,
                     )
                     claim.shared = of.shared if new else shared_in_list(claim.shared, of.shared)
                     for same in session.scalars(_waiting_with(row)):

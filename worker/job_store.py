@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from itertools import groupby
 from typing import Any, cast
@@ -19,7 +19,18 @@ from retrieval.words import FIRM_CONFIDENCE, Level
 from worker import clock
 from worker.answer_store import answers_to
 from worker.database import Database
-from worker.jobs import STATES, Event, Job, ListedJob, Origin, QueueFull, Shared, State, UnknownJob
+from worker.jobs import (
+    STATES,
+    Event,
+    Job,
+    ListedJob,
+    Origin,
+    QueueFull,
+    SaidBy,
+    Shared,
+    State,
+    UnknownJob,
+)
 from worker.run_store import end
 from worker.schema import AnswerRow, ClaimRow, EventRow
 from worker.sharing import EVERYTHING, Viewer, shared_at_first
@@ -138,6 +149,17 @@ class JobStore:
         if found is None:
             raise UnknownJob
         return found.owner, found.shared
+
+    def say(self, job_id: str, said: SaidBy) -> None:
+        """Keep who said the claim, where and when.
+
+        Raises:
+            UnknownJob: there is no job with this id.
+        """
+        with self.database.writing() as session:
+            row = _row(session, job_id, locked=True)
+            for name, value in _said(said).items():
+                setattr(row, name, value)
 
     def share(self, job_id: str, shared: Shared) -> None:
         """Share the job with a group or everyone, or with nobody any more."""
@@ -303,6 +325,7 @@ def pending_claim(
         shared=shared_at_first(owner),
         edited_from=origin.edited_from,
         continued_from=origin.continued_from,
+        **_said(origin.said),
         corpora=corpora,
         pending=pending,
         state="queued",
@@ -311,6 +334,10 @@ def pending_claim(
     session.add(row)
     session.flush()
     return row, True
+
+
+def _said(said: SaidBy) -> dict[str, str | None]:
+    return {name: value or None for name, value in asdict(said).items()}
 
 
 def _pending(claim: str, recipe: str, owner: str | None, corpora: tuple[str, ...] | None) -> str:

@@ -8,6 +8,7 @@ queued | running -> cancelled
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -66,12 +67,42 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True, use_attribute_docstrings=True)
 
 
+@dataclass(frozen=True, slots=True)
+class SaidBy:
+    """Who said a claim, where it was said or the address of that, and when; "" is not known."""
+
+    speaker: str = ""
+    appearance: str = ""
+    said_on: str = ""
+
+    @classmethod
+    def of(cls, speaker: object, appearance: object, said_on: object) -> SaidBy:
+        """Return what somebody wrote, each on one line, without what is invisible."""
+        lines = (" ".join(str(one or "").split()) for one in (speaker, appearance, said_on))
+        return cls(*("".join(filter(str.isprintable, line))[:MOST_SAID] for line in lines))
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, object]) -> SaidBy:
+        """Return what the other columns of a list say, by the names that such columns have."""
+        named = {name.strip().casefold(): value for name, value in columns.items() if value}
+        return cls.of(*(next(filter(None, map(named.get, names)), "") for names in _COLUMNS))
+
+
+MOST_SAID = 300
+_COLUMNS = (
+    ("speaker", "said_by", "said by", "who"),
+    ("appearance", "said_in", "said in", "where", "outlet"),
+    ("said_on", "said on", "when", "date"),
+)
+
+
 @dataclass(frozen=True)
 class Origin:
-    """The claim that a new one was made from, by editing it or by searching on; usually none."""
+    """Where a new claim is from: one that was edited or whose search goes on, and who said it."""
 
     edited_from: str | None = None
     continued_from: str | None = None
+    said: SaidBy = SaidBy()
 
 
 class Links(_Model):
@@ -127,6 +158,12 @@ class Job(_Model):
     """Id of the claim that was edited to make this one, null where none was. It may be gone."""
     continued_from: str | None = None
     """Id of the claim whose search this one continues, null where it continues none."""
+    speaker: str | None = None
+    """Who said it, null where that is not known."""
+    appearance: str | None = None
+    """Where it was said: the name of a speech or a paper, or an address; null where not known."""
+    said_on: str | None = None
+    """When it was said, as written; null where that is not known."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "groups_0017"
+REVISION = "said_by_0018"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -167,6 +167,10 @@ class ClaimRow(Base):
     # The claim that its author edited, or whose search this one continues. That one may be gone.
     edited_from: Mapped[str | None] = mapped_column(StoredText(32))
     continued_from: Mapped[str | None] = mapped_column(StoredText(32))
+    # Who said it, where and when, as far as known (worker/jobs.py, SaidBy).
+    speaker: Mapped[str | None] = mapped_column(StoredText(300))
+    appearance: Mapped[str | None] = mapped_column(StoredText(300))
+    said_on: Mapped[str | None] = mapped_column(StoredText(300))
     # The names of the corpora that it is checked against; NULL: the default one.
     corpora: Mapped[tuple[str, ...] | None] = mapped_column(AsJson(tuple[str, ...]))
     # A digest of claim, recipe, corpora and owner while the job is pending, NULL afterwards. UNIQUE

@@ -36,7 +36,7 @@ from app.result.export import EXPORTS, Provenance, confirmation, export
 from app.services import Services, services
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
-from worker.jobs import Event, Job, Links, State, UnknownJob
+from worker.jobs import MOST_SAID, Event, Job, Links, Origin, SaidBy, State, UnknownJob
 from worker.user_store import user_of
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -57,6 +57,14 @@ _WRONG = {
         "Send true, or leave it out.",
     ),
 }
+_WRONG |= dict.fromkeys(
+    ("speaker", "appearance", "said_on"),
+    (
+        "bad_said_by",
+        f"Who said the claim, where or when is not a text of at most {MOST_SAID} characters.",
+        "Send a shorter text, or leave it out.",
+    ),
+)
 # A stream of events looks for news this often, less often the longer there is none, in seconds.
 _FASTEST, _SLOWEST = 0.1, 1.0
 _SLOWER = 1.5
@@ -99,8 +107,9 @@ class Standing(Model):
 class ExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["json", "md", "csv", "claimreview"] = "json"
-    """Format of the file. `claimreview` needs the agreement of a person with a name."""
+    format: Literal["json", "md", "csv", "html", "claimreview"] = "json"
+    """Format of the file. `html` is one page that needs no other file. `claimreview` needs the
+    agreement of a person with a name; where there is one, `html` has it too."""
 
 
 @blueprint.post("/claims")
@@ -119,6 +128,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     corpora = corpora_to_search(asked.corpora or ())
     submitted = services().queue.submit(
         *(asked.claim, recipe, asked.anyway, visitor()),
+        origin=Origin(said=SaidBy.of(asked.speaker, asked.appearance, asked.said_on)),
         corpora=corpora,
         client=client(),
     )
@@ -230,9 +240,9 @@ def export_claim(job_id: str) -> Response:
             "Wait until its state is done, or submit it again.",
         )
     confirmed = None
-    if name == "claimreview":
+    if name in ("claimreview", "html"):
         confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
-        if confirmed is None:
+        if confirmed is None and name == "claimreview":
             raise refusal(
                 HTTPStatus.CONFLICT,
                 "not_confirmed",

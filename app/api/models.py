@@ -16,7 +16,7 @@ from retrieval.result import Verdict
 from retrieval.types import CorpusInfo, CorpusKind, Label, Whole
 from retrieval.words import Level, level_of
 from worker.corpora.corpus_store import State as CorpusState
-from worker.jobs import Links, ListedJob, Moment, Shared, State
+from worker.jobs import MOST_SAID, Links, ListedJob, Moment, Shared, State
 from worker.lists import Entry
 
 
@@ -41,6 +41,12 @@ class Submission(Model):
     anyway: bool = False
     """Whether to check also a link, a text in another language, or a question that yes or no does
     not answer."""
+    speaker: str = Field("", max_length=MOST_SAID)
+    """Who said it; optional, as are the next two, and kept for exports."""
+    appearance: str = Field("", max_length=MOST_SAID)
+    """Where it was said: the name of a speech or a paper, or an address."""
+    said_on: str = Field("", max_length=MOST_SAID)
+    """When it was said, best as 2026-11-28."""
 
 
 class RecipeItem(Model):

@@ -42,7 +42,7 @@ def api() -> str:
     settings = services().settings
     return render_template(
         "api.html",
-        address=request.host_url.rstrip("/"),
+        address=settings.public_url or request.host_url.rstrip("/"),
         endpoints=ENDPOINTS,
         most_characters=LONGEST,
         most_kib=MOST_BYTES // 1024,

@@ -11,16 +11,16 @@ from typing import Literal, TypeAlias
 from flask import render_template, request
 
 from app.claims.recipes import asked_model
-from app.documents.corpus import corpora_to_choose, is_wikipedia
+from app.documents.corpus import CorpusChoice, corpora_to_choose, from_wikipedia
 from app.documents.files import file_links
 from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
-from app.result.evidence import by_statements, cards, closest_first
+from app.result.answer import answer_of
+from app.result.evidence import balance, by_statements, cards, closest_first, source_of
 from app.result.export import confirmation
-from app.result.proof import differences, marked_claim, proof_item
+from app.result.proof import marked_claim, proof_item
 from app.result.trail import drawn, has_findings, stances, steps_of, trail, trail_of
 from app.services import services
-from retrieval.claim import LONGEST
 from retrieval.errors import UnknownRecipe
 from retrieval.recipes.recipes import (
     DEFAULT_RECIPE,
@@ -35,6 +35,9 @@ from retrieval.types import ALTERNATION, DEFAULT_CORPUS, NEGATION
 from worker.feedback_store import FeedbackStore
 from worker.health import worker_health
 from worker.jobs import Event, Job, UnknownJob
+
+# Corpora that are searched where they are, so that nothing is left out of an article.
+_WHOLE_ARTICLES = ("mediawiki:", "zim-search:")
 
 Change: TypeAlias = Literal["another", "surer", "less sure", "same"]
 
@@ -101,16 +104,20 @@ def doubtful(result: ClaimResult) -> str:
 
 def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
     events = services().store.events(job.id, 0)
-    found, files = differences(result), file_links(job.id, result)
-    shown, unused = closest_first(result, cards(result, files, found))
+    answer, files = answer_of(result), file_links(job.id, result)
+    found = cards(result, files, answer.differences, answer.opposing)
+    shown, unused = closest_first(result, found)
     about, asker = FeedbackStore(services().database).about(job.id), visitor()
     continued_from = known_job(job.continued_from)
     return render_template(
         "result.html",
         job=job,
         result=result,
-        drawn=marked_claim(result, found),
-        differences=found,
+        answer=answer,
+        quoted_from=source_of(result, answer.quoted, files),
+        usual=job.recipe == DEFAULT_RECIPE,
+        drawn=marked_claim(result, answer.differences),
+        balance=balance(result, answer.opposing),
         found=by_statements(result, shown),
         unused=unused,
         files=files,
@@ -118,8 +125,8 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         trail=trail(events, _recipe_of(job), running=False)
         if has_findings(events)
         else trail_of(result),
-        attribution=any(is_wikipedia(one.site or one.credit) for one in result.documents),
-        most_characters=LONGEST,
+        attribution=any(map(from_wikipedia, result.documents)),
+        others=_other_corpora(job),
         may_delete=may_delete,
         about=about,
         given=next((one for one in about if asker is not None and one.owner == asker), None),
@@ -129,6 +136,13 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         continued_from=continued_from,
         before=_before(result, continued_from.result if continued_from else None),
     )
+
+
+def _other_corpora(job: Job) -> list[CorpusChoice]:
+    """Return the corpora that were not searched, those with whole articles first."""
+    searched = job.corpora or (DEFAULT_CORPUS,)
+    others = [one for one in corpora_to_choose() if one.name not in searched]
+    return sorted(others, key=lambda one: not one.name.startswith(_WHOLE_ARTICLES))
 
 
 def _before(now: ClaimResult, earlier: ClaimResult | None) -> Before | None:
@@ -165,6 +179,7 @@ def _progress(job: Job) -> str:
     return render_template(
         "progress.html",
         job=job,
+        usual=job.recipe == DEFAULT_RECIPE,
         corpora=[one for one in corpora_to_choose(names) if one.name in names],
         drawn=drawn(job.claim, groups),
         problem=health.problem and services().paths.hidden_in_problem(health.problem),

@@ -22,12 +22,12 @@ from app.api.openapi import describe
 from app.http.errors import RequestRefused, refusal
 from app.http.query import asked_by_person, pages_of
 from app.people.access import listed_owner
-from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
+from app.people.visitor import may_change, refuse_others, viewer, visitor, visitor_with_cookie
 from app.services import services
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, Label, SentenceKey, Whole
 from worker.feedback_store import Feedback, FeedbackStore, Said
-from worker.jobs import Job
+from worker.jobs import Job, SaidBy
 
 blueprint = Blueprint("feedback", __name__)
 
@@ -58,6 +58,12 @@ class FeedbackForm(Model):
     """A note."""
     name: str = ""
     """Name of the person, which is shown with the feedback."""
+    speaker: str = ""
+    """Who said the claim; kept, with the next two, if the claim is the visitor's."""
+    appearance: str = ""
+    """Where it was said, or the address of that."""
+    said_on: str = ""
+    """When it was said."""
 
 
 @blueprint.post("/claims/<job_id>/feedback")
@@ -80,6 +86,9 @@ def give(job_id: str) -> BaseResponse:
     }
     opinion = given_opinion(job_id, given)
     feedback_store().give(job_id, opinion, visitor_with_cookie())
+    if "speaker" in form and may_change(services().store.owner(job_id)):
+        said = SaidBy.of(*map(form.get, ("speaker", "appearance", "said_on")))
+        services().store.say(job_id, said)
     page = url_for("pages.claim", job_id=job_id, _anchor="actions")
     return redirect(page, HTTPStatus.SEE_OTHER)
 

@@ -34,17 +34,17 @@ from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.text.notices import plain_statement
-from worker.jobs import Origin
+from worker.jobs import Origin, SaidBy
 
 blueprint = Blueprint("pages", __name__)
 
-# Claims to try, and what comes out.
-EXAMPLES = {
-    "Frankenstein was written by Mary Shelley.": "true",
-    "Sputnik 1 was launched by the United States.": "false",
-    "The author of Frankenstein was an English novelist.": "needs two documents",
-    "Mary Shelley kept a diary about her cats.": "not in the documents",
-}
+# Claims to try where Wikipedia is searched; what comes out is for the reader to find.
+EXAMPLES = (
+    "Frankenstein was written by Mary Shelley.",
+    "Sputnik 1 was launched by the United States.",
+    "The author of Frankenstein was an English novelist.",
+    "Mary Shelley kept a diary about her cats.",
+)
 RECENT_CLAIMS = 3
 
 
@@ -77,6 +77,12 @@ class SubmissionForm(Model):
     """1: also a link, a text in another language, or a question that yes or no does not answer."""
     edited_from: str = ""
     """Id of the claim that this one is made from."""
+    speaker: str = ""
+    """Who said it."""
+    appearance: str = ""
+    """Where it was said, or the address of that."""
+    said_on: str = ""
+    """When it was said."""
 
 
 @blueprint.get("/")
@@ -117,7 +123,8 @@ def submit() -> BaseResponse:
         services().limits.claim()
         recipe = recipe_to_run(asked)
         edited = known_job(request.form.get("edited_from"))
-        origin = Origin(edited_from=edited.id if edited else None)
+        said = SaidBy.of(*map(request.form.get, ("speaker", "appearance", "said_on")))
+        origin = Origin(edited_from=edited.id if edited else None, said=said)
         job = services().queue.submit(
             *(claim, recipe, anyway, visitor_with_cookie(), origin, corpora),
             client=client(),
@@ -191,7 +198,9 @@ def search_on(job_id: str) -> BaseResponse:
         owner=visitor_with_cookie(),
         client=client(),
         typed=True,
-        origin=Origin(continued_from=job.id),
+        origin=Origin(
+            continued_from=job.id, said=SaidBy.of(job.speaker, job.appearance, job.said_on)
+        ),
         corpora=corpora_to_search(job.corpora or ()),
     )
     return _see_claim(new.id)
@@ -211,6 +220,13 @@ def to_history() -> BaseResponse:
     return redirect(url_for(".history"), HTTPStatus.SEE_OTHER)
 
 
+@blueprint.get("/help")
+@describe(HTTP_200=(None, "The page"))
+def help_page() -> str:
+    """Say in one screen how to use the pages, and what their words mean."""
+    return render_template("help.html", opens_links=services().pages is not None)
+
+
 def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | None = None) -> str:
     """Return the page with the form; ``asked`` is the recipe that was chosen there."""
     corpus: Corpus | None = None
@@ -225,7 +241,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         "home.html",
         box=box,
         most_characters=LONGEST,
-        examples=EXAMPLES,
+        examples=EXAMPLES if corpus and corpus.attribution else (),
         recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
         corpus=corpus,
         corpus_problem=corpus_problem,

@@ -21,6 +21,7 @@ from retrieval.index.open import description_of
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
+from retrieval.result import Document
 from retrieval.sources.address import SourceAddress
 from retrieval.types import DEFAULT_CORPUS, CorpusKind
 from retrieval.words import VITAL, counted
@@ -180,6 +181,13 @@ def corpus_item(corpus: SearchedCorpus) -> Corpus:
 def is_wikipedia(site: str) -> bool:
     """Return whether the host of an address is one of Wikipedia's."""
     return site == "wikipedia.org" or site.endswith(".wikipedia.org")
+
+
+def from_wikipedia(document: Document) -> bool:
+    """Return whether a text is Wikipedia's; a page of it in a file is credited to the file."""
+    return (
+        is_wikipedia(document.site or document.credit) and ", modified on " not in document.credit
+    )
 
 
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:

@@ -16,7 +16,8 @@ from app.filters import Badge, job_badge
 from app.http.query import pages_of
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change
-from app.result.evidence import best_of_each_stance, quoted
+from app.result.compared import opposed
+from app.result.evidence import balance, best_of_each_stance, quoted
 from app.services import services
 from retrieval.errors import Problem
 from retrieval.result import Evidence
@@ -130,6 +131,7 @@ def opened_entry(list_id: str, number: int) -> str | None:
         "entry.html",
         claim_id=entry.claim_id,
         result=entry.result,
+        balance=balance(entry.result, opposed(entry.result)),
         best=best_of_each_stance(entry.result, file_links(entry.claim_id, entry.result)),
         corpora=services().lists.get(list_id).corpora or (),
         about=FeedbackStore(services().database).about(entry.claim_id),

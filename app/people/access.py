@@ -38,7 +38,7 @@ Rule: TypeAlias = Literal["anybody", "reader", "checker", "operator"]
 _VIEWS: Mapping[Rule, Mapping[str, str]] = {
     "anybody": {"health": "healthz readyz", "login": "show log_in log_out"},
     "reader": {
-        "pages": "home claim history to_history",
+        "pages": "home claim help_page history to_history",
         "box": "says",
         "selection": "selected",
         "yours": "export",

@@ -10,9 +10,12 @@ from itertools import pairwise
 from urllib.parse import quote, urlsplit
 
 from app.filters import LOOKS, Look, safe_url
+from app.result.answer import Shown
+from app.result.compared import counted_stance, opposed, shared_names
 from app.result.proof import Difference
 from retrieval.result import ClaimResult, Document, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, Label
+from retrieval.words import balance_of
 
 # A neighbour is cut where it is longer, and a text is shown whole where hardly more is left.
 _LONGEST = 160
@@ -20,14 +23,19 @@ _HARDLY_MORE = 60
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")  # noqa: RUF001 - curly quotes are meant
 # A long sentence is found by its first and last words: a page may have notes between others.
 _ENOUGH_WORDS = 4
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A piece of evidence with its number in the result."""
+    """A piece of evidence with its number in the result.
+
+    ``stance``: what is shown; a sentence that only seems to oppose the verdict settles nothing.
+    """
 
     rank: int
     item: Evidence
+    stance: Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +84,54 @@ class Sourced:
     address: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a sentence stands, ``None`` where that is not known, and whose text it is.
+
+    ``text_date``: of the text, ``None`` where it is not known or stands in the credit.
+    """
+
+    address: str | None
+    credit: str
+    text_date: str | None
+
+
 def closest_first(
     result: ClaimResult, found: Sequence[Card]
 ) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Return the cards that are shown, and those of documents that were not used.
+    """Return the cards that are shown, and those that speak neither for nor against the verdict.
 
-    Of a claim that is not settled, those of the documents that it is about come first, used or not.
+    Of a claim that is not settled, those of the documents that it is about come first, used or not,
+    and none is shown of a document that shares no name with it.
     """
+    if result.verdict.level != "unsettled":
+        telling = [card for card in found if result.statements or set(card.looks) - {"unsettled"}]
+        read_with = {key.document_id for card in telling for i in card.items for key in i.item.path}
+        shown = [card for card in found if card in telling or card.document in read_with]
+        return tuple(shown), tuple(card for card in found if card not in shown)
     closest = {item.document for item in result.closest}
-    about = [card for card in found if card.document in result.about]
-    others = [card for card in found if card.document not in result.about]
-    shown = [*about, *(card for card in others if card.document in closest)]
+    named = [card for card in found if _shares_name(result, card)]
+    about = [card for card in named if card.document in result.about]
+    others = [card for card in named if card not in about and card.document in closest]
+    shown = [*about, *others]
     return tuple(shown), tuple(card for card in found if card not in shown)
 
 
 def cards(
-    result: ClaimResult, files: Mapping[str, str], differences: Sequence[Difference]
+    result: ClaimResult,
+    files: Mapping[str, str],
+    differences: Sequence[Difference],
+    opposing: Collection[int],
 ) -> tuple[Card, ...]:
     """Return the documents with evidence, that with the best sentence first.
 
-    ``files``: addresses of documents that have none, by their ids.
+    ``files``: addresses of documents that have none, by their ids. ``opposing``: the numbers of the
+    sentences that oppose the verdict.
     """
     read = {document.id: document for document in result.documents}
     of: dict[str, list[Ranked]] = defaultdict(list)
     for rank, item in enumerate(result.evidence, 1):
-        of[item.document].append(Ranked(rank, item))
+        of[item.document].append(Ranked(rank, item, counted_stance(result, rank, opposing)))
     return tuple(
         _card(
             *(result, items, read.get(name), files.get(name)),
@@ -151,7 +182,24 @@ def _card(
 
 def _stances(result: ClaimResult, one: Ranked) -> list[Label]:
     """Return what a sentence says of each statement that it was selected for, or of the claim."""
-    return [said.stance for said in result.said_of_statements(one.rank)] or [one.item.shown_stance]
+    return [said.stance for said in result.said_of_statements(one.rank)] or [one.stance]
+
+
+def _shares_name(result: ClaimResult, card: Card) -> bool:
+    said = " ".join([card.title, *(one.item.sentence for one in card.items)])
+    return shared_names(result.claim, said)
+
+
+def balance(result: ClaimResult, opposing: Collection[int]) -> dict[Label, int]:
+    """Return how many sentences are alone for or against the verdict, those for it first."""
+    said = [
+        counted_stance(result, rank, opposing)
+        for rank, item in enumerate(result.evidence, 1)
+        if item.selected and not item.of_the_pair
+    ]
+    verdict = result.verdict
+    decided = (stance for stance in said if stance != NOT_ENOUGH_INFO)
+    return balance_of(verdict.leans or verdict.label, decided)
 
 
 def quoted(result: ClaimResult) -> Evidence | None:
@@ -176,14 +224,32 @@ def best_of_each_stance(result: ClaimResult, files: Mapping[str, str]) -> tuple[
     closest one. ``files``: see ``cards``.
     """
     found: dict[Label, Evidence] = {}
-    first = quoted(result)
+    first, opposing = quoted(result), opposed(result)
+    said = {
+        id(item): counted_stance(result, rank, opposing)
+        for rank, item in enumerate(result.evidence, 1)
+    }
     for item in result.selected if first is None else (first, *result.selected):
-        found.setdefault(item.shown_stance, item)
-    best = [found[stance] for stance in result.balance if stance != NOT_ENOUGH_INFO]
+        found.setdefault(said[id(item)], item)
+    best = [found[s] for s in result.balance if s != NOT_ENOUGH_INFO and s in found]
     return tuple(
         Sourced(item, _address(item, files.get(item.document)))
         for item in best or result.closest[:1]
     )
+
+
+def source_of(result: ClaimResult, shown: Shown | None, files: Mapping[str, str]) -> Source | None:
+    """Return where a sentence is from; ``None`` where nothing is quoted."""
+    if shown is None:
+        return None
+    read = next((one for one in result.documents if one.id == shown.document), None)
+    item = result.evidence[shown.rank - 1] if shown.rank else None
+    url = safe_url(item.url if item else read.url if read else None)
+    address = at_sentence(url, shown.sentence) if url else files.get(shown.document)
+    credit = read.credit if read else ""
+    dates = {one.text_date for one in result.corpora}
+    known = dates.pop() if len(dates) == 1 and not _DAY.search(credit) else None
+    return Source(address, credit, known)
 
 
 def _address(item: Evidence, file: str | None) -> str | None:
@@ -261,7 +327,7 @@ def _pieces(
     if hidden <= _HARDLY_MORE:
         windows = [(0, len(text))]
     spans = [(one.rank, one.item.start - shift, one.item.end - shift) for one in found]
-    looks = {one.rank: LOOKS[one.item.shown_stance] for one in found if one.rank in marked}
+    looks = {one.rank: LOOKS[one.stance] for one in found if one.rank in marked}
     words = [(one.start - shift, one.end - shift) for one in differences]
     edges = [*windows, *words, *((start, end) for _, start, end in spans)]
     cuts = sorted({0, len(text), *(at for edge in edges for at in edge if 0 < at < len(text))})

@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from flask import url_for
+from flask import render_template, url_for
 
+from app.documents.corpus import from_wikipedia
 from app.filters import safe_url
+from app.result.answer import answer_of
+from app.result.evidence import balance, by_statements, cards, closest_first, source_of
 from app.result.markdown import markdown
+from app.result.proof import marked_claim
 from retrieval.claim_lists.verdicts import (
     checked_as,
     part_by_part,
@@ -30,6 +34,7 @@ from retrieval.claim_lists.verdicts import (
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import VERDICTS
+from settings import CHECKOUT
 from worker.feedback_store import Feedback
 from worker.jobs import Job
 from worker.user_store import user_of
@@ -50,6 +55,7 @@ _OF_EVIDENCE = (
     *("copies", "leans", "disagrees", "source", "level"),
     *("recipe", "judge", "corpus", "text_date", "indexed_at", "finished_at", "part by part"),
     *("recipe_digest", "esoteric_version", "claim_as_written", "text_sentence", "link"),
+    *("speaker", "appearance", "said_on"),
 )
 _OF_CLAIMS = (
     *("claim", "verdict", "level", "confidence", "leans", "recipe", "judge"),
@@ -57,6 +63,7 @@ _OF_CLAIMS = (
     *("stance", "sentence", "title", "url", "state", "error", "id"),
     *("in words", "evidence", "evidence labels", "part by part"),
     *("sources", "checked_as", "esoteric_version", "link"),
+    *("speaker", "appearance", "said_on"),
 )
 
 
@@ -142,6 +149,9 @@ def _about(job: Job) -> dict[str, object]:
         "recipe": job.recipe,
         "state": job.state,
         "error": job.error and job.error.message,
+        "speaker": job.speaker,
+        "appearance": job.appearance,
+        "said_on": job.said_on,
         "submitted_at": _second(job.created_at),
         "finished_at": job.finished_at and _second(job.finished_at),
     }
@@ -232,7 +242,7 @@ def _claim_review(
     user = user_of(by.owner)
     if user is None:
         author["description"] = _TYPED
-    claim: dict[str, Any] = {"@type": "Claim", "text": result.claim}
+    claim: dict[str, Any] = {"@type": "Claim", "text": result.claim} | _said_by(job)
     if provenance.submitted_by not in (None, user):
         claim["contributor"] = {"@type": "Person", "name": provenance.submitted_by}
     review = {
@@ -253,6 +263,26 @@ def _claim_review(
     return json.dumps(review, ensure_ascii=False, indent=2).translate(_FOR_SCRIPT) + "\n"
 
 
+def _said_by(job: Job) -> dict[str, Any]:
+    """Return who said the claim, where and when, as far as known."""
+    known: dict[str, Any] = {}
+    if job.speaker:
+        known["author"] = {"@type": "Person", "name": job.speaker}
+    if job.said_on:
+        known["datePublished"] = job.said_on
+    if job.appearance:
+        address = safe_url(job.appearance)
+        where = {"url": address} if address else {"name": job.appearance}
+        date = {"datePublished": job.said_on} if job.said_on else {}
+        known["appearance"] = {"@type": "CreativeWork"} | where | date
+    return known
+
+
+def said_in_words(job: Job) -> str:
+    """Return who said the claim, where and when, in a line; "" where nothing is known."""
+    return ", ".join(filter(None, (job.speaker, job.appearance, job.said_on)))
+
+
 def _citation(item: Evidence, credit: str | None) -> dict[str, Any]:
     work = {"@type": "CreativeWork", "name": item.reference, "text": item.sentence}
     known = {"url": safe_url(item.url), "creditText": credit}
@@ -263,9 +293,34 @@ def _second(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds")
 
 
+def _html(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None) -> str:
+    """Return the page with its style, all evidence open; of a person's review, that as well."""
+    answer = answer_of(result)
+    found = cards(result, {}, answer.differences, answer.opposing)
+    shown, _ = closest_first(result, found)
+    return render_template(
+        "published.html",
+        job=job,
+        result=result,
+        answer=answer,
+        files={},
+        page=provenance.page,
+        said=said_in_words(job),
+        css=(CHECKOUT / "static" / "style.css").read_text(encoding="utf-8"),
+        drawn=marked_claim(result, answer.differences),
+        quoted_from=source_of(result, answer.quoted, {}),
+        balance=balance(result, answer.opposing),
+        found=by_statements(result, shown),
+        attribution=any(map(from_wikipedia, result.documents)),
+        review=_claim_review(job, result, provenance, by) if by else "",
+        by=by.opinion.name if by else "",
+    )
+
+
 EXPORTS: dict[str, Export] = {
     "json": Export("json", "application/json", _json),
     "md": Export("md", "text/markdown", _markdown),
+    "html": Export("html", "text/html", _html),
     "csv": Export("csv", "text/csv", _csv),
     "claimreview": Export("jsonld", "application/ld+json", _claim_review),
 }

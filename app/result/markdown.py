@@ -14,14 +14,22 @@ from dataclasses import dataclass
 from flask import render_template
 
 from app.filters import safe_url
+from app.result.answer import answer_of
+from app.result.compared import counted_stance
+from app.result.evidence import balance
 from app.result.proof import proof_item
 from retrieval.result import Cited, ClaimResult, Evidence, WholeDocument
 from retrieval.types import Hop, Offsets, SentenceKey
 from retrieval.words import Quoting, listed
 from worker.jobs import Job
 
-# All ASCII punctuation may be escaped with a backslash (CommonMark 0.31, section 2.4).
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:=\"'$^])")
+# What makes markup within a line; an underscore does so only beside a word (CommonMark 0.31,
+# section 6.2), a colon and a dot where GitHub makes a link of an address.
+_MARKUP = re.compile(
+    r"[\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|:(?=//)|(?<=\bwww)\.", re.IGNORECASE
+)
+# What makes a heading, a list, a quotation or a rule where a line begins.
+_BEGINS = re.compile(r"\A(?:#{1,6}(?=\s|\Z)|[-+](?=[-\s]|\Z)|>|=+\Z|\d{1,9}(?=[.)](?:\s|\Z)))")
 _MOST_NAMED = 4
 # Headings for the words that were missing before a hop, no longer are, and still are.
 _OF_PARTS = ("Open before it:", "Now covered:", "Still open:")
@@ -60,8 +68,15 @@ class HopItem:
 
 def markdown(job: Job, result: ClaimResult, page: str, text_sentence: str) -> str:
     """Return the file. ``page``: its address; ``text_sentence``: of a text that says the claim."""
+    answer = answer_of(result)
+    stances = [
+        counted_stance(result, rank, answer.opposing) for rank in range(1, len(result.evidence) + 1)
+    ]
     return render_template(
         "claim.md",
+        answer=answer,
+        stances=stances,
+        balance=balance(result, answer.opposing),
         job=job,
         result=result,
         verdict=result.verdict,
@@ -69,6 +84,11 @@ def markdown(job: Job, result: ClaimResult, page: str, text_sentence: str) -> st
         text_sentence=text_sentence,
         proof=proof_item(result),
         hops=_hop_items(result),
+        said=[
+            _address(one) or _escaped(one)
+            for one in (job.speaker, job.appearance, job.said_on)
+            if one
+        ],
         md=_escaped,
         names=_names,
         quotes=_quotes,
@@ -77,8 +97,15 @@ def markdown(job: Job, result: ClaimResult, page: str, text_sentence: str) -> st
 
 
 def _escaped(text: str) -> str:
-    """Return the text on one line, escaped so that Markdown shows it unchanged."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    """Return the text on one line, escaped as little as needed for Markdown to show it so."""
+    escaped = _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+    if escaped.count("$") > 1:  # GitHub reads what is between them as mathematics
+        escaped = escaped.replace("$", r"\$")
+    begin = _BEGINS.match(escaped)
+    if begin is None:
+        return escaped
+    at = begin.end() if begin[0].isdigit() else 0
+    return f"{escaped[:at]}\\{escaped[at:]}"
 
 
 def _names(texts: Iterable[str]) -> str:
@@ -92,13 +119,17 @@ def _quotes(*texts: str) -> str:
 
 
 def _source(item: Evidence) -> str:
-    title = _escaped(item.reference)
-    url = safe_url(item.url)
+    title, address = _escaped(item.reference), _address(item.url)
+    return f"[{title}]({address})" if address else title
+
+
+def _address(text: str | None) -> str:
+    """Return an address between angle brackets, "" if it is none that may be linked to."""
+    url = safe_url(text)
     if url is None:
-        return title
+        return ""
     # Between angle brackets only these characters can end the address.
-    address = url.replace("\\", "%5C").replace("<", "%3C").replace(">", "%3E")
-    return f"[{title}](<{address}>)"
+    return f"<{url.replace(chr(92), '%5C').replace('<', '%3C').replace('>', '%3E')}>"
 
 
 def _hop_items(result: ClaimResult) -> tuple[HopItem, ...]:

@@ -204,6 +204,19 @@ def server(text: str) -> str:
     return url
 
 
+def public_address(text: str) -> str:
+    """Return the address of the pages without a slash at its end."""
+    url = text.strip().rstrip("/")
+    parts = _parts(url)
+    plain = parts.scheme in ("http", "https") and parts.hostname and url.isascii()
+    extra = parts.username is not None or parts.path or parts.query or parts.fragment or " " in url
+    if url and (extra or not plain):
+        raise ValueError(
+            f"is {url!r}; set it to an address without a path, such as https://check.example.org."
+        )
+    return url
+
+
 def _parts(url: str) -> SplitResult:
     """Return the parts of the address, all empty if it is none."""
     try:

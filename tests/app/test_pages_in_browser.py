@@ -15,6 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
+from retrieval.types import Label
 from tests.app.browser import (
     assert_no_complaints,
     resize,
@@ -90,7 +91,7 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert "because “Ida Holm” is open: Lighthouse of Varn → Ida Holm" in (
         text_of(browser, ".group.hop")
     )
-    wait_for(browser, "document.getElementById('spoken').textContent === 'Hop 2'")
+    wait_for(browser, "document.getElementById('spoken').textContent === 'Round 2'")
     done = worker.record(run, SECOND_HOP[1:3], done)
     wait_for(browser, "document.getElementById('so-far').textContent.includes('1 supports')")
     worker.record(run, SECOND_HOP[3:], done)
@@ -103,9 +104,9 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert browser.switch_to.active_element.get_attribute("id") == "verdict"
     assert browser.execute_script("return scrollY") == scrolled
     # The scripts of the result have run: its times are the reader's.
-    wait_for(browser, "!document.querySelector('aside time').textContent.includes('UTC')")
+    wait_for(browser, "!document.querySelector('.found-how time').textContent.includes('UTC')")
     assert browser.current_url == address
-    assert "Supported" in text_of(browser, ".verdict h2")
+    assert "Supported" in text_of(browser, ".verdict .label")
     assert browser.title.startswith(f"Supported: {CLAIM}")
     assert_no_complaints(browser)
 
@@ -152,12 +153,9 @@ def test_the_keyboard_is_enough(
     wait_for(browser, "document.getElementById('progress')")
     worker.finish(wait_for_the_job(browser, store), claim_document(CLAIM))
     wait_for(browser, "document.querySelector('.verdict')")
-    for _ in range(40):
-        press(browser, Keys.TAB)
-        if "whole text" in browser.switch_to.active_element.text:
-            break
-    else:
-        pytest.fail("no whole text was reached")
+    tab_to(browser, "Lighthouse of Varn\nSupports")
+    press(browser, Keys.ENTER)
+    tab_to(browser, "whole text")
     rest = browser.find_element(By.CSS_SELECTOR, ".evidence .rest")
     assert not rest.is_displayed()
     press(browser, Keys.ENTER)
@@ -167,24 +165,59 @@ def test_the_keyboard_is_enough(
     assert_no_complaints(browser)
 
 
-def test_a_link_opens_what_is_folded_and_evidence_is_narrowed_to_one_stance(
+def tab_to(browser: Chrome, words: str) -> None:
+    """Move the focus with the Tab key to what has these words."""
+    for _ in range(40):
+        press(browser, Keys.TAB)
+        if words in browser.switch_to.active_element.text:
+            return
+    pytest.fail(f"{words} was not reached")
+
+
+def test_a_link_to_evidence_opens_what_is_folded_around_it(
     browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
 ) -> None:
-    for label in ("NOT ENOUGH INFO", "SUPPORTS"):
-        result = claim_document(CLAIM, label)
-        result["evidence"][1] |= {"stance": "REFUTES"}
-        job = store.submit(CLAIM, "esoteric")[0]
-        worker.finish(job, result)
-        browser.get(f"{web.address}/claims/{job.id}#evidence-2")
-        if label == "NOT ENOUGH INFO":
-            wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
-    cards = browser.find_elements(By.CSS_SELECTOR, ".evidence")
-    assert [card.is_displayed() for card in cards] == [True, True]
-    browser.find_element(By.ID, "show-refuted").click()
-    assert [card.is_displayed() for card in cards] == [False, True]
-    press(browser, Keys.ARROW_LEFT)
-    assert [card.is_displayed() for card in cards] == [True, False]
+    job = store.submit(CLAIM, "esoteric")[0]
+    worker.finish(job, claim_document(CLAIM, "NOT ENOUGH INFO"))
+    browser.get(f"{web.address}/claims/{job.id}#evidence-2")
+    wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
+    assert browser.find_element(By.CSS_SELECTOR, ".evidence:has(#evidence-2) mark").is_displayed()
     assert_no_complaints(browser)
+
+
+# Words that are seen without scrolling: what is folded or below the fold does not count.
+WORDS = r"""
+const [width, height] = arguments;
+let number = 0;
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const { textContent, parentElement } = texts.currentNode;
+  if (parentElement.closest('.hidden, .skip, script, noscript, textarea')) continue;
+  if (!parentElement.checkVisibility({ visibilityProperty: true })) continue;
+  for (const word of textContent.matchAll(/[\p{L}\p{N}][\p{L}\p{N}.,'%-]*/gu)) {
+    const range = document.createRange();
+    range.setStart(texts.currentNode, word.index);
+    range.setEnd(texts.currentNode, word.index + word[0].length);
+    const box = range.getBoundingClientRect();
+    if (box.width && box.bottom <= height && box.left < width) number += 1;
+  }
+}
+return number;
+"""
+
+
+@pytest.mark.parametrize("label", ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"])
+def test_few_words_stand_above_the_fold_of_a_result(
+    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand, label: Label
+) -> None:
+    job = store.submit(CLAIM, "esoteric")[0]
+    result = claim_document(CLAIM, label)
+    result["evidence"][1] |= {"stance": "REFUTES", "sentence": "Ida Holm never built it."}
+    worker.finish(job, result)
+    browser.get(f"{web.address}/claims/{job.id}")
+    for width, height, most in ((1440, 900, 120), (375, 812, 80)):
+        resize(browser, width)
+        assert 20 < browser.execute_script(WORDS, width, height) <= most, (width, label)
 
 
 @pytest.fixture
@@ -280,7 +313,9 @@ def proof(browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHan
     job = store.submit(LONG_CLAIM, "esoteric")[0]
     worker.finish(job, document_with_a_long_proof())
     browser.get(f"{web.address}/claims/{job.id}")
-    browser.execute_script("document.querySelector('details.proof').open = true")
+    browser.execute_script(
+        "document.querySelectorAll('.found-how details.more').forEach(one => one.open = true)"
+    )
     return browser
 
 

@@ -63,8 +63,9 @@ def test_a_claim_has_these_keys_its_result_when_it_is_done_and_why_it_failed(
     address = f"/api/v1/claims/{job_id}"
     job = client.get(address).get_json()
     assert list(job) == [
-        *("attempts", "claim", "continued_from", "corpora", "created_at", "edited_from", "error"),
-        *("finished_at", "id", "links", "recipe", "result", "shared", "started_at", "state"),
+        *("appearance", "attempts", "claim", "continued_from", "corpora", "created_at"),
+        *("edited_from", "error", "finished_at", "id", "links", "recipe", "result", "said_on"),
+        *("shared", "speaker", "started_at", "state"),
     ]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", job["created_at"])
     assert (job["started_at"], job["result"]) == (None, None)

@@ -255,7 +255,8 @@ def test_a_row_opens_in_place_with_what_is_for_and_against_it(
     address = client.post("/api/v1/lists", json=claims).headers["Location"]
     worker.feed(services_of(client.application))
     found = claim_document("Tea <i>is</i> hot.", confidence=0.6)
-    found["evidence"][1] |= {"stance": "REFUTES", "selected": True}
+    found["evidence"][1] |= {"stance": "REFUTES", "sentence": "Tea is never hot."}
+    found["verdict"]["disagreement"] = [2]
     found["evidence"][1]["url"] = "javascript:alert(1)"
     (job,) = [one for one in store.recent(9) if one.claim.startswith("Tea")]
     worker.finish(store.get(job.id), found)

@@ -364,6 +364,9 @@ def test_a_claim_that_comes_again_in_a_list_is_seen_by_more_and_never_by_fewer(
 # Makes of a database of today what a version without sharing left.
 _AS_BEFORE = """
 ALTER TABLE claims DROP COLUMN shared;
+ALTER TABLE claims DROP COLUMN speaker;
+ALTER TABLE claims DROP COLUMN appearance;
+ALTER TABLE claims DROP COLUMN said_on;
 ALTER TABLE lists DROP COLUMN shared;
 CREATE TABLE sessions (digest VARCHAR(64) PRIMARY KEY, user VARCHAR(50), ends_at DATETIME);
 INSERT INTO sessions SELECT digest, user, ends_at FROM credentials WHERE kind = 'session';

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any, TypeAlias, get_args
@@ -13,10 +16,14 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from markdown_it import MarkdownIt
 
+from app import create_app
 from app.people.visitor import COOKIE
+from app.services import services_of
 from retrieval.types import Stopped
-from retrieval.words import NOT_SETTLED, STOPPED
+from retrieval.words import STOPPED
+from settings import Settings
 from tests.app.claim_documents import (
     HOLM,
     claim_document,
@@ -81,7 +88,7 @@ def done(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> Finish:
 
 def hops(markdown: str) -> list[str]:
     """Return the lines about the hops."""
-    return markdown.split("## Hops\n\n")[1].split("\n\nChecked by")[0].splitlines()
+    return markdown.split("## Rounds of search\n\n")[1].split("\n\nChecked by")[0].splitlines()
 
 
 @pytest.mark.parametrize(
@@ -90,6 +97,7 @@ def hops(markdown: str) -> list[str]:
         ("json", "application/json", "json"),
         ("md", "text/markdown", "md"),
         ("csv", "text/csv", "csv"),
+        ("html", "text/html", "html"),
         ("claimreview", "application/ld+json", "jsonld"),
     ],
 )
@@ -118,7 +126,7 @@ def test_unfinished_claims_and_unknown_formats_are_refused(
     unknown = client.get(f"/api/v1/claims/{job.id}/export?format=pdf")
     assert unknown.status_code == 400
     assert unknown.json["error"]["hint"] == (  # type: ignore[index]
-        "Use one of: json, md, csv, claimreview."
+        "Use one of: json, md, csv, html, claimreview."
     )
 
 
@@ -165,6 +173,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
         "claim_as_written": "",
         "text_sentence": "",
         "link": f"http://localhost/claims/{job.id}",
+        **dict.fromkeys(("speaker", "appearance", "said_on"), ""),
     }
 
 
@@ -174,7 +183,7 @@ def test_exports_name_page_and_section_of_a_long_document_and_escape_them(done: 
     job = done(result)
     row = job.rows()[0]
     assert (row["section"], row["page"]) == ("'=1+1 > *All*", "12")
-    assert r"[Report, page 12, \=1\+1 \> \*All\*](" in job.markdown()
+    assert r"[Report, page 12, =1+1 > \*All\*](" in job.markdown()
     review = job.review()
     assert review["citation"][0]["name"] == "Report, page 12, =1+1 > *All*"
 
@@ -189,8 +198,8 @@ def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
     job = done(result)
     assert job.rows()[0]["source"] == credit
     markdown = job.markdown()
-    assert r"), from report\.pdf, page 3, modified on 2024\-03\-05: supports" in markdown
-    assert r"Wikipedia introductions (9,842 documents, text of 2024\-03\-05, built 2026" in markdown
+    assert "), from report.pdf, page 3, modified on 2024-03-05: supports" in markdown
+    assert "Wikipedia introductions (9,842 documents, text of 2024-03-05, built 2026" in markdown
     review = job.review()
     assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
 
@@ -202,7 +211,7 @@ def test_exports_show_the_context_of_a_sentence_and_escape_it(done: Finish) -> N
     job = done(result)
     row = job.rows()[0]
     assert (row["context_before"], row["context_after"]) == ("'=1+1 *Was* it?", "<b>So</b>.")
-    shown = r"1. *\=1\+1 \*Was\* it?* No\. *\<b\>So\</b\>\.*"
+    shown = r"1. *=1+1 \*Was\* it?* No. *\<b>So\</b>.*"
     assert shown in job.markdown().splitlines()
 
 
@@ -230,11 +239,12 @@ def test_no_cell_of_a_csv_is_a_formula(done: Finish) -> None:
 def test_markdown_has_the_verdict_and_its_evidence(done: Finish) -> None:
     job = done(claim_document(CLAIM))
     text = job.markdown()
-    assert text.startswith("# The Lighthouse of Varn was built by Ida Holm\\.\n")
-    assert "**Supported**, 93% sure\n\n2 support · 1 settles nothing\n" in text
+    begin = "# The Lighthouse of Varn was built by Ida Holm.\n\n**Yes.**\n\n> “It was built in 1874"
+    assert text.startswith(begin)
+    assert "\n\nSupported, 93% sure: 2 support\n" in text
     assert (
-        "2. Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.\n"
-        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>), from en\\.wikipedia\\.org:"
+        "2. Ida Holm (1831 to 1899) was an Ostrean engineer.\n"
+        "   [Ida Holm](<https://en.wikipedia.org/wiki/Ida_Holm>), from en.wikipedia.org:"
         " supports (88%), selected\n"
     ) in text
     assert f"<http://localhost/claims/{job.id}>" in text
@@ -255,7 +265,7 @@ def test_markdown_has_no_confidence_without_selected_evidence(done: Finish) -> N
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 1.0)
     for item in result["evidence"]:
         item["selected"] = False
-    assert f"**Not settled**\n\n{NOT_SETTLED}\n" in done(result).markdown()
+    assert "**Not settled.** No text that was found is about it.\n" in done(result).markdown()
 
 
 def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -> None:
@@ -271,10 +281,10 @@ def test_markdown_quotes_no_words_where_a_whole_sentence_matches(done: Finish) -
 
 def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
     text = done(document_with_a_long_proof() | {"notices": ["This is *no* claim."]}).markdown()
-    assert "\n\nNote: This is \\*no\\* claim\\.\n\n**" in text
+    assert "\n\nNote: This is \\*no\\* claim.\n\n**" in text
     assert (
         "## Proof\n\n"
-        "The evidence leaves open “was born in Varnby”, so it is not sufficient\\.\n\n"
+        "The evidence leaves open “was born in Varnby”, so it is not sufficient.\n\n"
         "1. “The Lighthouse of Varn”: says the same, “The Lighthouse of Varn” in Lighthouse of"
         " Varn, evidence 3\n"
     ) in text
@@ -282,22 +292,22 @@ def test_markdown_has_the_proof_and_the_hops(done: Finish) -> None:
         "3. “in 1875”: gives a different answer, “in 1874” in Lighthouse of Varn, evidence 1\n"
     ) in text
     assert "8. “was born in Varnby”: nothing found\n\n## Questions asked\n" in text
-    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death\\.”"
-    planned = "“She planned eleven lighthouses and two bridges\\.”"
+    built = "“It was built in 1874 by the engineer Ida Holm, who lived in it until her death.”"
+    planned = "“She planned eleven lighthouses and two bridges.”"
     found = "“an Ostrean engineer”, “who planned”"
     assert hops(text) == [
         "1. 3 documents read, 2 sentences found",
-        f"   - Still open\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        f"   - Still open: {found}, “eleven bridges” and “was born in Varnby”.",
         "2. 1 document read, 2 sentences found",
-        f"   - Open before it\\: {found}, “eleven bridges” and “was born in Varnby”\\.",
+        f"   - Open before it: {found}, “eleven bridges” and “was born in Varnby”.",
         f"   - {built} in Lighthouse of Varn led to Ida Holm",
-        f"   - Now covered\\: {found} and “eleven bridges”\\.",
-        "   - Still open\\: “was born in Varnby”\\.",
+        f"   - Now covered: {found} and “eleven bridges”.",
+        "   - Still open: “was born in Varnby”.",
         "3. 2 documents read, 0 sentences found",
-        "   - Open before it\\: “was born in Varnby”\\.",
+        "   - Open before it: “was born in Varnby”.",
         "   - Varnby led to Whaling",
         f"   - {planned} in Ida Holm led to Ostrean bridges",
-        "   - Still open\\: “was born in Varnby”\\.",
+        "   - Still open: “was born in Varnby”.",
         "   - The search ended: nothing new of use was found",
     ]
 
@@ -309,7 +319,7 @@ def test_hops_name_the_best_documents_and_only_words_of_the_claim(done: Finish) 
     ]
     result["hops"][0]["missing"] = [[900, 950], [-4, -1], [9, 2], [-3, 3]]
     lines = hops(done(result).markdown())
-    assert lines[1] == "   - Not named in the selected sentences\\: “The”\\."
+    assert lines[1] == "   - Not named in the selected sentences: “The”."
     assert "   - Skerries led to Pier 1, Pier 2, Pier 3, Pier 4 and 3 more" in lines
 
 
@@ -336,10 +346,10 @@ def test_an_old_result_is_exported_without_newer_fields(done: Finish) -> None:
     assert "read together" not in markdown
     assert hops(markdown) == [
         "1. 3 documents read, 2 sentences found",
-        "   - Not named in the selected sentences\\: “Lighthouse”\\.",
+        "   - Not named in the selected sentences: “Lighthouse”.",
         "2. 1 document read, 2 sentences found",
-        "   - Not named before it\\: “Lighthouse”\\.",
-        "   - Now named\\: “Lighthouse”\\.",
+        "   - Not named before it: “Lighthouse”.",
+        "   - Now named: “Lighthouse”.",
     ]
     rows = job.rows()
     assert [(row["rank"], row["path"]) for row in rows] == [(rank, "") for rank in "1234"]
@@ -356,7 +366,7 @@ def test_markdown_escapes_markup_in_the_texts(done: Finish) -> None:
     result["documents"][2] |= {"title": hostile}
     job = done(result)
     lines = job.markdown().splitlines()
-    safe = "\\[x\\]\\(javascript\\:alert\\) \\# Title \\<b\\>\\`code\\`\\</b\\>"
+    safe = "\\[x\\](javascript:alert) # Title \\<b>\\`code\\`\\</b>"
     assert f"1. {safe}" in lines
     assert f"   {safe}, from {safe}: supports (93%), selected" in lines
     assert f"   - “{safe}” in Lighthouse of Varn led to {safe}" in lines
@@ -458,8 +468,8 @@ def test_markdown_lists_the_statements_and_the_claim_as_it_was_written(done: Fin
     parts = [statement("It *is*.", 0, 3, "SUPPORTS", [1]), statement("Old.", 4, 6, "REFUTES", [])]
     more = {"statements": parts, "claim_as_written": "Claim: it"}
     text = done(claim_document(CLAIM) | more).markdown()
-    assert "1. Supported (90% sure): It \\*is\\*\\.\n2. Refuted (90% sure): Old\\.\n\n" in text
-    assert "As it was written: Claim\\: it\n" in text
+    assert "1. Supported (90% sure): It \\*is\\*.\n2. Refuted (90% sure): Old.\n\n" in text
+    assert "As it was written: Claim: it\n" in text
 
 
 def document_with_doubt() -> dict[str, Any]:
@@ -473,11 +483,8 @@ def document_with_doubt() -> dict[str, Any]:
 def test_exports_of_an_undecided_verdict_have_its_lean_and_no_confidence(done: Finish) -> None:
     job = done(document_with_doubt())
     text = job.markdown()
-    assert "\n**Leans refuted**\n" in text
-    assert (
-        "\nAgainst this verdict:"
-        " “Ida Holm \\(1831 to 1899\\) was an Ostrean engineer\\.” [Ida Holm](" in text
-    )
+    assert "\n**Not settled: the evidence leans to no.**\n" in text
+    assert "\n\nLeans refuted\n" in text
     assert ": settles nothing, in 7 documents, selected\n" in text
     rows = job.rows()
     assert {(row["verdict"], row["level"], row["confidence"], row["leans"]) for row in rows} == {
@@ -494,6 +501,84 @@ def test_a_verdict_with_little_confidence_is_probable_until_a_person_confirms_it
     done: Finish,
 ) -> None:
     job = done(claim_document(CLAIM, "REFUTES", 0.69))
-    assert "**Probably refuted**, 69% sure\n" in job.markdown()
+    assert "\nProbably refuted, 69% sure" in job.markdown()
     rating = job.review()["reviewRating"]
     assert rating["alternateName"] == "Refuted"
+
+
+def test_markdown_shows_texts_as_they_are_with_no_backslash_that_is_not_needed(
+    done: Finish,
+) -> None:
+    plain = 'In 1912. It cost 3.5 (or so) - at snake_case, said A & B: "yes"!'
+    hostile = (
+        "1. one *two* _three_ `four` [five](six) <b>seven</b> &amp; ~~eight~~ \\\\ ![nine](ten)",
+        "# eleven",
+        "- twelve",
+        "> thirteen",
+        "__fourteen__ a_b",
+        "1912. It sank",
+    )
+    reader = MarkdownIt("gfm-like", {"linkify": False})
+    for text in (plain, *hostile):
+        result = claim_document(CLAIM)
+        result["evidence"][0]["sentence"] = text
+        written = done(result).markdown()
+        line = next(one for one in written.splitlines() if one.startswith("1. "))
+        shown = reader.render(line)
+        assert html.unescape(re.sub(r"<[^>]+>", "", shown)).strip() == text
+        assert set(re.findall(r"<(\w+)", shown)) <= {"ol", "li", "p"}  # no markup of the text
+        if text == plain:
+            assert "\\" not in line
+
+
+def test_a_page_for_publishing_needs_no_other_file_and_holds_the_review_of_a_person(
+    done: Finish,
+) -> None:
+    job = done(claim_document(CLAIM, "REFUTES"))
+    page = job.fetch("html").text
+    assert "<style>" in page
+    assert not re.search(r"<link rel=.stylesheet|<script src|<img|url\(", page)
+    assert "It was built in 1874 by the engineer Ida Holm" in page
+    assert '<details class="in-document" open>' in page
+    assert "ld+json" not in page
+    job.review()  # a person agrees
+    page = job.fetch("html").text
+    assert "ClaimReview" in page.split("ld+json")[1].split("</script>")[0]
+
+
+def test_who_said_a_claim_where_and_when_is_in_every_export(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    said = {"speaker": "Ida <b>Holm", "appearance": "https://varn.example/talk"}
+    said |= {"said_on": "2026-11-20"}
+    sent: Any = client.post("/api/v1/claims", json={"claim": CLAIM, **said}).json
+    job = store.get(sent["id"])
+    worker.finish(job, claim_document(CLAIM))
+    done = Done(client, job)
+    review = done.review()["itemReviewed"]
+    assert review["author"] == {"@type": "Person", "name": said["speaker"]}
+    assert review["appearance"]["url"] == said["appearance"]
+    assert review["datePublished"] == "2026-11-20"
+    assert done.rows()[0]["speaker"] == said["speaker"]
+    assert "Said: Ida \\<b>Holm, <https://varn.example/talk>, 2026-11-20" in done.markdown()
+    assert "Ida &lt;b&gt;Holm, https://varn.example/talk, 2026-11-20" in done.fetch("html").text
+    stored: Any = client.get(f"/api/v1/claims/{job.id}").json
+    assert stored["speaker"] == said["speaker"]
+    page = client.get(f"/claims/{job.id}").text
+    assert "Said: <bdi>Ida &lt;b&gt;Holm</bdi>" in page
+    refused: Any = client.post("/api/v1/claims", json={"claim": CLAIM, "speaker": "x" * 301}).json
+    assert refused["error"]["code"] == "bad_said_by"
+
+
+def test_links_and_exports_have_the_public_address(settings: Settings) -> None:
+    public = replace(settings, public_url="https://check.example.org")
+    app = create_app(public)
+    store = services_of(app).store
+    job = store.submit(CLAIM, "esoteric")[0]
+    WorkerByHand(store).finish(job, claim_document(CLAIM))
+    client = app.test_client()
+    address = f"https://check.example.org/claims/{job.id}"
+    assert f'<link rel="canonical" href="{address}">' in client.get(f"/claims/{job.id}").text
+    for name in ("md", "csv", "html"):
+        assert address in client.get(f"/api/v1/claims/{job.id}/export?format={name}").text
+    services_of(app).close()

@@ -46,7 +46,8 @@ def test_somebody_watches_how_a_claim_is_checked_and_nothing_jumps(
     assert [block[key] for key in ("x", "y", "width")] == [slot[key] for key in ("x", "y", "width")]
     assert browser.switch_to.active_element.get_attribute("id") == "verdict"
     assert browser.execute_script("return scrollY") == 0
-    assert "Warsaw" in walker.text(".evidence")
+    assert "Warsaw" in walker.text(".verdict")
+    walker.press("How it was found")
     looked = walker.see(".trail .looked summary")
     assert "Curie" in looked.text
     assert not walker.see(".trail .stages").is_displayed()
@@ -73,12 +74,14 @@ def test_somebody_without_scripts_checks_a_claim_agrees_searches_on_and_deletes_
     # From here on the page reloads itself.
     walker.see(".verdict.refuted")
     first = browser.current_url
-    walker.named("Agree").click()
+    walker.named("Yes").click()
     assert "You agree" in walker.see(".given").text
-    walker.named("Search on: 3 more hops").click()
+    walker.press("More")
+    walker.named("Search further").click()
     WebDriverWait(browser, 60, 0.05).until(lambda _: "#" not in browser.current_url)
     assert browser.current_url != first
     browser.get(first)
+    walker.press("More")
     walker.press("Delete this claim")
     walker.named("Delete for good").click()
     walker.see(".groups")
