@@ -13,7 +13,10 @@ from settings import CHECKOUT
 
 # What Flask and app.create_app give to every template.
 GIVEN = {"asker", "asset", "logs_in", "request", "url_for", "words"}
-PARTS = {"actions.html", "base.html", "corpora.html", "icons.html", "parts.html", "trail.html"}
+PARTS = {
+    *("actions.html", "base.html", "corpora.html", "evidence.html", "icons.html", "parts.html"),
+    "trail.html",
+}
 
 
 def pages() -> dict[str, set[str]]:
