@@ -14,6 +14,7 @@ from research.evaluation.measures.corpus import (
     Found,
     Judged,
     corpus_results,
+    differences,
     language_model_results,
     several_documents,
 )
@@ -95,6 +96,7 @@ def evaluate_over_corpus(
         "recipes": {},
     }
     own = with_kept(evaluation.out, evaluation.own, evaluation.systems)
+    given = {}
     for name in dict.fromkeys((*system_names(), *own)):
         answers = KeptDocuments(evaluation.out / name / "predictions.jsonl", everything)
         if name in evaluation.systems:
@@ -102,7 +104,9 @@ def evaluate_over_corpus(
         elif not all(map(answers.has, claims)):
             continue
         asked = None if name in BASELINES else bench.llm
-        results["recipes"][name] = _measured(claims, answers, places, asked)
+        given[name] = [answers.result(claim) for claim in claims]
+        results["recipes"][name] = _measured(claims, given[name], answers, places, asked)
+    results["differences"] = differences(claims, given)
     text = json.dumps(results, indent=1, ensure_ascii=False)
     (evaluation.out / "results.json").write_text(f"{text}\n", encoding="utf-8")
     (evaluation.out / "report.md").write_text(f"{corpus_report(results)}\n", encoding="utf-8")
@@ -112,12 +116,12 @@ def evaluate_over_corpus(
 
 def _measured(
     claims: Sequence[CorpusClaim],
+    given: Sequence[ClaimResult | None],
     answers: KeptDocuments,
     places: Places,
     llm: LanguageModelChoice | None,
 ) -> dict[str, Any]:
-    """Return the figures of a system; ``llm``: the language model that it asked."""
-    given = [answers.result(claim) for claim in claims]
+    """Return the figures of a system, ``given`` its results; ``llm``: what it asked."""
     measured = corpus_results(claims, given)
     decided = [
         (claim, one, answers.retrieved(claim))

@@ -94,6 +94,26 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         ]
         if "language_model" in recipe:
             parts.append(language_model_text(recipe["language_model"]))
+    if differs := results["differences"]:
+        first = next(iter(differs.values()))["from"]
+        head = ("", "difference of label accuracy (95 %)", "only it right", f"only {first} right")
+        parts += [
+            f"## Differences from {first}",
+            markdown(
+                [
+                    head,
+                    *(
+                        [
+                            name,
+                            _with_interval(one["label_accuracy"], one["interval"]),
+                            str(one["gained"]),
+                            str(one["lost"]),
+                        ]
+                        for name, one in differs.items()
+                    ),
+                ]
+            ),
+        ]
     if groups_of_claims := corpus.groups_of(recipes):
         parts += ["## Claims that need several documents", corpus.SEVERAL_DOCUMENTS]
         parts += [corpus.as_markdown(recipes, group) for group in groups_of_claims]

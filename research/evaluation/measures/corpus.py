@@ -57,6 +57,39 @@ def corpus_results(
     return results
 
 
+def differences(
+    claims: Sequence[CorpusClaim], answers: Mapping[str, Sequence[ClaimResult | None]]
+) -> dict[str, Any]:
+    """Return by how much the label accuracy of each system differs from the first one's.
+
+    ``answers``: of each system, to these claims. ``interval``: of ``label_accuracy``, 95 %,
+    bootstrap over the claims. ``gained``, ``lost``: claims that only this system, or only the
+    first, labels rightly. Claims that either could not check are left out.
+    """
+    (first, base), *others = answers.items()
+    differs = {}
+    for name, given in others:
+        both = [
+            (one.verdict.label == claim.label) - (two.verdict.label == claim.label)
+            for claim, one, two in zip(claims, given, base, strict=True)
+            if one is not None and two is not None
+        ]
+        if not both:
+            continue
+        changes = np.array(both, float)
+        interval = confidence_intervals(
+            changes[:, None], range(len(both)), lambda rows: rows.mean(axis=0)
+        )
+        differs[name] = {
+            "from": first,
+            "label_accuracy": float(changes.mean()),
+            "interval": interval[0].tolist(),
+            "gained": both.count(1),
+            "lost": both.count(-1),
+        }
+    return differs
+
+
 def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any]:
     decided = [pair for pair in pairs if pair[0].label != NOT_ENOUGH_INFO]
     right = [answer.verdict.label == claim.label for claim, answer in pairs]

@@ -152,6 +152,17 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
     baseline = read(tmp_path / "out" / "bm25" / "predictions.jsonl")
     assert [document["recipe"] for document in baseline] == ["bm25"] * len(CLAIMS)
     assert results["recipes"]["bm25"]["evidence_recall@5"] == 1.0
+    ranked = [
+        document["verdict"]["label"] == one["label"]
+        for document, one in zip(baseline, CLAIMS, strict=True)
+    ]
+    differs = results["differences"]["bm25"]
+    assert differs["from"] == "esoteric"
+    assert differs["label_accuracy"] == pytest.approx((sum(ranked) - sum(right)) / 3)
+    low, high = differs["interval"]
+    assert low <= differs["label_accuracy"] <= high
+    assert differs["gained"] == sum(own and not of for own, of in zip(ranked, right, strict=True))
+    assert differs["lost"] == sum(of and not own for own, of in zip(ranked, right, strict=True))
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "3 claims of `claims.jsonl`" in report
     for name in ("esoteric", "bm25"):
@@ -164,6 +175,7 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
         )
         assert table["text"]["combined_precision"] == 2 / passages
     assert "| combined recall | 69.3 | 100.0 | 100.0 | 100.0 |" in report
+    assert "## Differences from esoteric" in report
     assert "program, by document" in run.stdout
 
     lines = path.read_bytes().splitlines(keepends=True)
