@@ -103,7 +103,7 @@ def test_a_claim_goes_from_the_home_page_through_the_whole_chain_to_a_verdict(
     assert seen["spans"] == "Looking for: Skerrow Light; Ann Lee"
     assert seen["titles"].startswith("2 exact titles")
     assert "Was Skerrow Light designed by Ann Lee?" in seen["questions"]
-    assert text_of(browser, ".verdict h2").endswith("Supported")
+    assert text_of(browser, ".verdict .label").startswith("Supported")
     assert WHY in text_of(browser, "main")
     assert "It was designed by Ann Lee" in text_of(browser, "main")
     assert_no_complaints(browser)

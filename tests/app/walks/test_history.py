@@ -46,7 +46,7 @@ def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker
     walker.follow("Show all")
     walker.follow("Yours")
     assert not walker.named("Compare").is_enabled()
-    one, other = walker.all("[name=claim]")
+    one, other = walker.all(".groups [name=claim]")
     one.click()
     assert not walker.named("Compare").is_enabled()
     assert walker.named("Export CSV").is_enabled()
@@ -55,7 +55,7 @@ def test_somebody_finds_compares_takes_along_and_deletes_what_was_checked(walker
     walker.follow("Compare")
     assert walker.text("h1") == CLAIM
     walker.follow("History")
-    for box in walker.all("[name=claim]"):
+    for box in walker.all(".groups [name=claim]"):
         box.click()
     with walker.download("Export CSV").open(encoding="utf-8-sig", newline="") as table:
         assert [row["recipe"] for row in csv.DictReader(table)] == ["fer", "combined"]

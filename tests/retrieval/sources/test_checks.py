@@ -74,7 +74,7 @@ def test_a_source_and_the_index_are_searched_as_one_and_without_the_network_the_
     both = check(joined, SOLD, "default", "wiki")
     assert both.verdict.label == SUPPORTS
     assert {one.id.partition(":")[0] for one in both.documents} >= {"wiki", "Skerrow_Light"}
-    assert [part.kind for part in both.corpus.parts] == ["index", "mediawiki"]
+    assert [part.kind for part in both.corpus.parts] == ["mediawiki", "index"]
     assert len(proxy.asked) <= 8  # with the one that asks the wiki about itself
 
     proxy.always = FAULTS["cut"]
