@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from cli.errors import printable
+from retrieval.compared import opposed
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import ALTERNATION, EQUIVALENCE, INDEPENDENCE, NEGATION, Label
 from retrieval.words import (
@@ -41,7 +42,8 @@ def as_text(result: ClaimResult) -> str:
     lines += _statements(result)
     lines += ["", balance_words(result.balance)] if selected else []
     lines += ["", *_wrapped(verdict.rationale, "")]
-    lines += _wrapped(f"{AGAINST}: {_named(result.against)}", "   ") if result.against else []
+    for rank in [*opposed(result)][:1]:
+        lines += _wrapped(f"{AGAINST}: {_named(result.evidence[rank - 1])}", "   ")
     lines += _judges(result)
     if selected:
         lines += ["", "Evidence, best first:"]

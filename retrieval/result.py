@@ -476,12 +476,6 @@ class ClaimResult(_Part):
         )
 
     @property
-    def against(self) -> Evidence | None:
-        """The best selected sentence against the verdict, or against what it leans to."""
-        numbers = self.verdict.disagreement
-        return self.evidence[numbers[0] - 1] if numbers else None
-
-    @property
     def balance(self) -> dict[Label, int]:
         """How many selected sentences have each stance, those with the verdict's first."""
         verdict = self.verdict

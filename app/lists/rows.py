@@ -16,9 +16,9 @@ from app.filters import Badge, job_badge
 from app.http.query import pages_of
 from app.lists.export import LIST_EXPORTS
 from app.people.visitor import may_change
-from app.result.compared import opposed
 from app.result.evidence import balance, best_of_each_stance, quoted
 from app.services import services
+from retrieval.compared import opposed
 from retrieval.errors import Problem
 from retrieval.result import Evidence
 from worker.feedback_store import FeedbackStore

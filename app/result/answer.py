@@ -11,7 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from app.result.compared import (
+from app.result.proof import Difference, differences
+from retrieval.compared import (
     Unlike,
     denies,
     missing,
@@ -22,7 +23,6 @@ from app.result.compared import (
     unlike,
     values_in,
 )
-from app.result.proof import Difference, differences
 from retrieval.result import ClaimResult, Document, Evidence
 from retrieval.types import REFUTES, SUPPORTS, SentenceKey
 from retrieval.words import WITH_QUANTITIES
@@ -58,7 +58,7 @@ _LONGEST = 16  # words of a line that is read at a glance
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
 _TIME = re.compile(r"(?:in|on|since|from) (?:[A-Z][a-z]+ )?(?:\d{1,2} [A-Z]|\d{4}\b)")
-# Before these a claim may stand behind "where": "where Alfred Nobel died".
+# Before these a claim may stand after "where": "where Alfred Nobel died".
 _STANDS = re.compile(
     r"\b(?:born|died|lies|lie|located|situated|buried|lived|lives|grew up|held|took place|founded"
     r"|is|was|were|are|found|grown|built|made|invented|filmed|set)\Z"
@@ -138,7 +138,7 @@ class Answer:
 
 def answer_of(result: ClaimResult) -> Answer:
     """Return the answer that a result gives."""
-    opposing = opposed(result) if not result.statements else {}
+    opposing = opposed(result)
     against = _against(result, opposing)
     if result.verdict.level == "unsettled":
         nearest, lacks = _nearest(result)

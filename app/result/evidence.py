@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 
 from app.filters import LOOKS, Look, safe_url
 from app.result.answer import Shown
-from app.result.compared import counted_stance, opposed, shared_names
 from app.result.proof import Difference
+from retrieval.compared import counted_stance, opposed, shared_names
 from retrieval.result import ClaimResult, Document, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, Label
 from retrieval.words import balance_of

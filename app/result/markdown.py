@@ -15,9 +15,9 @@ from flask import render_template
 
 from app.filters import safe_url
 from app.result.answer import answer_of
-from app.result.compared import counted_stance
 from app.result.evidence import balance
 from app.result.proof import proof_item
+from retrieval.compared import counted_stance
 from retrieval.result import Cited, ClaimResult, Evidence, WholeDocument
 from retrieval.types import Hop, Offsets, SentenceKey
 from retrieval.words import Quoting, listed

@@ -1,4 +1,7 @@
-"""Opens sources by their addresses: the one place that knows which kinds there are."""
+"""Opens sources by their addresses: the one place that imports every kind.
+
+``address`` cannot do this: the kinds need it themselves, and settings read it.
+"""
 
 from __future__ import annotations
 

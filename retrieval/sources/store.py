@@ -293,8 +293,8 @@ def _words(claim: str, *, names_only: bool = False) -> str:
     Sources find texts with all of them. Without a name the longest word is the rarest, perhaps.
     """
     words = [one.removesuffix("'s").removesuffix("’s") for one in _WORD.findall(claim)]  # noqa: RUF001
-    told = [one for one in words if one.lower() not in STOP_WORDS]
+    meaningful = [one for one in words if one.lower() not in STOP_WORDS]
     if names_only:
-        named = [one for one in told if one[0].isupper() or one[0].isdigit()]
-        told = named or sorted(told, key=len)[-1:]
-    return " ".join(told[:_MOST_WORDS])
+        named = [one for one in meaningful if one[0].isupper() or one[0].isdigit()]
+        meaningful = named or sorted(meaningful, key=len)[-1:]
+    return " ".join(meaningful[:_MOST_WORDS])

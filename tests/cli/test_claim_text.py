@@ -94,7 +94,7 @@ def test_a_verdict_is_worded_as_sure_as_it_is() -> None:
     result["evidence"][0]["copies"] = 7
     text = text_of(result)
     assert text.startswith(f"LEANS REFUTED: {CLAIM} {NOT_SETTLED}")  # without a percentage
-    assert "Against this verdict: Ida Holm: Ida Holm (1831 to 1899)" in text
+    assert "Against this verdict" not in text  # the second sentence says nothing of a lighthouse
     assert "1. [settles nothing, in 7 documents] Lighthouse of Varn:" in text
     for item in result["evidence"]:
         item["selected"] = False

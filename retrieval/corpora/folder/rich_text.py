@@ -31,7 +31,7 @@ _COLOURS = re.compile(r"\{\\colortbl([^{}]*)\}")
 _WHITE = re.compile(r"(?=.*\\red255\b)(?=.*\\green255\b)(?=.*\\blue255\b)", re.S)
 _TINY = 3  # half points
 _COLOURED = re.compile(r"\\(?:cl)?cbpat[1-9]|\\(?:cl)?shading[1-9]|\\shptxt")  # perhaps dark
-_GROUNDS = {"highlight", "cb", "chcbpat"}  # behind letters
+_GROUNDS = {"highlight", "cb", "chcbpat"}  # below letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Look:
 
     @property
     def is_trick(self) -> bool:
-        """Whether nobody sees the letters, though they are not marked as hidden."""
+        """Whether the letters are invisible, though they are not marked as hidden."""
         return self.tiny or (self.white and not self.ground)
 
 

@@ -29,7 +29,7 @@ _WRITE_IT = "Write what it says into the slide's notes, or into a .csv file."
 _ENDLESS = 1 << 40  # of a slide without a size
 _TINY = 100  # hundredths of a point
 _WHITES = {"FFFFFF", "bg1", "lt1"}
-_GROUND = (  # what may be dark behind white letters: a picture, a fill, another background
+_GROUND = (  # what may be dark below white letters: a picture, a fill, another background
     ".//p:pic | .//p:spPr/a:gradFill | .//p:spPr/a:blipFill | .//p:spPr/a:pattFill"
     " | .//p:spPr/a:solidFill[not(a:srgbClr/@val='FFFFFF' or a:schemeClr/@val='bg1')]"
     " | .//p:style/a:fillRef[@idx!='0']"
@@ -113,7 +113,7 @@ def _is_beside(shape: Any, size: tuple[int, int]) -> bool:
 
 
 def _drop_invisible(shape: Any, white_is_seen: bool, hidden: list[str]) -> None:
-    """Remove letters that nobody sees from a shape: tiny, transparent or white on white."""
+    """Remove invisible letters from a shape: tiny, transparent or white on white."""
     for paragraph in shape.text_frame.paragraphs:
         dropped = []
         for run in paragraph.runs:

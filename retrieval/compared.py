@@ -1,7 +1,8 @@
 """What a sentence has in common with a claim, and where it gives another value, by its words.
 
-A rule of the page, not of the verdict: it chooses which sentence is quoted, which words of it are
-marked, and what counts as opposed to the verdict. Where the words do not show it, nothing is said.
+A rule of what pages and the terminal show, not of the verdict: it chooses which sentence is quoted,
+which words of it are marked, and what counts as opposed to the verdict. Where the words do not show
+it, nothing is said.
 """
 
 from __future__ import annotations
@@ -182,8 +183,11 @@ def opposed(result: ClaimResult) -> dict[int, Unlike | None]:
 
     Such a sentence has the other side by itself, and its words show it: it gives another value or
     denies, where the verdict supports the claim; it says all that the claim says, where the verdict
-    refutes it. The value is where the words differ, ``None`` where no single words do.
+    refutes it. The value is where the words differ, ``None`` where no single words do. Empty for a
+    claim of several statements: a sentence is for or against one of them.
     """
+    if result.statements:
+        return {}
     said = result.verdict.leans or result.verdict.label
     found: dict[int, Unlike | None] = {}
     for rank in result.verdict.disagreement:
