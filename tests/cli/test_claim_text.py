@@ -87,6 +87,14 @@ def test_a_proof_is_shown_if_it_agrees_and_says_what_it_cannot_combine() -> None
     assert "(by the title or the whole sentence, Lighthouse of Varn)" in text_of(result)
 
 
+def test_a_sentence_that_denies_a_supported_claim_is_shown_against_it() -> None:
+    result = claim_document(CLAIM, "SUPPORTS", 0.8)
+    result["verdict"] |= {"disagreement": [2]}
+    denial = "The Lighthouse of Varn was never built by Ida Holm."
+    result["evidence"][1] |= {"stance": "REFUTES", "sentence": denial}
+    assert f"Against this verdict: Ida Holm: {denial}" in text_of(result)
+
+
 def test_a_verdict_is_worded_as_sure_as_it_is() -> None:
     assert text_of(claim_document(CLAIM, "SUPPORTS", 0.69)).startswith("PROBABLY SUPPORTED (69%")
     result = claim_document(CLAIM, "NOT ENOUGH INFO", 0.45)
