@@ -239,7 +239,7 @@ def main(articles: int, vectors: str, kept: Path | None) -> None:
         claims = [f"{writer.titles[n]} was opened in {writer.year(n)}." for n in chosen]
         costs = [_cost(home, "check", claim, "--corpus", source) for claim in claims]
         for cost, name in zip(costs, ("first", *("next",) * len(costs)), strict=False):
-            decided = "decided" if "Supported" in cost.output else "not decided"
+            decided = "decided" if "SUPPORTED (" in cost.output else "not decided"
             print(
                 f"| `zim-search`, {name} claim, {decided} | {cost.seconds:.2f}"
                 f" ({cost.processor:.2f} of the processor) | {cost.megabytes:,.0f} |",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.errors import BadSource, EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models import runtime
@@ -293,7 +293,8 @@ class Retriever:
                 from retrieval.stages.stage import Resources
 
             models = self._models(vectors)
-            views = [(one, self._own_view(one, _asked(models, vectors).name)) for one in own]
+            asked, alone = _asked(models, vectors).name, len(names) == 1
+            views = [(one, self._own_view(one, asked, alone=alone)) for one in own]
             default = self._alone[vectors].resources.store if with_default else None
             opened = _Opened(Resources(_together(default, views), models), of)
             self._together[key] = opened
@@ -306,11 +307,11 @@ class Retriever:
         """Return whether a corpus is neither the default one nor searched where it is."""
         return name != DEFAULT_CORPUS and isinstance(self._own_corpus(name).index, Path)
 
-    def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
+    def _own_view(self, own: OwnCorpus, encoder: str, *, alone: bool) -> DocumentStore:
         if not isinstance(own.index, Path):
             assert self._sources is not None, "who finds a source can open it"
             vectors = DOCUMENT_ENCODERS[choice_of(encoder)](self._folders)
-            return _source_view(self._sources, own.index, vectors)
+            return _source_view(self._sources, own.index, vectors, alone=alone)
         try:
             return open_index(own.index, self._snapshots).open(encoder)
         except IndexUnavailable as error:
@@ -332,11 +333,18 @@ def _version_of(own: OwnCorpus, snapshots: Path) -> str:
 
 
 def _source_view(
-    sources: Sources, address: SourceAddress, encoder: DocumentEncoder
+    sources: Sources, address: SourceAddress, encoder: DocumentEncoder, *, alone: bool
 ) -> DocumentStore:
+    """Return a source as a store; beside others, one that cannot be opened finds nothing."""
+    from retrieval.sources.interface import Unopened
     from retrieval.sources.store import SourceStore
 
-    return SourceStore(address, sources.open(address), encoder)
+    try:
+        return SourceStore(address, sources.open(address), encoder)
+    except BadSource:
+        if alone:
+            raise
+    return SourceStore(address, Unopened(address.title, lambda: sources.open(address)), encoder)
 
 
 def _with_own(own: Report, both: Report) -> Report:
@@ -377,7 +385,7 @@ def corpus_of(
             one,
             open_index(one.index, snapshots).open(None)
             if isinstance(one.index, Path)
-            else _source_view(sources, one.index, unused),
+            else _source_view(sources, one.index, unused, alone=len(own) == 1 and not with_default),
         )
         for one in own
     ]

@@ -11,6 +11,7 @@ import pytest
 from lxml import html
 
 from retrieval.corpora.folder.tree import words
+from retrieval.errors import BadSource
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.result import ClaimResult, claim_result
@@ -107,5 +108,14 @@ def test_files_of_kiwix_are_searched_without_building_anything(
     both = check(retriever, SOLD, "titles", "file")
     assert both.verdict.label == SUPPORTS
     assert [part.name for part in both.corpus.parts] == ["titles", "file"]
+    cut = tmp_path / "cut.zim"
+    cut.write_bytes((tmp_path / "islands.zim").read_bytes()[:2000])
+    gone = replace(file, name="cut", place=str(cut))
+    beside = over(tmp_path / "none", unpacked, tmp_path, file, gone)
+    found = check(beside, SOLD, "cut", "file")
+    assert found.verdict.label == SUPPORTS
+    assert any("cut.zim is damaged" in one for one in found.notices)
+    with pytest.raises(BadSource, match=r"cut\.zim is damaged"):
+        check(beside, SOLD, "cut")
     (near, *_) = retriever.nearest("When was the tower sold?", 1, ("file",))
     assert near[1].title == "Skerrow Light"
