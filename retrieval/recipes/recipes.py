@@ -326,7 +326,15 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
+                *(
+                    "comparison",
+                    "tables",
+                    "completion",
+                    "selection",
+                    "proof",
+                    "selection:proved",
+                    "bridge",
+                ),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -344,7 +352,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection", "verdict"),
+                *("comparison", "tables", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -357,7 +365,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *("comparison", "completion", "selection", "proof", "verdict"),
+                *("comparison", "tables", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -371,7 +379,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "verdict"),
+                *("comparison", "tables", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -383,7 +391,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection:utility", "verdict"),
+                *("comparison", "tables", "selection:utility", "verdict"),
             ),
             next=(),
             ending="decided",
