@@ -223,8 +223,6 @@ def _without_guesses(state: ClaimState) -> ClaimState:
 
 
 MAKERS: Makers = {
-    "quantities": lambda r, c: QuantityRuler(r.models.parser, r.models.verifier),
-    "comparison": lambda r, c: ComparisonReader(
-        r.models.parser, r.models.verifier, c.compared_sentences
-    ),
+    "quantities": lambda r, c: QuantityRuler(r.models.parser, r.verifier),
+    "comparison": lambda r, c: ComparisonReader(r.models.parser, r.verifier, c.compared_sentences),
 }
