@@ -324,7 +324,6 @@ def _names_in(part: str) -> dict[str, Form]:
 
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_VALUES = ("quantities", "comparison")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -336,7 +335,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "selection:proved", "bridge"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -354,7 +353,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -367,7 +366,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "verdict"),
+                *("comparison", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -381,7 +380,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "verdict"),
+                *("comparison", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -393,7 +392,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection:utility", "verdict"),
+                *("comparison", "selection:utility", "verdict"),
             ),
             next=(),
             ending="decided",
