@@ -181,12 +181,11 @@ def _weights(folder: Path) -> list[Path]:
 def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
     try:
         names = [id2label[key] for key in sorted(id2label, key=int)]
-        known = [label_named(name) for name in names]
+        labels = tuple(label for name in names if (label := label_named(name)))
     except (TypeError, ValueError, AttributeError):
-        names = known = []
+        names, labels = [], ()
     if not names:
         raise _meaningless("there is no id2label", path)
-    labels = tuple(filter(None, known))
     if len(labels) == len(names) == 2 and {*labels} == {SUPPORTS, REFUTES}:
         raise ModelUnavailable(
             "model_labels",
