@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -62,6 +63,17 @@ STATES = {
     "done": "Done",
     "failed": "Failed",
     "cancelled": "Cancelled",
+}
+_NAMED: dict[str, Label] = {
+    name: label
+    for label, names in (
+        (SUPPORTS, "entailment entail entails entailed support supports supported"),
+        (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
+        (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation notsettled"),
+        # The second label of a model with two: REFUTES and NOT ENOUGH INFO in one.
+        (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
+    )
+    for name in names.split()
 }
 STANCES: dict[Label, str] = {
     SUPPORTS: "Supports",
@@ -244,3 +256,8 @@ def recipe_words(name: str) -> str:
 def begins_statement(message: str) -> bool:
     """Return whether ``statement_words`` made this message of the stage "start"."""
     return message.startswith(_STATEMENT)
+
+
+def label_named(name: str) -> Label | None:
+    """Return the label that a data set or a model calls so, ``None`` if that is not known."""
+    return _NAMED.get(re.sub(r"[^a-z]", "", name.casefold()))

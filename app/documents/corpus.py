@@ -20,13 +20,13 @@ from app.people.sharing import refuse_unseen_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import IndexUnavailable
 from retrieval.index.open import description_of
-from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.runnable import runnable
 from retrieval.recipes.recipes import Recipe
 from retrieval.result import Document
 from retrieval.sources.address import SourceAddress
 from retrieval.types import DEFAULT_CORPUS, CorpusKind
 from retrieval.words import VITAL, counted
+from settings import Settings
 from worker.corpora.corpus_store import StoredCorpus, chosen_corpora, source_of
 from worker.corpora.errors import UnknownCorpus
 from worker.health import worker_health
@@ -80,7 +80,7 @@ def searched_corpus() -> SearchedCorpus:
     """
     settings = services().settings
     if isinstance(settings.store, Path):
-        return read_corpus(settings.store, settings.model_folders, services().recipes)
+        return read_corpus(settings.store, settings, services().recipes)
     health = worker_health(services().workers)
     if health.problem is not None:
         raise IndexUnavailable(*astuple(health.problem))
@@ -93,9 +93,7 @@ def searched_corpus() -> SearchedCorpus:
     return health.corpus
 
 
-def read_corpus(
-    index: Path, folders: ModelFolders, recipes: Mapping[str, Recipe]
-) -> SearchedCorpus:
+def read_corpus(index: Path, settings: Settings, recipes: Mapping[str, Recipe]) -> SearchedCorpus:
     """Return the corpus of the embedded index in this folder, and which recipes can run over it.
 
     Raises:
@@ -108,7 +106,7 @@ def read_corpus(
         found.documents,
         found.built_at,
         found.date,
-        runnable(recipes, found.encoder, folders),
+        runnable(recipes, found.encoder, settings.model_folders, asks=settings.llm is not None),
     )
 
 
