@@ -247,7 +247,7 @@ def _than(claim: Doc, text: str) -> Asked | None:
     if found["before"].endswith(" a "):  # "a larger area"
         first = f"{found['before']}{(found['of'] or '').strip()} of {{}}"
     more, gaps = found["word"].lower() in _MORE, _gaps(claim, first, found["second"])
-    return Asked(gaps, lambda values: _is_more(*values, more)) if gaps else None
+    return Asked(gaps, lambda values: _is_more(values[0], values[1], more)) if gaps else None
 
 
 def _gaps(claim: Doc, first: str, second: str) -> tuple[str, ...] | None:
