@@ -187,4 +187,4 @@ def _best(read: Sequence[_Filled]) -> _Filled | None:
     return first if clear and first.probability >= _LEAST else None
 
 
-MAKERS: Makers = {"tables": lambda r, c: TableReader(r.models.parser, r.models.verifier)}
+MAKERS: Makers = {"tables": lambda r, c: TableReader(r.models.parser, r.verifier)}
