@@ -88,8 +88,8 @@ class ShownRow:
     @property
     def anyway(self) -> bool:
         """Whether it was held to be no claim, but can be checked in spite of that."""
-        refused = self.entry.state == "refused" and self.problem is not None
-        return refused and self.problem.code in CHECKED_ANYWAY | NO_FACTS.keys()
+        code = self.problem.code if self.problem and self.entry.state == "refused" else ""
+        return code in CHECKED_ANYWAY | NO_FACTS.keys()
 
 
 class TextPiece(NamedTuple):

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import pypdfium2
 from fpdf import FPDF
 from fpdf.enums import MethodReturnValue
+from fpdf.fonts import TTFFont
 
 from app.filters import LOOKS, safe_url, verdict_badge
 from app.result.answer import Answer, Shown, answer_of
@@ -82,7 +83,8 @@ class _Sheet(FPDF):
 
     def shown(self, text: str) -> str:
         """Return the text with a box for each letter that the font has not."""
-        known = self.fonts["sans"].cmap
+        font = self.fonts["sans"]
+        known = font.cmap if isinstance(font, TTFFont) else ()
         return "".join(one if ord(one) in known else _NO_LETTER for one in text)
 
     def paragraph(self, pieces: Iterable[tuple[str, Style]], size: float, colour: Colour) -> None:
@@ -148,9 +150,9 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
             sheet.say(item.reference, 9, _SOFT, link=safe_url(item.url) or "")
             sheet.paragraph([(f", {credit}" if credit else "", "")], 9, _SOFT)
     sheet.ln(5)
-    for one in result.corpora:
-        day = f"text of {one.text_date}" if one.text_date else "the date of this text is not known"
-        named = f"Searched: {one.title}, {counted(one.documents, 'document')}, {day}."
+    for part in result.corpora:
+        day = f"text of {part.text_date}" if part.text_date else "the date of its text is not known"
+        named = f"Searched: {part.title}, {counted(part.documents, 'document')}, {day}."
         sheet.paragraph([(named, "")], 8.5, _SOFT)
     program = f"A program gave this verdict, ESOTERIC {result.version}"
     sheet.say(f"{program}; it knows only the documents that it searched. ", 8.5, _SOFT)
@@ -193,6 +195,7 @@ def _drawn(claim: str, answer: str, label: str, source: str, colour: Colour) -> 
                 dry_run=True,
                 output=MethodReturnValue.HEIGHT,
             )
+            assert isinstance(height, float)
             if height <= room or size < 20:
                 break
             size -= 2

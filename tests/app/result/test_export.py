@@ -603,8 +603,7 @@ def test_a_pdf_has_the_answer_its_sentences_and_who_said_it_in_letters_that_can_
     assert "Łucja Żak, Radio, 2026-11-01 · checked on" in text
     assert "It was built in 1874 by the engineer Ida Holm" in text
     assert "3 refute" in text  # beside the meter, which stands for three or more
-    links = [note.get_object()["/A"]["/URI"] for note in pages[0]["/Annots"]]
-    assert f"http://localhost/claims/{sent['id']}" in links
+    assert f"(http://localhost/claims/{sent['id']})".encode() in file.data  # a link
 
 
 def test_a_link_to_a_claim_has_a_picture_of_its_answer_and_verdict(
@@ -616,9 +615,9 @@ def test_a_link_to_a_claim_has_a_picture_of_its_answer_and_verdict(
     worker.finish(job, claim_document(job.claim))
     named = f'<meta property="og:image" content="http://localhost{address}">'
     exported = client.get(f"/api/v1/claims/{job.id}/export?format=html").text
-    assert [named in page for page in (client.get(f"/claims/{job.id}").text, exported)] == [
-        True
-    ] * 2
+    assert named in client.get(f"/claims/{job.id}").text
+    assert named in exported
     drawn = Image.open(io.BytesIO(client.get(address).data))
     assert (drawn.format, drawn.size) == ("PNG", (1200, 630))
-    assert drawn.getpixel((10, 300))[1] > drawn.getpixel((10, 300))[0]  # green: supported
+    red, green, _ = drawn.convert("RGB").crop((5, 300, 6, 301)).tobytes()
+    assert green > red  # supported
