@@ -171,7 +171,7 @@ def _source_item(source: SourceAddress) -> CorpusItem:
 
 def corpus_item(corpus: SearchedCorpus) -> Corpus:
     """Return what pages show of a corpus."""
-    kind = corpus.source.partition(":")[0]
+    kind = corpus.source.partition(":")[0].removesuffix("-whole")
     named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
     title = VITAL if kind == "vital" else corpus.name

@@ -25,10 +25,10 @@ import httpx2
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.wiki import article as article_reader
+from retrieval.corpora.wiki.article import LARGEST, ArticleText
 from retrieval.errors import InvalidText
-from retrieval.sources import article as article_reader
 from retrieval.sources.address import SourceAddress
-from retrieval.sources.article import LARGEST, ArticleText
 from retrieval.sources.interface import About, Article, Found, Source, SourceAway
 from retrieval.sources.kept import KeptArticles
 from retrieval.web.fetching import (
