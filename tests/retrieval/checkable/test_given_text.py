@@ -10,6 +10,7 @@ import pytest
 from retrieval.checkable.given_text import (
     LONGEST_TEXT,
     MOST_SENTENCES,
+    Kind,
     Replaced,
     TextSentence,
     blocks_of,
@@ -44,8 +45,8 @@ def test_a_line_that_was_full_goes_on_and_others_end() -> None:
 
 
 @cases("given_text", "by_rules", "likely", "kind")
-def test_a_model_corrects_the_rules(by_rules: str, likely: tuple[float, ...], kind: str) -> None:
-    kinds = ("fact", "opinion", "question")
+def test_a_model_corrects_the_rules(by_rules: Kind, likely: tuple[float, ...], kind: str) -> None:
+    kinds: tuple[Kind, ...] = ("fact", "opinion", "question")
     model = KindModel(kinds, np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
     assert model.corrected(by_rules, np.array(likely, np.float32)) == kind
     shares = model.probabilities(np.array([[np.log(2), 0, 0]], np.float32))
