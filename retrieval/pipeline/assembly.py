@@ -22,7 +22,14 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import DprQuestionEncoder, MPNetEncoder
 from retrieval.pipeline.runnable import runnable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
+from retrieval.recipes.recipes import (
+    DEFAULT_RECIPE,
+    NO_MODEL,
+    RECIPES,
+    Recipe,
+    Vectors,
+    recipe_named,
+)
 from retrieval.sources.address import SourceAddress
 from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
@@ -148,7 +155,8 @@ class Retriever:
         if self._folders.report is None:  # then only vectors of the default recipe can be searched
             return RECIPES[DEFAULT_RECIPE]
         info = open_index(self._location, self._snapshots).open(None).info()
-        return self._recipes[runnable(self._recipes, info.encoder, self._folders).usual]
+        can = runnable(self._recipes, info.encoder, self._folders, asks=self._explainer is not None)
+        return self._recipes[can.usual]
 
     def _default(self, vectors: Vectors) -> Resources:
         """Open the default corpus."""
@@ -271,8 +279,16 @@ class Retriever:
     def _pipeline(self, recipe: Recipe, corpora: tuple[str, ...] | None = None) -> Pipeline:
         opened = self._opened(recipe.vectors, corpora)
         if recipe not in opened.pipelines:
-            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
+            explainer = self._asked(recipe)
+            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, explainer)
         return opened.pipelines[recipe]
+
+    def _asked(self, recipe: Recipe) -> Explains | None:
+        """Return what asks the language model of a recipe, which is at the settings' server."""
+        name = recipe.language_model
+        if name is None or self._explainer is None:
+            return self._explainer
+        return None if name == NO_MODEL else self._explainer.asking(name)
 
     def _opened(self, vectors: Vectors, names: tuple[str, ...] | None = None) -> _Opened:
         """Return what is open of these corpora, opened again where one of them has changed.
@@ -431,6 +447,7 @@ def pipeline_over(
         from retrieval.pipeline.check import Pipeline, stages_of
         from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 
+    resources = replace(resources, judge=recipe.verifier)
     store = resources.store
     parser = ClaimParser(resources.models.parser, Spelling(store))
     return Pipeline(recipe, stages_of(recipe, resources), parser, store, explainer)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "list_form_0019"
-down_revision = "said_by_0018"
+revision = "list_form_0020"
+down_revision = "comparisons_0019"
 
 
 def upgrade() -> None:
