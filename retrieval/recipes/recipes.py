@@ -324,6 +324,7 @@ def _names_in(part: str) -> dict[str, Form]:
 
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
+_COMPUTED = ("comparison", "tables")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -335,15 +336,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(
-                    "comparison",
-                    "tables",
-                    "completion",
-                    "selection",
-                    "proof",
-                    "selection:proved",
-                    "bridge",
-                ),
+                *(*_COMPUTED, "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -361,7 +354,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "tables", "selection", "verdict"),
+                *(*_COMPUTED, "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -374,7 +367,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *("comparison", "tables", "completion", "selection", "proof", "verdict"),
+                *(*_COMPUTED, "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -388,7 +381,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "tables", "completion", "selection", "verdict"),
+                *(*_COMPUTED, "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -400,7 +393,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "tables", "selection:utility", "verdict"),
+                *(*_COMPUTED, "selection:utility", "verdict"),
             ),
             next=(),
             ending="decided",
