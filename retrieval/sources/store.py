@@ -43,6 +43,7 @@ _MOST_READ = 7  # articles of a claim, all in all
 _LONG_NAME = 4  # spaces; hardly a title
 _KEPT = 400  # passages that stay in memory with their vectors
 _WORD = re.compile(r"[\w’'-]*\w")  # noqa: RUF001
+_OWN = ("'s", "’s")  # noqa: RUF001
 _MOST_WORDS = 12  # of a search
 
 
@@ -216,12 +217,19 @@ class SourceStore(DocumentStore):
             self._problem = error.message
 
     def _read_for_claim(self, found: Found) -> None:
+        """Read the articles that names of the claim are titles of, and those with all its words.
+
+        A false claim has words that stand nowhere, so without any of these, those with its names.
+        """
         named = _subjects(found, self._claim)
-        if not named and not found.by_words and self._searches < _MOST_SEARCHES:
-            self._searches += 1
-            found = self._source.search((), _words(self._claim, names_only=True), MOST_ARTICLES)
         wanted = dict.fromkeys((*named.values(), *found.by_words))
         read = self._read([*wanted][:MOST_ARTICLES])
+        names = _unnamed(self._claim, named)
+        if names and not found.by_words and self._searches < _MOST_SEARCHES:
+            self._searches += 1
+            more = self._source.search((), names, MOST_ARTICLES).by_words
+            new = [one for one in more if one not in wanted]
+            read += self._read(new[: MOST_ARTICLES - len(read)])
         called = {article_id: name for name, article_id in named.items()}
         for page in [article for article in read if article.leads_to]:
             meant = self._read(self._nearest(page.leads_to))
@@ -287,14 +295,28 @@ def _subjects(found: Found, claim: str) -> dict[str, str]:
     return dict([*kept.items()][:_MOST_NAMED])
 
 
-def _words(claim: str, *, names_only: bool = False) -> str:
-    """Return the words of a claim that mean something, or its names and numbers alone.
+def _words(claim: str) -> str:
+    """Return the words of a claim that mean something; sources find texts with all of them."""
+    return " ".join(_meaningful(claim)[:_MOST_WORDS])
 
-    Sources find texts with all of them. Without a name the longest word is the rarest, perhaps.
+
+def _meaningful(claim: str) -> list[str]:
+    words = [one[:-2] if one.endswith(_OWN) else one for one in _WORD.findall(claim)]
+    return [one for one in words if one.lower() not in STOP_WORDS]
+
+
+def _unnamed(claim: str, named: Collection[str]) -> str:
+    """Return the names in a claim, if one of them is in none of ``named``, "" otherwise.
+
+    Every claim begins with a capital, so its first word alone is a name only if something is said
+    to be its own ("Vael's"). Without any name, and none found, it is the longest word, which is the
+    rarest, perhaps.
     """
-    words = [one.removesuffix("'s").removesuffix("’s") for one in _WORD.findall(claim)]  # noqa: RUF001
-    meaningful = [one for one in words if one.lower() not in STOP_WORDS]
-    if names_only:
-        named = [one for one in meaningful if one[0].isupper() or one[0].isdigit()]
-        meaningful = named or sorted(meaningful, key=len)[-1:]
-    return " ".join(meaningful[:_MOST_WORDS])
+    words = _meaningful(claim)
+    first, second, *_ = *_WORD.findall(claim), "", ""
+    begins = "" if second[:1].isupper() or first.endswith(_OWN) else first
+    names = [one for one in words if one[0].isupper() and one != begins]
+    if not names:
+        return "" if named else max(words, key=len, default="")
+    known = plain(" ".join(named)).split()
+    return " ".join(names[:_MOST_WORDS]) if set(map(plain, names)).difference(known) else ""
