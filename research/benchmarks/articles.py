@@ -51,6 +51,7 @@ class Checked:
     ``requests``: to the wiki. ``seconds``: of the processor. ``again``: those of another check,
     with the articles that the first one kept; ``None`` if there was none. ``quoted``: how many of
     the sentences that the verdict rests on are in the page of their link, and how many have one.
+    ``away``: whether the wiki did not answer, so that the figures are not to be used.
     """
 
     groups: tuple[str, ...]
@@ -60,6 +61,7 @@ class Checked:
     seconds: float
     again: float | None
     quoted: tuple[int, int]
+    away: bool
 
 
 def figures(checked: Sequence[Checked]) -> list[str]:
@@ -80,6 +82,7 @@ def figures(checked: Sequence[Checked]) -> list[str]:
     lines.append(f"processor seconds a claim: p50 {seconds:.2f}, from kept articles {again:.2f}")
     found, linked = (sum(column) for column in zip(*(one.quoted for one in checked), strict=True))
     lines.append(f"quotations in the linked page: {found} of {linked}")
+    lines.append(f"claims without an answer of the wiki: {sum(one.away for one in checked)}")
     return lines
 
 
@@ -149,9 +152,9 @@ class _Bench:
         requests = sum(one.requests for one in self._asked) - before
         again = self._timed(line["claim"])[1] if twice else None
         groups = tuple(f"{key} {line[key]}" for key in ("kind", "half") if key in line)
-        verdict = first.verdict.label
-        spent = (seconds, again)
-        return Checked(groups, line["label"], verdict, requests, *spent, _quoted(first)), first
+        away = any("could not be searched" in notice for notice in first.notices)
+        figures = (requests, seconds, again, _quoted(first), away)
+        return Checked(groups, line["label"], first.verdict.label, *figures), first
 
     def _timed(self, claim: str) -> tuple[ClaimResult, float]:
         self._turn += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -204,7 +205,12 @@ class SourceStore(DocumentStore):
             return
         self._searches += 1
         try:
-            found = self._source.search(new, _words(self._claim) if first else "", MOST_ARTICLES)
+            written = _in_capitals(new) if self._claim[1:].islower() else {}
+            words = _words(self._claim) if first else ""
+            found = self._source.search([*new, *written], words, MOST_ARTICLES)
+            capital = {written.get(name, name): one for name, one in found.named.items()}
+            as_asked = {name: one for name, one in found.named.items() if name not in written}
+            found = replace(found, named=capital | as_asked)
             self._problem = found.problem
             self._asked |= {name: found.named.get(name, "") for name in new}
             if first:
@@ -293,6 +299,19 @@ def _subjects(found: Found, claim: str) -> dict[str, str]:
         if not inside and article not in kept.values():
             kept[name] = article
     return dict([*kept.items()][:_MOST_NAMED])
+
+
+def _in_capitals(names: Iterable[str]) -> dict[str, str]:
+    """Return names as titles have them, each with the name: "Tour of Norway" of "tour of norway".
+
+    Whoever types in small letters means such titles too, which wikis tell apart.
+    """
+    titles = {name: _WORD.sub(_with_capital, name) for name in names}
+    return {title: name for name, title in titles.items() if title != name}
+
+
+def _with_capital(word: re.Match[str]) -> str:
+    return word[0] if word[0] in STOP_WORDS else word[0].capitalize()
 
 
 def _words(claim: str) -> str:

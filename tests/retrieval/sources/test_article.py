@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.sources.article import read_article
+from retrieval.sources.article import MOST_BLOCKS, read_article
 
 BOX = """<table class="infobox vcard"><caption>Ann Lee</caption>
 <tr><th colspan="2">Ann Lee</th></tr><tr><td colspan="2">Lee in 1870</td></tr>
@@ -37,6 +37,10 @@ def test_broken_html_is_read_as_far_as_it_goes() -> None:
     assert read_article("Nothing", b"").blocks == ()
     (block,) = read_article("Lee", b"<p>Lee is a song.<table class=infobox><tr><th>").blocks
     assert block.text == "Lee is a song."
+    (deep,) = read_article("Lee", b"<p>Lee is a song." + b"<div>" * 100_000 + b"x").blocks
+    assert deep.text == "Lee is a song."
+    long = b"<p>The parish notes a calm winter and a late harvest.</p>" * 40_000  # over 2 MB
+    assert len(read_article("Ohre", long).blocks) == MOST_BLOCKS
 
 
 BATTLE = """<table class="infobox"><tr><th colspan=2>Battle of Varnby</th></tr>
