@@ -315,7 +315,6 @@ def _names_in(part: str) -> dict[str, Form]:
 
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_VALUES = ("quantities", "comparison")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -327,7 +326,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "selection:proved", "bridge"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -345,7 +344,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -358,7 +357,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "verdict"),
+                *("comparison", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -372,7 +371,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "verdict"),
+                *("comparison", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -384,7 +383,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection:utility", "verdict"),
+                *("comparison", "selection:utility", "verdict"),
             ),
             next=(),
             ending="decided",
