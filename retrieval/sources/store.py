@@ -231,7 +231,8 @@ class SourceStore(DocumentStore):
         wanted = dict.fromkeys((*named.values(), *found.by_words))
         read = self._read([*wanted][:MOST_ARTICLES])
         names = _unnamed(self._claim, named)
-        if names and not found.by_words and self._searches < _MOST_SEARCHES:
+        answers = not found.problem and self._searches < _MOST_SEARCHES
+        if names and not found.by_words and answers:
             self._searches += 1
             more = self._source.search((), names, MOST_ARTICLES).by_words
             new = [one for one in more if one not in wanted]
