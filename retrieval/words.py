@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -62,6 +63,17 @@ STATES = {
     "done": "Done",
     "failed": "Failed",
     "cancelled": "Cancelled",
+}
+_NAMED: dict[str, Label] = {
+    name: label
+    for label, names in (
+        (SUPPORTS, "entailment entail entails entailed support supports supported"),
+        (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
+        (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation notsettled"),
+        # The second label of a model with two: REFUTES and NOT ENOUGH INFO in one.
+        (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
+    )
+    for name in names.split()
 }
 STANCES: dict[Label, str] = {
     SUPPORTS: "Supports",
@@ -129,6 +141,7 @@ WITH_QUANTITIES = " + quantities"
 
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "
+NOT_SEARCHED = "could not be searched"
 
 
 class Quoting(NamedTuple):
@@ -229,6 +242,11 @@ def is_about_reading(notice: str) -> bool:
     return notice.startswith(_READ_IN_PART)
 
 
+def is_about_source(notice: str) -> bool:
+    """Return whether a notice says that a source did not answer."""
+    return NOT_SEARCHED in notice
+
+
 def recipe_words(name: str) -> str:
     """Return what people call a recipe: "combined, 3 more hops" for combined+3."""
     base, more = base_and_more_hops(name)
@@ -238,3 +256,8 @@ def recipe_words(name: str) -> str:
 def begins_statement(message: str) -> bool:
     """Return whether ``statement_words`` made this message of the stage "start"."""
     return message.startswith(_STATEMENT)
+
+
+def label_named(name: str) -> Label | None:
+    """Return the label that a data set or a model calls so, ``None`` if that is not known."""
+    return _NAMED.get(re.sub(r"[^a-z]", "", name.casefold()))

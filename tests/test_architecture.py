@@ -21,6 +21,7 @@ PACKAGES = ("app", "cli", "research", "retrieval", "worker")
 # What the application may import of the other packages.
 APP_IMPORTS = {
     "app",
+    "retrieval.agreement",
     "retrieval.checkable.given_text",
     "retrieval.checkable.reader",
     "retrieval.claim",
@@ -37,6 +38,8 @@ APP_IMPORTS = {
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.sources.address",
+    "retrieval.sources.kept",
+    "retrieval.sources.opening",
     "retrieval.system.files",
     "retrieval.system.fixes",
     "retrieval.text.notices",
@@ -46,6 +49,7 @@ APP_IMPORTS = {
     "retrieval.words",
     "settings",
     "worker.broker",
+    "worker.comparison_store",
     "worker.corpora.corpus_folders",
     "worker.corpora.corpus_store",
     "worker.corpora.errors",

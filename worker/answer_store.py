@@ -74,6 +74,10 @@ class CountedModel:
         """Why the model gives no usable answer, else ``None``."""
         return self._inner.problem
 
+    def asking(self, model: str) -> CountedModel:
+        """See ``Explains.asking``."""
+        return CountedModel(self._inner.asking(model), self._database)
+
     def warm_up(self) -> None:
         """Prepare what the first claim needs."""
         self._inner.warm_up()

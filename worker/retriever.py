@@ -121,7 +121,12 @@ class RetrieverSlot:
             info.documents,
             info.built_at,
             info.date,
-            runnable(self._recipes, info.encoder, self._settings.model_folders),
+            runnable(
+                self._recipes,
+                info.encoder,
+                self._settings.model_folders,
+                asks=self._settings.llm is not None,
+            ),
         )
         self._ready()
         logger.info("Models and index are loaded")

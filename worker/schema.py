@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "said_by_0018"
+REVISION = "comparisons_0019"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -407,3 +407,22 @@ class EntryRow(Base):
     # The characters of the list's text that say it.
     said_from: Mapped[int | None]
     said_to: Mapped[int | None]
+
+
+class ComparedRow(Base):
+    """A check in a comparison, with what is known of its claim. It goes with the check.
+
+    The name of the comparison is in each of its rows: without rows there is none.
+    """
+
+    __tablename__ = "compared_checks"
+    __table_args__ = (Index("compared_checks_by_claim", "claim_id"),)
+
+    comparison_id: Mapped[str] = mapped_column(StoredText(32), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    claim_id: Mapped[str] = mapped_column(
+        StoredText(32), ForeignKey("claims.id", ondelete="CASCADE")
+    )
+    name: Mapped[str]
+    gold: Mapped[str | None] = mapped_column(StoredText(16))
+    kind: Mapped[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Literal
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, url_for
 
 from app.api.models import Error, answer, download
 from app.api.openapi import describe
@@ -34,7 +34,7 @@ class ComparisonExport(ComparedIds):
 )
 def comparison() -> Response:
     """Return checks side by side, also while some of them are pending."""
-    return answer(compared_checks(request.args.get("claims", ""))[0])
+    return answer(compared_checks(asked_by_program(ComparedIds))[0])
 
 
 @blueprint.get("/compare/export")
@@ -43,21 +43,16 @@ def comparison() -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format, or what the comparison refuses"),
     HTTP_404=(Error, NONE_KNOWN),
-    HTTP_409=(Error, "A check is pending, or none has a result"),
+    HTTP_409=(Error, "No check has a result"),
 )
 def export() -> Response:
-    """Return checks side by side as a file, once all of them have ended."""
-    name = asked_by_program(ComparisonExport).format
-    comparison, jobs = compared_checks(request.args.get("claims", ""))
-    if comparison.pending:
-        message = f"{comparison.pending} of {len(comparison.runs)} checks have not ended."
-        hint = "Wait for them, or leave their ids out."
-        raise refusal(HTTPStatus.CONFLICT, "not_done", message, hint)
+    """Return checks side by side as a file; it says how many have not ended."""
+    asked = asked_by_program(ComparisonExport)
+    comparison, jobs = compared_checks(asked)
     if not any(run.label for run in comparison.runs):
         message = "None of these checks has a result to export."
-        hint = "Their pages say why. Compare the recipes again."
+        hint = "Wait for the first, or see on their pages why there is none."
         raise refusal(HTTPStatus.CONFLICT, "not_done", message, hint)
-    file = FILES[name]
-    ids = ",".join(run.id for run in comparison.runs)
-    page = url_for("compare.compare", claims=ids, _external=True)
+    file = FILES[asked.format]
+    page = url_for("compare.compare", **comparison.address, _external=True)
     return download(file.write(comparison, jobs, page), file.media_type, file.name)

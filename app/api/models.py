@@ -74,6 +74,11 @@ class RecipeItem(Model):
     """Most hops."""
     settings: dict[str, int | float | None]
     """Thresholds and limits of the stages."""
+    verifier: str | None
+    """Name of the verifier of its own, null where it is that of the settings."""
+    language_model: str | None
+    """The model that it asks at the server of the settings, `none` where it asks no model, null
+    where it asks that of the settings."""
     vectors: Vectors
     """Which vectors the index must have."""
     digest: str

@@ -32,18 +32,20 @@ from app.texts.given_text import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
-from retrieval.recipes.recipes import base_and_more_hops
+from retrieval.recipes.recipes import DEFAULT_RECIPE, base_and_more_hops
 from retrieval.text.notices import plain_statement
+from retrieval.words import VITAL
 from worker.jobs import Origin, SaidBy
+from worker.reports import AskedModel
 
 blueprint = Blueprint("pages", __name__)
 
-# Claims to try where Wikipedia is searched; what comes out is for the reader to find.
+# Claims to try in Wikipedia's introductions; what comes out is for the reader to find.
 EXAMPLES = (
-    "Frankenstein was written by Mary Shelley.",
-    "Sputnik 1 was launched by the United States.",
+    "Bananas are berries.",
+    "Titanic sank on 12 May 1912.",
     "The author of Frankenstein was an English novelist.",
-    "Mary Shelley kept a diary about her cats.",
+    "Coffee was first grown in Brazil.",
 )
 RECENT_CLAIMS = 3
 
@@ -83,6 +85,13 @@ class SubmissionForm(Model):
     """Where it was said, or the address of that."""
     said_on: str = ""
     """When it was said."""
+
+
+class SearchOn(Model):
+    """How a claim is checked again."""
+
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora to search now; left out: the same, with more hops."""
 
 
 @blueprint.get("/")
@@ -171,6 +180,7 @@ def delete(job_id: str) -> BaseResponse:
 
 @blueprint.post("/claims/<job_id>/search-on")
 @describe(
+    form=SearchOn,
     HTTP_303=(None, "The page of the new check"),
     HTTP_403=(None, "From another site"),
     HTTP_404=(None, "No such claim"),
@@ -178,17 +188,18 @@ def delete(job_id: str) -> BaseResponse:
     HTTP_422=(None, "Its recipe cannot run here"),
 )
 def search_on(job_id: str) -> BaseResponse:
-    """Check the claim again with more hops, which read more sentences."""
+    """Check the claim again: in other corpora, or with more hops, which read more sentences."""
     job = services().store.get(job_id)
-    hops = more_hops(job.recipe)
-    if not hops:
+    elsewhere = request.form.getlist("corpora")
+    base, hops = base_and_more_hops(job.recipe)[0], more_hops(job.recipe)
+    if not hops and not elsewhere:
         raise refusal(
             HTTPStatus.CONFLICT,
             "no_more_hops",
             f"The search of the recipe {job.recipe} cannot go on.",
             "Check the claim with another recipe.",
         )
-    recipe = recipe_to_run(f"{base_and_more_hops(job.recipe)[0]}+{hops}")
+    recipe = recipe_to_run(base if elsewhere else f"{base}+{hops}")
     # What was accepted once is not refused now.
     services().limits.claim()
     new = services().queue.submit(
@@ -201,7 +212,7 @@ def search_on(job_id: str) -> BaseResponse:
         origin=Origin(
             continued_from=job.id, said=SaidBy.of(job.speaker, job.appearance, job.said_on)
         ),
-        corpora=corpora_to_search(job.corpora or ()),
+        corpora=corpora_to_search(elsewhere or job.corpora or ()),
     )
     return _see_claim(new.id)
 
@@ -235,23 +246,33 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         corpus = corpus_item(searched_corpus())
     except IndexUnavailable as error:
         corpus_problem = services().paths.hidden_in_problem(error.problem)
+    choice, model = recipe_choice(asked, recipe_problem), asked_model()
+    introductions = corpus is not None and corpus.title == VITAL
     editing = known_job(request.values.get("edited_from"))
     chosen_corpora = request.values.getlist("corpora") or (editing and editing.corpora) or ()
     return render_template(
         "home.html",
         box=box,
         most_characters=LONGEST,
-        examples=EXAMPLES if corpus and corpus.attribution else (),
+        examples=EXAMPLES if introductions else (),
+        measured=introductions and choice.usual == DEFAULT_RECIPE and _as_shipped(model),
         recent=services().store.recent(RECENT_CLAIMS, seen_by=viewer()),
         corpus=corpus,
         corpus_problem=corpus_problem,
         corpora=corpora_to_choose(chosen_corpora),
-        choice=recipe_choice(asked, recipe_problem),
-        asked=asked_model(),
+        choice=choice,
+        asked=model,
         editing=editing,
         doubtful=doubtful(editing.result) if editing and editing.result else "",
         opens_links=services().pages is not None,
     )
+
+
+def _as_shipped(asked: AskedModel | None) -> bool:
+    """Return whether verdicts are those of the shipped models, as they were measured."""
+    folders = services().settings.model_folders
+    own = folders.verifier, folders.encoder, folders.reranker
+    return not any(own) and not (asked and asked.decides)
 
 
 def _see_claim(job_id: str) -> BaseResponse:

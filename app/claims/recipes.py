@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from app.api.models import RecipeItem, Recipes
 from app.documents.corpus import searched_corpus
@@ -94,7 +95,8 @@ def listed_recipes() -> Recipes:
     return Recipes(
         recipes=tuple(
             RecipeItem(
-                **asdict(recipe),
+                # Of a folder its name: pages show no path of the server.
+                **asdict(recipe) | {"verifier": recipe.verifier and Path(recipe.verifier).name},
                 default=recipe.name == here.usual,
                 can_run=recipe.name not in here.problems,
                 problem=here.problems.get(recipe.name),

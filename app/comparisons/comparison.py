@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import computed_field
 
 from app.api.models import ListedVerdict
+from app.comparisons.measured import Agreement, Judged, Measured, Part, agreement, measured
 from app.filters import Badge, job_badge
 from retrieval.errors import Problem
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import DEFAULT_CORPUS, LABELS, CorpusInfo, Label, Rounded, Share, Whole
 from retrieval.words import WITH_QUANTITIES, counted, listed, percent_of
+from worker.comparison_store import Gold, KeptComparison
 from worker.jobs import Job, Links, Moment, State
 
 MOST_RECIPES = 5
@@ -26,11 +27,7 @@ MOST_RECIPES = 5
 _PENDING = ("queued", "running")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
-
-
-class Found(_Part):
+class Found(Part):
     """A sentence as one recipe found it."""
 
     rank: Whole
@@ -49,7 +46,7 @@ class Found(_Part):
     """How its document was found."""
 
 
-class ComparedSentence(_Part):
+class ComparedSentence(Part):
     """A sentence that at least one recipe found."""
 
     document: str
@@ -79,7 +76,7 @@ class ComparedCorpus(CorpusInfo):
     """What people call it."""
 
 
-class Run(_Part):
+class Run(Part):
     """The check of a claim by one recipe."""
 
     id: str
@@ -150,7 +147,7 @@ class Run(_Part):
         return percent_of(self.label, self.confidence)
 
 
-class ComparedClaim(_Part):
+class ComparedClaim(Part):
     """A claim, checked by several recipes."""
 
     claim: str
@@ -161,6 +158,10 @@ class ComparedClaim(_Part):
     """What people call these corpora; empty for the default one before a check has ended."""
     runs: dict[str, Run]
     """Its checks, by the names of their recipes."""
+    gold: Label | None
+    """Its right label, null where that is not known."""
+    kind: str
+    """What kind of claim it is; empty where that is not known."""
     sentences: tuple[ComparedSentence, ...]
     """The sentences that were found, first those that many recipes rank high: by the sum of
     1 / rank."""
@@ -214,43 +215,37 @@ class ComparedClaim(_Part):
         return len(self.done) > 1 and len(self.verdicts) == 1 and not pending
 
 
-class Pair(_Part):
-    """Two recipes, and on how many claims they give the same verdict."""
-
-    first: str
-    second: str
-    claims: Whole
-    """How many claims both have given a verdict on."""
-    same: Whole
-    """How many of these verdicts are the same."""
-
-
-class Agreement(_Part):
-    """How often recipes give the same verdict: SUPPORTS, REFUTES or NOT ENOUGH INFO."""
-
-    claims: Whole
-    """How many claims all recipes have given a verdict on."""
-    same: Whole
-    """On how many of them all verdicts are the same."""
-    pairs: tuple[Pair, ...]
-    """The same of each two recipes."""
-
-
-class Comparison(_Part):
+class Comparison(Part):
     """Checks side by side."""
 
+    id: str
+    """Its id; empty where only its checks are named."""
+    name: str
+    """Its name; empty where it has none."""
     recipes: tuple[str, ...]
     """The names of the recipes."""
     claims: tuple[ComparedClaim, ...]
     """The claims, in the order of the ids."""
     agreement: Agreement
     """How often the recipes give the same verdict."""
+    measured: tuple[Measured, ...]
+    """How often they give the right one: of all claims with a right label, then by kind."""
     notes: tuple[str, ...]
     """What makes the checks less comparable, as sentences for the user."""
     left_out: tuple[str, ...]
     """Ids of checks that were repeated later: of the same claim and recipe the newest counts."""
     unknown: tuple[str, ...]
     """Ids of no check: deleted ones, or mistakes."""
+
+    @property
+    def address(self) -> dict[str, str]:
+        """What names it in addresses."""
+        return {"id": self.id} if self.id else {"claims": ",".join(run.id for run in self.runs)}
+
+    @property
+    def judged_alike(self) -> bool:
+        """Whether one model gave all verdicts."""
+        return len({run.judge for run in self.runs if run.judge}) < 2
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -291,10 +286,10 @@ class Comparison(_Part):
         return Counter(run.label if run else None for run in runs)
 
 
-def compared(asked: Sequence[str], jobs: Iterable[Job], order: Iterable[str]) -> Comparison:
+def compared(kept: KeptComparison, jobs: Iterable[Job], order: Iterable[str]) -> Comparison:
     """Return the comparison of these jobs.
 
-    ``asked``: the ids that were asked for. ``order``: names of recipes, in the order of pages.
+    ``kept``: the checks that were asked for. ``order``: names of recipes, in the order of pages.
     """
     jobs = list(jobs)
     claims: dict[tuple[str, tuple[str, ...]], dict[str, Job]] = {}
@@ -310,14 +305,21 @@ def compared(asked: Sequence[str], jobs: Iterable[Job], order: Iterable[str]) ->
         runs[job.recipe] = job
     checked = {recipe for runs in claims.values() for recipe in runs}
     recipes = tuple(name for name in dict.fromkeys((*order, *sorted(checked))) if name in checked)
-    found = tuple(_claim(claim, runs, recipes) for (claim, _), runs in claims.items())
+    found = tuple(_claim(claim, runs, recipes, kept.checks) for (claim, _), runs in claims.items())
+    judged = [
+        Judged({name: run.label for name, run in one.runs.items() if run.label}, one.gold, one.kind)
+        for one in found
+    ]
     return Comparison(
+        id=kept.id,
+        name=kept.name,
         recipes=recipes,
         claims=found,
-        agreement=_agreement(recipes, found),
+        agreement=agreement(recipes, judged),
+        measured=measured(recipes, judged),
         notes=_notes([[job.result for job in runs.values()] for runs in claims.values()]),
         left_out=tuple(left_out),
-        unknown=tuple(one for one in asked if one not in known),
+        unknown=tuple(one for one in kept.checks if one not in known),
     )
 
 
@@ -339,12 +341,17 @@ def _default_name(jobs: Iterable[Job]) -> str:
     return names[-1] if names else DEFAULT_CORPUS
 
 
-def _claim(claim: str, jobs: Mapping[str, Job], order: Sequence[str]) -> ComparedClaim:
+def _claim(
+    claim: str, jobs: Mapping[str, Job], order: Sequence[str], known: Mapping[str, Gold]
+) -> ComparedClaim:
     ordered = [jobs[name] for name in order if name in jobs]
     corpora = ordered[0].corpora or ()
     title = next((job.result.corpus_title for job in ordered if job.result), "")
+    gold = known[ordered[0].id]
     return ComparedClaim(
         claim=claim,
+        gold=gold.label,
+        kind=gold.kind,
         corpora=corpora,
         corpus=title or " and ".join(corpora),
         runs={job.recipe: _run(job) for job in ordered},
@@ -400,26 +407,6 @@ def _sentences(results: Mapping[str, ClaimResult]) -> tuple[ComparedSentence, ..
         )
         for key in best_first
         for item in [items[key]]
-    )
-
-
-def _agreement(recipes: Sequence[str], claims: Sequence[ComparedClaim]) -> Agreement:
-    all_done = [claim for claim in claims if len(claim.done) == len(recipes) > 1]
-    return Agreement(
-        claims=len(all_done),
-        same=sum(len(claim.verdicts) == 1 for claim in all_done),
-        pairs=tuple(_pair(*pair, claims) for pair in combinations(recipes, 2)),
-    )
-
-
-def _pair(first: str, second: str, claims: Sequence[ComparedClaim]) -> Pair:
-    both = [
-        (claim.runs[first].label, claim.runs[second].label)
-        for claim in claims
-        if first in claim.done and second in claim.done
-    ]
-    return Pair(
-        first=first, second=second, claims=len(both), same=sum(one == other for one, other in both)
     )
 
 

@@ -13,6 +13,7 @@ from operator import itemgetter
 from textwrap import shorten
 
 from app.comparisons.comparison import ComparedClaim, Comparison, Found, Run
+from app.comparisons.measured import Accuracy
 from app.result.export import csv_table
 from retrieval.result import ClaimResult
 from retrieval.types import LABELS, NOT_ENOUGH_INFO
@@ -30,7 +31,7 @@ _FOUND = (
     *("stance", "stance_confidence", "score", "hop", "found_by"),
 )
 # New columns come last: programs may count them.
-_COLUMNS = (*_ABOUT, *_FOUND, *_MADE_BY)
+_COLUMNS = (*_ABOUT, *_FOUND, *_MADE_BY, "gold", "kind")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -106,6 +107,8 @@ def _about(claim: ComparedClaim, run: Run) -> dict[str, object]:
         "language_model": run.language_model,
         "recipe_digest": run.recipe_digest,
         "esoteric_version": run.version,
+        "gold": claim.gold,
+        "kind": claim.kind,
     }
 
 
@@ -126,6 +129,8 @@ def _found(claim: ComparedClaim, recipe: str) -> list[dict[str, object]]:
 def _made_by(comparison: Comparison) -> Iterator[str]:
     """Yield what somebody needs to check the claims again: versions, recipes, judges, corpora."""
     done = [run for run in comparison.runs if run.label]
+    if comparison.pending:
+        yield f"{comparison.pending} of {len(comparison.runs)} checks had not ended"
     for version in _distinct(run.version for run in done):
         yield f"Checked by ESOTERIC {version}"
     for recipe in comparison.recipes:
@@ -214,8 +219,28 @@ def _of_several(comparison: Comparison) -> Iterator[str]:
         yield _row(VERDICTS[label], *(str(count[label]) for count in counts))
     yield r"\midrule"
     agreement = comparison.agreement
-    said = f"All recipes agree on {agreement.same} of {agreement.claims} claims"
-    yield rf"\multicolumn{{{len(comparison.recipes) + 1}}}{{l}}{{{said}}} \\"
+    for group in comparison.measured:
+        cells = (_share(group.accuracies.get(recipe)) for recipe in comparison.recipes)
+        said = f"Right, {group.kind or 'all'} ({counted(group.claims, 'claim')})"
+        yield _row(_escaped(_begin(said)), *cells)
+    lines = [f"All recipes agree on {agreement.same} of {agreement.claims} claims"]
+    for pair in agreement.pairs:
+        beyond = _NONE if pair.kappa is None else f"{pair.kappa:.2f}"
+        lines.append(f"{pair.first} and {pair.second}: kappa {beyond}")
+    for one in comparison.measured[0].differences if comparison.measured else ():
+        either = (
+            f"only {one.first} right {one.only_first}, only {one.second} right {one.only_second}"
+        )
+        lines.append(f"{either}, McNemar p = {one.p:.3f}")
+    for line in lines:
+        yield rf"\multicolumn{{{len(comparison.recipes) + 1}}}{{l}}{{{_escaped(line)}}} \\"
+
+
+def _share(found: Accuracy | None) -> str:
+    if found is None:
+        return _NONE
+    low, high = (f"{100 * end:.0f}" for end in found.interval)
+    return f"{100 * found.share:.1f} ({low} to {high})"
 
 
 def _verdict(run: Run) -> str:
@@ -265,7 +290,9 @@ def _line(text: str) -> str:
 def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     """A zip with ``topics.tsv``, and for each recipe the runs of its documents and sentences.
 
-    The score decreases with the rank, because programs that read runs sort by it. What the runs
+    Programs that read runs sort by the score, so it decreases with the rank; the runs in
+    ``scores`` have those of the models, by which a sentence that completes another may come later
+    than in the evidence. What the runs
     were made by has a file of its own: ``trec_eval`` before version 10 takes a comment in a run for
     a line of it, or refuses the run. The last field of a line stays the name of the recipe, which
     tables of results show.
@@ -276,12 +303,15 @@ def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     about = (page, *_made_by(comparison), *comparison.notes)
     files["about.txt"] = "".join(f"{_line(one)}\n" for one in about)
     for recipe in comparison.recipes:
-        for name, ids in (("documents", _documents), ("sentences", _evidence)):
-            files[f"{recipe}/{name}.run"] = "".join(
-                _lines(number, ids(results[run.id]), recipe)
-                for number, claim in numbered
-                if (run := claim.runs.get(recipe)) and run.id in results
-            )
+        done = [
+            (number, results[run.id])
+            for number, claim in numbered
+            if (run := claim.runs.get(recipe)) and run.id in results
+        ]
+        for name, scored in (("documents", _documents), ("sentences", _evidence)):
+            runs = [_lines(number, scored(result), recipe) for number, result in done]
+            files[f"{recipe}/{name}.run"] = "".join(ranked for ranked, _ in runs)
+            files[f"{recipe}/scores/{name}.run"] = "".join(by_score for _, by_score in runs)
     zipped = io.BytesIO()
     with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -289,20 +319,28 @@ def _trec(comparison: Comparison, jobs: Sequence[Job], page: str) -> bytes:
     return zipped.getvalue()
 
 
-def _documents(result: ClaimResult) -> list[str]:
-    return [document.id for document in result.documents]
+def _documents(result: ClaimResult) -> list[tuple[str, float]]:
+    return [(document.id, document.score) for document in result.documents]
 
 
-def _evidence(result: ClaimResult) -> list[str]:
-    return [f"{item.document}#{item.sentence_id}" for item in result.evidence]
+def _evidence(result: ClaimResult) -> list[tuple[str, float]]:
+    return [(f"{item.document}#{item.sentence_id}", item.score) for item in result.evidence]
 
 
-def _lines(topic: int, ids: Sequence[str], tag: str) -> str:
-    unique = list(dict.fromkeys(map(_without_spaces, ids)))
-    return "".join(
-        f"{topic} Q0 {one} {rank} {len(unique) - rank + 1} {tag}\n"
-        for rank, one in enumerate(unique, 1)
-    )
+def _lines(topic: int, scored: Sequence[tuple[str, float]], tag: str) -> tuple[str, str]:
+    """Return the lines of a topic with scores that count down, and with those of the models."""
+    first: dict[str, float] = {}
+    for name, score in scored:
+        first.setdefault(_without_spaces(name), score)
+    ranked = [
+        f"{topic} Q0 {name} {rank} {len(first) - rank + 1} {tag}\n"
+        for rank, name in enumerate(first, 1)
+    ]
+    best_first = sorted(first, key=lambda name: -first[name])
+    by_score = [
+        f"{topic} Q0 {name} {rank} {first[name]} {tag}\n" for rank, name in enumerate(best_first, 1)
+    ]
+    return "".join(ranked), "".join(by_score)
 
 
 def _without_spaces(name: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 
 from app.api.models import Model
 from app.claims.box import entered
@@ -14,7 +17,9 @@ from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
 from retrieval.errors import InvalidClaim, Problem
-from retrieval.words import counted, listed
+from retrieval.types import REFUTES, SUPPORTS, Label
+from retrieval.words import counted, label_named, listed
+from worker.comparison_store import ComparisonStore, Gold, KeptComparison
 from worker.jobs import Job
 from worker.lists import MOST_CLAIMS, ClaimList
 
@@ -28,17 +33,28 @@ CANNOT_COMPARE = "No ids, more than 200, or more than five recipes"
 NONE_KNOWN = "None of these checks exists"
 
 
+# What columns with the right labels are called, and what else stands in them.
+_GOLD = ("gold", "gold_label", "gold label", "label")
+_TRUE: Mapping[str, Label] = {"true": SUPPORTS, "false": REFUTES}
+_LONGEST_KIND = 60  # characters
+
+
 class ComparedIds(Model):
     """Which checks to compare."""
 
     claims: str = ""
     """Their ids, with commas between them."""
+    id: str = ""
+    """Id of a comparison, instead of the ids of its checks."""
 
 
-def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -> tuple[str, ...]:
+def given_claims(
+    text: str, file: ListFile | None, recipes: int, anyway: bool, found: ClaimList | None = None
+) -> dict[str, Gold]:
     """Return the claims of a file, or else of a text, each once, in their order.
 
-    ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
+    With each comes what the columns of the file, or of the list ``found`` that the text is from,
+    say of it. ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
 
     Raises:
         BadSource: the file cannot be read.
@@ -46,12 +62,13 @@ def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -
         RequestRefused: so many recipes cannot check so many claims.
     """
     if file is None and len(text) <= _LONGEST_CLAIM and entered(text).kind == "claim":
-        return (read_claim(text, anyway).original,)
+        return {read_claim(text, anyway).original: Gold()}
     try:
         rows = read_claims(file or pasted(text), None, MOST_CLAIMS)
     except TooManyClaims:
         raise _too_many(f"These are more than {MOST_CLAIMS:,} rows.", recipes) from None
-    claims: dict[str, None] = {}
+    of_list = _gold_of_list(found) if found else {}
+    claims: dict[str, Gold] = {}
     problems: list[tuple[str, Problem]] = []
     for row in rows:
         try:
@@ -59,14 +76,39 @@ def given_claims(text: str, file: ListFile | None, recipes: int, anyway: bool) -
         except InvalidClaim as error:
             problems.append((row.where, row.problem or error.problem))
         else:
-            claims[claim] = None
+            gold = _gold(row.others) if row.others else of_list.get(claim, Gold())
+            claims[claim] = _joined(claims.get(claim), gold)
     if problems:
         raise _refused(problems)
     if not claims:
         read_claim("")  # says that there is none
     if len(claims) > 1 and len(claims) * recipes > most_checks():
         raise _too_many(f"These are {len(claims):,} claims.", recipes)
-    return tuple(claims)
+    return claims
+
+
+def _gold(columns: Mapping[str, Any]) -> Gold:
+    """Return what the columns beside a claim say of it."""
+    said = {name.strip().casefold(): str(value).strip() for name, value in columns.items()}
+    word = next((said[name] for name in _GOLD if said.get(name)), "")
+    kind = " ".join(said.get("kind", "").split())
+    return Gold(label_named(word) or _TRUE.get(word.casefold()), kind[:_LONGEST_KIND])
+
+
+def _joined(one: Gold | None, other: Gold) -> Gold:
+    """Return what two rows with the same claim say of it; two labels are none."""
+    if one is None or one == other:
+        return other
+    labels = {label for label in (one.label, other.label) if label}
+    return Gold(labels.pop() if len(labels) == 1 else None, one.kind or other.kind)
+
+
+def _gold_of_list(found: ClaimList) -> dict[str, Gold]:
+    known: dict[str, Gold] = {}
+    for row in services().lists.entries(found.id, "all", found.total, 0, results=False):
+        claim = " ".join(row.claim.split())
+        known[claim] = _joined(known.get(claim), _gold(row.others))
+    return known
 
 
 def most_checks() -> int:
@@ -93,26 +135,30 @@ def claims_of_list(found: ClaimList) -> tuple[str, str]:
     return "\n".join(claims), f"Of the list are left out: {listed(left_out)}." if left_out else ""
 
 
-def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
-    """Return the comparison of the checks with these ids, and the checks.
+def compared_checks(asked: ComparedIds) -> tuple[Comparison, list[Job]]:
+    """Return the comparison of the checks that are asked for, and the checks.
 
     Raises:
         RequestRefused: none is named or known, or there are too many of them or of their recipes.
         StoreUnavailable: the database cannot be read.
     """
-    asked = list(dict.fromkeys(one for part in ids.split(",") if (one := part.strip())))
-    if not asked:
+    named = list(dict.fromkeys(one for part in asked.claims.split(",") if (one := part.strip())))
+    if not asked.id and not named:
         none = ("no_checks", "No checks are named.", "Name their ids: claims=ID,ID.")
         raise refusal(HTTPStatus.BAD_REQUEST, *none)
-    if len(asked) > MOST_CHECKS:
+    if len(named) > MOST_CHECKS:
         raise refusal(
             HTTPStatus.BAD_REQUEST,
             "too_many_checks",
-            f"These are {len(asked)} checks; at most {MOST_CHECKS} can be compared.",
+            f"These are {len(named)} checks; at most {MOST_CHECKS} can be compared.",
             "Leave some ids out, or measure many claims with `esoteric evaluate`.",
         )
+    kept = KeptComparison("", "", dict.fromkeys(named, Gold()))
+    if asked.id:
+        store = ComparisonStore(services().database)
+        kept = (store.get(asked.id) if asked.id.isalnum() else None) or replace(kept, checks={})
     # Some databases refuse texts that no id can be, such as one with a NUL.
-    jobs = services().store.jobs([one for one in asked if one.isalnum()], viewer())
+    jobs = services().store.jobs([one for one in kept.checks if one.isalnum()], viewer())
     if not jobs:
         raise refusal(
             HTTPStatus.NOT_FOUND,
@@ -129,7 +175,7 @@ def compared_checks(ids: str) -> tuple[Comparison, list[Job]]:
             "Leave out the ids of some recipes.",
         )
     shown = [services().paths.hidden_in_job(job) for job in jobs]
-    return compared(asked, shown, services().recipes), shown
+    return compared(kept, shown, services().recipes), shown
 
 
 def _refused(problems: list[tuple[str, Problem]]) -> InvalidClaim:

@@ -26,21 +26,25 @@ from app.comparisons.given import (
 )
 from app.documents.corpus import corpora_to_choose, corpora_to_search
 from app.http.errors import RequestRefused, refused_page
-from app.http.query import refuse_unless_form
-from app.lists.input import uploaded_file
+from app.http.query import asked_by_person, refuse_unless_form
+from app.lists.input import list_name, uploaded_file
 from app.people.asker import client
 from app.people.sharing import seen_list
-from app.people.visitor import visitor_with_cookie
+from app.people.visitor import visitor, visitor_with_cookie
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.errors import EsotericError, Problem, RecipeUnavailable
 from retrieval.types import LABELS
 from worker.broker import BrokerUnavailable
+from worker.comparison_store import ComparisonStore, Gold
 from worker.database import StoreUnavailable
-from worker.jobs import Job, QueueFull
+from worker.jobs import QueueFull
+from worker.lists import ClaimList
 
 blueprint = Blueprint("compare", __name__)
 
+_LONGEST_NAME = 80  # characters
+_RECENT = 5
 _LONGEST_IN_ADDRESS = 2000  # characters; each may take nine there, of about 30,000 that are read
 
 
@@ -61,7 +65,12 @@ class ComparisonForm(Model):
     claim: str = ""
     """The claims, one a line, each at most 500 characters; used if there is no file."""
     file: Annotated[str, Field(json_schema_extra={"format": "binary"})] = ""
-    """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file of claims."""
+    """A .csv, .tsv, .xlsx, .jsonl, .json or .txt file of claims; its column gold or label has their
+    right labels, and kind their kinds."""
+    list: str = ""
+    """Id of the list that the claims are from, which has these columns."""
+    name: str = ""
+    """Name of the comparison; without it the first claim and how many follow."""
     recipe: tuple[str, ...]
     """Names of two to five recipes that can run here."""
     corpora: tuple[str, ...] = ()
@@ -80,17 +89,16 @@ class ComparisonForm(Model):
 )
 def compare() -> str | Response:
     """Show checks side by side, or the form."""
-    ids = request.args.get("claims", "")
-    if not ids.strip():
+    asked = asked_by_person(ComparedIds)
+    if not (asked.id or asked.claims.strip()):
         list_id = request.args.get("list", "").strip()
         return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
-    comparison, _ = compared_checks(ids)
+    comparison, _ = compared_checks(asked)
     claims = comparison.text
     return render_template(
         "comparison.html",
         comparison=comparison,
         claims=claims if len(claims) <= _LONGEST_IN_ADDRESS else "",
-        ids=",".join(run.id for run in comparison.runs),
         described=services().recipes,
         labels=LABELS,
     )
@@ -112,14 +120,16 @@ def submit() -> BaseResponse:
         recipes = [recipe_to_run(name) for name in names]
         corpora = corpora_to_search(request.form.getlist("corpora"))
         anyway = request.form.get("anyway") == "1"
-        claims = given_claims(text, uploaded_file(), len(recipes), anyway)
+        of_list = request.form.get("list", "")
+        found = seen_list(of_list) if of_list else None
+        claims = given_claims(text, uploaded_file(), len(recipes), anyway, found)
         owner = visitor_with_cookie()
         queue = services().queue
-        checks = [(claim, recipe) for claim in claims for recipe in recipes]
+        checks = [(*one, recipe) for one in claims.items() for recipe in recipes]
         queue.refuse_without_room(len(checks))
         services().limits.claim(len(checks))
-        jobs: list[Job] = []
-        for claim, recipe in checks:
+        jobs: dict[str, Gold] = {}
+        for claim, gold, recipe in checks:
             try:
                 # Many checks take as long as a list, so they let a claim that was typed come first.
                 job = queue.submit(
@@ -131,23 +141,26 @@ def submit() -> BaseResponse:
             except (BrokerUnavailable, QueueFull, StoreUnavailable) as error:
                 if not jobs:
                     raise
-                return _accepted_in_part(text, names, jobs, error)
-            jobs.append(job)
+                return _accepted_in_part(text, names, tuple(jobs), error)
+            jobs[job.id] = gold
+        first = next(iter(claims))
+        name = " ".join(request.form.get("name", "").split())[:_LONGEST_NAME]
+        kept = ComparisonStore(services().database)
+        comparison = kept.create(name or list_name(first, len(claims)), jobs)
     except REFUSED as error:
         return _refused(text, names, error)
-    ids = ",".join(job.id for job in jobs)
-    return redirect(url_for(".compare", claims=ids), HTTPStatus.SEE_OTHER)
+    return redirect(url_for(".compare", id=comparison), HTTPStatus.SEE_OTHER)
 
 
 def _accepted_in_part(
-    text: str, names: list[str], jobs: Sequence[Job], error: EsotericError
+    text: str, names: list[str], accepted: tuple[str, ...], error: EsotericError
 ) -> Response:
     """Return the form with what was refused, why, and a link to what was accepted."""
     problem = services().paths.hidden_in_problem(error.problem)
-    first = "the first" if len(jobs) == 1 else f"the first {len(jobs)}"
-    said = f"Of these checks only {first} {'was' if len(jobs) == 1 else 'were'} accepted."
+    only = len(accepted) == 1
+    first = "the first was" if only else f"the first {len(accepted)} were"
+    said = f"Of these checks only {first} accepted."
     in_part = Problem("accepted_in_part", f"{said} {problem.message}", problem.hint)
-    accepted = tuple(job.id for job in jobs)
     return refused_page(_form(text, frozenset(names), in_part, accepted=accepted), error)
 
 
@@ -186,7 +199,7 @@ def _form_of_list(list_id: str) -> str | Response:
     found = seen_list(list_id)
     try:
         claims, left_out = claims_of_list(found)
-        return _form(claims, corpora=found.corpora or (), left_out=left_out)
+        return _form(claims, corpora=found.corpora or (), left_out=left_out, of_list=found)
     except RequestRefused as error:
         return refused_page(_form("", problem=error.problem), error)
 
@@ -199,8 +212,9 @@ def _form(
     corpora: Sequence[str] = (),
     left_out: str = "",
     accepted: tuple[str, ...] = (),
+    of_list: ClaimList | None = None,
 ) -> str:
-    """Return the form with the claims of ``text``, one a line.
+    """Return the form with the claims of ``text``, one a line; ``of_list``: where they are from.
 
     ``ticked``: the recipes that are; without them as many as can be compared. ``corpora``: those
     that are chosen, unless the request names some. ``left_out``: what of a list is left out, "" if
@@ -223,4 +237,9 @@ def _form(
         most_recipes=MOST_RECIPES,
         corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
         asked=asked_model(),
+        of_list=of_list.id if of_list else request.form.get("list", ""),
+        name=of_list.name if of_list else request.form.get("name", ""),
+        recent=ComparisonStore(services().database).recent(owner, _RECENT)
+        if (owner := visitor())
+        else (),
     )

@@ -139,7 +139,7 @@ def readiness(given: Services) -> Readiness:
     problems = [] if disk is None else [disk]
     try:
         if isinstance(settings.store, Path):
-            read_corpus(settings.store, settings.model_folders, given.recipes)
+            read_corpus(settings.store, settings, given.recipes)
     except IndexUnavailable as error:
         problems.append(error.problem)
     try:

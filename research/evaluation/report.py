@@ -96,7 +96,8 @@ def corpus_report(results: Mapping[str, Any]) -> str:
             parts.append(language_model_text(recipe["language_model"]))
     if differs := results["differences"]:
         first = next(iter(differs.values()))["from"]
-        head = ("", "difference of label accuracy (95 %)", "only it right", f"only {first} right")
+        difference = "difference of label accuracy (95 %)"
+        head = ("", difference, "only it right", f"only {first} right", "p (McNemar)")
         parts += [
             f"## Differences from {first}",
             markdown(
@@ -108,6 +109,7 @@ def corpus_report(results: Mapping[str, Any]) -> str:
                             _with_interval(one["label_accuracy"], one["interval"]),
                             str(one["gained"]),
                             str(one["lost"]),
+                            f"{one['p']:.3f}",
                         ]
                         for name, one in differs.items()
                     ),

@@ -50,6 +50,11 @@ class Explainer:
         """Why the model gives no usable answer, else ``None``."""
         return self.language_model.problem
 
+    def asking(self, model: str) -> Explainer:
+        """See ``Explains.asking``; the price is not known."""
+        choice = replace(self.language_model.choice, model=model, price=None)
+        return Explainer(choice, self._kept)
+
     def warm_up(self) -> None:
         """Import what the first call needs."""
         self.language_model.warm_up()

@@ -48,6 +48,10 @@ class Explains(Protocol):
         """Why the model gives no usable answer, else ``None``."""
         ...
 
+    def asking(self, model: str) -> Explains:
+        """Return what asks another model at the same server."""
+        ...
+
     def warm_up(self) -> None:
         """Import what the first claim needs."""
         ...

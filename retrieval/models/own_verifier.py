@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -30,6 +29,7 @@ from retrieval.system.fixes import convert_weights_command, esoteric_command
 from retrieval.system.packages import require_models
 from retrieval.text.context import SEPARATOR, evidence_text
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.words import label_named
 
 if TYPE_CHECKING:
     import torch
@@ -61,17 +61,6 @@ _FILES_HINT = (
     "Name the folder of a sequence-classification model of Hugging Face: config.json,"
     " model.safetensors and tokenizer.json (or vocab.txt, or vocab.json and merges.txt)."
 )
-_NAMES: dict[str, Label] = {
-    name: label
-    for label, names in (
-        (SUPPORTS, "entailment entail entails entailed support supports supported"),
-        (REFUTES, "contradiction contradict contradicts contradicted refute refutes refuted"),
-        (NOT_ENOUGH_INFO, "neutral nei notenoughinfo notenoughinformation"),
-        # The second label of a model with two: REFUTES and NOT ENOUGH INFO in one.
-        (NOT_ENOUGH_INFO, "notentailment nonentailment notentailed"),
-    )
-    for name in names.split()
-}
 _MEANINGS: tuple[set[Label], ...] = ({*LABELS}, {SUPPORTS, NOT_ENOUGH_INFO})
 
 
@@ -192,12 +181,11 @@ def _weights(folder: Path) -> list[Path]:
 def _labels(id2label: Any, path: Path) -> tuple[Label, ...]:
     try:
         names = [id2label[key] for key in sorted(id2label, key=int)]
-        plain = [re.sub(r"[^a-z]", "", name.casefold()) for name in names]
+        labels = tuple(label for name in names if (label := label_named(name)))
     except (TypeError, ValueError, AttributeError):
-        names = plain = []
+        names, labels = [], ()
     if not names:
         raise _meaningless("there is no id2label", path)
-    labels = tuple(_NAMES[name] for name in plain if name in _NAMES)
     if len(labels) == len(names) == 2 and {*labels} == {SUPPORTS, REFUTES}:
         raise ModelUnavailable(
             "model_labels",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.errors import BadSource, EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models import runtime
@@ -22,7 +22,14 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import DprQuestionEncoder, MPNetEncoder
 from retrieval.pipeline.runnable import runnable
-from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, Recipe, Vectors, recipe_named
+from retrieval.recipes.recipes import (
+    DEFAULT_RECIPE,
+    NO_MODEL,
+    RECIPES,
+    Recipe,
+    Vectors,
+    recipe_named,
+)
 from retrieval.sources.address import SourceAddress
 from retrieval.system.packages import leave_out_torch
 from retrieval.types import (
@@ -44,7 +51,7 @@ if TYPE_CHECKING:
     from retrieval.models.encoders import DocumentEncoder, TextEncoder
     from retrieval.pipeline.check import Pipeline
     from retrieval.sources.opening import Sources
-    from retrieval.stages.stage import Resources
+    from retrieval.stages.stage import Models, Resources
 
 
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
@@ -123,6 +130,7 @@ class Retriever:
         self._sources = sources
         self._together: OrderedDict[tuple[Vectors, tuple[str, ...]], _Opened] = OrderedDict()
         self._alone: dict[Vectors, _Opened] = {}
+        self._shared: dict[Vectors, Models] = {}
         self._index: Index | None = None
         self._info: IndexInfo | None = None
         self._version = ""
@@ -147,20 +155,41 @@ class Retriever:
         if self._folders.report is None:  # then only vectors of the default recipe can be searched
             return RECIPES[DEFAULT_RECIPE]
         info = open_index(self._location, self._snapshots).open(None).info()
-        return self._recipes[runnable(self._recipes, info.encoder, self._folders).usual]
+        can = runnable(self._recipes, info.encoder, self._folders, asks=self._explainer is not None)
+        return self._recipes[can.usual]
 
     def _default(self, vectors: Vectors) -> Resources:
         """Open the default corpus."""
-        if not self._alone:
-            runtime.use_threads(self._threads)
-            runtime.keep_in(self._folders.networks)
+        with leave_out_torch():
+            from retrieval.stages.stage import Resources
+
         index = open_index(self._location, self._snapshots)
         version = index.version()
-        store, encoder = self._opened_index(index, vectors)
+        models = self._models(vectors)
+        store = index.open(_asked(models, vectors).name)
         self._info = store.info()
+        if vectors == "dpr" and not self._info.encoder:
+            raise other_encoder("", models.dpr.name)
         if self._index is None:
             self._index, self._version = index, version
-        return resources_over(store, encoder, self._folders)
+        return Resources(store, models)
+
+    def _models(self, vectors: Vectors) -> Models:
+        """Return the models, which all corpora share, also where the default one is not there."""
+        if not self._shared:
+            runtime.use_threads(self._threads)
+            runtime.keep_in(self._folders.networks)
+        if vectors not in self._shared:
+            with leave_out_torch():
+                from retrieval.stages.stage import Models
+
+            folders = self._folders
+            minilm = vectors == "minilm"
+            encoder: TextEncoder = (
+                text_encoder(folders) if minilm else MPNetEncoder(present_models(folders.report))
+            )
+            self._shared[vectors] = Models(encoder, folders)
+        return self._shared[vectors]
 
     def info(self) -> IndexInfo:
         """Return the contents of the opened index; raises what ``warm_up`` raises."""
@@ -250,28 +279,40 @@ class Retriever:
     def _pipeline(self, recipe: Recipe, corpora: tuple[str, ...] | None = None) -> Pipeline:
         opened = self._opened(recipe.vectors, corpora)
         if recipe not in opened.pipelines:
-            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, self._explainer)
+            explainer = self._asked(recipe)
+            opened.pipelines[recipe] = pipeline_over(opened.resources, recipe, explainer)
         return opened.pipelines[recipe]
+
+    def _asked(self, recipe: Recipe) -> Explains | None:
+        """Return what asks the language model of a recipe, which is at the settings' server."""
+        name = recipe.language_model
+        if name is None or self._explainer is None:
+            return self._explainer
+        return None if name == NO_MODEL else self._explainer.asking(name)
 
     def _opened(self, vectors: Vectors, names: tuple[str, ...] | None = None) -> _Opened:
         """Return what is open of these corpora, opened again where one of them has changed.
 
         Without ``names`` it is the default one, which stays as it was opened (``stale``).
         """
-        if vectors not in self._alone:
+        with_default = names is None or DEFAULT_CORPUS in names
+        if with_default and vectors not in self._alone:
             self._alone[vectors] = _Opened(self._default(vectors))
         if names is None or names == (DEFAULT_CORPUS,):
             return self._alone[vectors]
-        base = self._alone[vectors].resources
         own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
         of = tuple((one, _version_of(one, self._snapshots)) for one in own)
         key = (vectors, names)
         opened = self._together.get(key)
         if opened is None or opened.of != of:
-            asked = base.models.dpr if vectors == "dpr" else base.models.encoder
-            views = [(one, self._own_view(one, asked.name)) for one in own]
-            default = base.store if DEFAULT_CORPUS in names else None
-            opened = _Opened(replace(base, store=_together(default, views)), of)
+            with leave_out_torch():
+                from retrieval.stages.stage import Resources
+
+            models = self._models(vectors)
+            asked, alone = _asked(models, vectors).name, len(names) == 1
+            views = [(one, self._own_view(one, asked, alone=alone)) for one in own]
+            default = self._alone[vectors].resources.store if with_default else None
+            opened = _Opened(Resources(_together(default, views), models), of)
             self._together[key] = opened
             while len(self._together) > _MOST_OPEN:
                 self._together.popitem(last=False)
@@ -282,11 +323,11 @@ class Retriever:
         """Return whether a corpus is neither the default one nor searched where it is."""
         return name != DEFAULT_CORPUS and isinstance(self._own_corpus(name).index, Path)
 
-    def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
+    def _own_view(self, own: OwnCorpus, encoder: str, *, alone: bool) -> DocumentStore:
         if not isinstance(own.index, Path):
             assert self._sources is not None, "who finds a source can open it"
             vectors = DOCUMENT_ENCODERS[choice_of(encoder)](self._folders)
-            return _source_view(self._sources, own.index, vectors)
+            return _source_view(self._sources, own.index, vectors, alone=alone)
         try:
             return open_index(own.index, self._snapshots).open(encoder)
         except IndexUnavailable as error:
@@ -296,17 +337,10 @@ class Retriever:
                 f"Index it again, on the page /documents/{own.name}.",
             ) from error
 
-    def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
-        """Return a view of the index, and the encoder that compares texts."""
-        if vectors == "minilm":
-            encoder = text_encoder(self._folders)
-            return index.open(encoder.name), encoder
-        folder = present_models(self._folders.report)
-        questions = DprQuestionEncoder(folder).name
-        store = index.open(questions)
-        if not store.info().encoder:
-            raise other_encoder("", questions)
-        return store, MPNetEncoder(folder)
+
+def _asked(models: Models, vectors: Vectors) -> TextEncoder | DprQuestionEncoder:
+    """Return what makes the vectors that an index is asked with."""
+    return models.dpr if vectors == "dpr" else models.encoder
 
 
 def _version_of(own: OwnCorpus, snapshots: Path) -> str:
@@ -315,11 +349,18 @@ def _version_of(own: OwnCorpus, snapshots: Path) -> str:
 
 
 def _source_view(
-    sources: Sources, address: SourceAddress, encoder: DocumentEncoder
+    sources: Sources, address: SourceAddress, encoder: DocumentEncoder, *, alone: bool
 ) -> DocumentStore:
+    """Return a source as a store; beside others, one that cannot be opened finds nothing."""
+    from retrieval.sources.interface import Unopened
     from retrieval.sources.store import SourceStore
 
-    return SourceStore(address, sources.open(address), encoder)
+    try:
+        return SourceStore(address, sources.open(address), encoder)
+    except BadSource:
+        if alone:
+            raise
+    return SourceStore(address, Unopened(address.title, lambda: sources.open(address)), encoder)
 
 
 def _with_own(own: Report, both: Report) -> Report:
@@ -360,7 +401,7 @@ def corpus_of(
             one,
             open_index(one.index, snapshots).open(None)
             if isinstance(one.index, Path)
-            else _source_view(sources, one.index, unused),
+            else _source_view(sources, one.index, unused, alone=len(own) == 1 and not with_default),
         )
         for one in own
     ]
@@ -406,6 +447,7 @@ def pipeline_over(
         from retrieval.pipeline.check import Pipeline, stages_of
         from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 
+    resources = replace(resources, judge=recipe.verifier)
     store = resources.store
     parser = ClaimParser(resources.models.parser, Spelling(store))
     return Pipeline(recipe, stages_of(recipe, resources), parser, store, explainer)

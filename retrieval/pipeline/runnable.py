@@ -14,7 +14,7 @@ from retrieval.errors import ModelUnavailable, Problem
 from retrieval.models.document_encoders import DPR_ENCODER, OWN_ENCODER, choice_of
 from retrieval.models.folders import ModelFolders
 from retrieval.models.papers.report_models import present_models
-from retrieval.recipes.recipes import DEFAULT_RECIPE, Recipe
+from retrieval.recipes.recipes import DEFAULT_RECIPE, NO_MODEL, Recipe
 
 _NAMES = {
     "minilm": "MiniLM",
@@ -36,16 +36,19 @@ class Runnable:
     problems: Mapping[str, Problem]
 
 
-def runnable(recipes: Mapping[str, Recipe], encoder: str, folders: ModelFolders) -> Runnable:
+def runnable(
+    recipes: Mapping[str, Recipe], encoder: str, folders: ModelFolders, *, asks: bool
+) -> Runnable:
     """Return which of these recipes can run over an index.
 
-    ``encoder`` is whose vectors the index has (``IndexInfo.encoder``). The usual recipe is the
+    ``encoder`` is whose vectors the index has (``IndexInfo.encoder``). ``asks``: a language model
+    is asked here. The usual recipe is the
     default one, or the first for the vectors of the index that can run.
     """
     problems = {
         name: problem
         for name, recipe in recipes.items()
-        if (problem := _problem(recipe, encoder, folders)) is not None
+        if (problem := _problem(recipe, encoder, folders, asks)) is not None
     }
     fitting = [name for name, recipe in recipes.items() if _fits(recipe, encoder)]
     choices = [DEFAULT_RECIPE, *(name for name in recipes if name not in problems), *fitting]
@@ -57,7 +60,13 @@ def _fits(recipe: Recipe, encoder: str) -> bool:
     return (recipe.vectors == "dpr") == (choice_of(encoder) == DPR_ENCODER)
 
 
-def _problem(recipe: Recipe, encoder: str, folders: ModelFolders) -> Problem | None:
+def _problem(recipe: Recipe, encoder: str, folders: ModelFolders, asks: bool) -> Problem | None:
+    if recipe.language_model not in (None, NO_MODEL) and not asks:
+        return Problem(
+            "no_language_model",
+            "It asks a language model, and ESOTERIC_LLM names none.",
+            "Choose another recipe, or set ESOTERIC_LLM.",
+        )
     if recipe.reads_report_models:
         try:
             present_models(folders.report)

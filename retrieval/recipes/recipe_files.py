@@ -23,6 +23,7 @@ from retrieval.recipes.recipes import (
     HOP,
     NEXT,
     RECIPES,
+    SHIPPED,
     Recipe,
     RetrievalConfig,
     recipe_named,
@@ -162,9 +163,20 @@ class _Reader:
                 values[key] = self._settings(node)
             else:
                 values[key] = self._value(node, key, hints[key])
+        if values.get("verifier") not in (None, SHIPPED):
+            values["verifier"] = self._folder(nodes["verifier"], values["verifier"])
         recipe = Recipe(**values)
         self._check(recipe, nodes)
         return recipe
+
+    def _folder(self, node: Node, name: str) -> str:
+        """Return the whole path of a folder, which may be written as seen from the recipe."""
+        folder = (self._path.parent / name).resolve()
+        if not folder.is_dir():
+            self._fail(
+                node, f"There is no folder {_shown(node)}.", f"Name a folder, or {SHIPPED!r}."
+            )
+        return str(folder)
 
     def _document(self) -> Node:
         try:
@@ -307,7 +319,7 @@ def _expected(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of: {', '.join(get_args(kind))}"
     if type(None) in get_args(kind):
-        return "a number such as 0.25, or null"
+        return f"{'a name' if str in get_args(kind) else 'a number such as 0.25'}, or null"
     # YAML reads 1e-3 as a text.
     known = {
         bool: "true or false",

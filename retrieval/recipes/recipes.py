@@ -153,6 +153,7 @@ Model: TypeAlias = Literal[
     "relevance", "path", "verifier", "prover", "selector", "dense", "titles", "report"
 ]
 """A folder of ``models/``, or the models of the ESOTERIC report, which are not shipped."""
+SHIPPED, NO_MODEL = "shipped", "none"
 _DIGITS = 12  # of a digest: enough to tell recipes apart, and short enough to be printed
 
 
@@ -231,6 +232,10 @@ class Recipe:
     max_hops: int
     settings: RetrievalConfig = field(default_factory=RetrievalConfig)
     vectors: Vectors = "minilm"  # which of the two kinds of vectors the index must have
+    # Whose verdict it is, where that differs from the settings, so that judges can be compared: the
+    # folder of a verifier, or ``SHIPPED``; a model at the server of ESOTERIC_LLM, or ``NO_MODEL``.
+    verifier: str | None = None
+    language_model: str | None = None
 
     @property
     def stages_first(self) -> tuple[str, ...]:
@@ -258,9 +263,13 @@ class Recipe:
     def digest(self) -> str:
         """A digest of its stages and settings: with the same one, a recipe does the same.
 
-        Its name and its summary are words only.
+        Its name and its summary are words only. A judge that it does not name changes nothing.
         """
-        does = {key: one for key, one in asdict(self).items() if key not in ("name", "summary")}
+        does = {
+            key: one
+            for key, one in asdict(self).items()
+            if key not in ("name", "summary") and one is not None
+        }
         return sha256(json.dumps(does, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from spacy.tokens import Doc
@@ -33,7 +34,7 @@ from retrieval.models.shipped import (
 )
 from retrieval.models.title_trie import TitleTrie
 from retrieval.quantities.halves import Ruling
-from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.recipes.recipes import SHIPPED, RetrievalConfig
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
     Candidate,
@@ -171,6 +172,7 @@ class Models:
         """``encoder`` compares texts, also with the vectors of indexes unless these are DPR's."""
         self.encoder = encoder
         self.folders = folders
+        self._verifiers: dict[str | None, EvidenceModel] = {}
 
     @cached_property
     def parser(self) -> EnglishParser:
@@ -194,10 +196,13 @@ class Models:
         """The model that reads a sentence together with those that led to it."""
         return path_model()
 
-    @cached_property
-    def verifier(self) -> EvidenceModel:
-        """The model that labels evidence."""
-        return evidence_model(self.folders, in_search=True)
+    def verifier(self, named: str | None) -> EvidenceModel:
+        """Return the model that labels evidence: that of a folder, or that of the settings."""
+        if named not in self._verifiers:
+            folder = self.folders.verifier if named is None else Path(named)
+            folders = replace(self.folders, verifier=None if named == SHIPPED else folder)
+            self._verifiers[named] = evidence_model(folders, in_search=True)
+        return self._verifiers[named]
 
     @cached_property
     def selector(self) -> UtilityModel:
@@ -232,6 +237,12 @@ class Resources:
 
     store: DocumentStore
     models: Models
+    judge: str | None = None  # the verifier that a recipe names
+
+    @property
+    def verifier(self) -> EvidenceModel:
+        """The model that labels evidence."""
+        return self.models.verifier(self.judge)
 
     @property
     def titles(self) -> TitleTrie:

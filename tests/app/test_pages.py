@@ -74,6 +74,16 @@ def test_the_first_page_has_the_figures_of_the_results(client: FlaskClient) -> N
         assert f"{row[2]}% of the" in page
 
 
+def test_figures_of_the_shipped_models_are_not_those_of_a_language_model(tmp_path: Path) -> None:
+    describe_index(tmp_path)
+    model = {"ESOTERIC_LLM": "openai:small", "ESOTERIC_LLM_URL": "http://127.0.0.1:9/v1"}
+    for more, measured in (({}, True), (model, False)):
+        app = create_app(Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)} | more))
+        text = words(app.test_client().get("/").text)
+        assert ("How this was measured" in text, EXAMPLES[0] in text) == (measured, True)
+        services_of(app).close()
+
+
 def test_the_corpus_of_the_index_is_named_or_how_to_get_one(
     client: FlaskClient, settings: Settings
 ) -> None:
@@ -83,6 +93,9 @@ def test_the_corpus_of_the_index_is_named_or_how_to_get_one(
     assert "In notes, text of 5 March 2024" in text
     assert "12 documents (notes) and nothing else" in text
     assert "CC BY-SA" not in text
+    # What was measured and what can be tried is about another corpus.
+    assert "How this was measured" not in text
+    assert not [one for one in EXAMPLES if one in text]
     file = description_file(settings.home)
     for content in ("", '{"name": 1, "documents": "many"}'):
         file.write_text(content)

@@ -20,6 +20,7 @@ from research.evaluation.claims import AnnotatedClaim, CorpusClaim, SentenceKey,
 from research.evaluation.measures.scores import calibration_error, confidence_intervals, keys
 from research.evaluation.tables import columns, markdown
 from retrieval import types
+from retrieval.agreement import mcnemar
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.result import ClaimResult, Verdict
 from retrieval.types import NOT_ENOUGH_INFO, OPPOSITE, Label, Retrieved, Usage
@@ -64,7 +65,8 @@ def differences(
 
     ``answers``: of each system, to these claims. ``interval``: of ``label_accuracy``, 95 %,
     bootstrap over the claims. ``gained``, ``lost``: claims that only this system, or only the
-    first, labels rightly. Claims that either could not check are left out.
+    first, labels rightly; ``p``: how often chance alone divides these so. Claims that either could
+    not check are left out.
     """
     (first, base), *others = answers.items()
     differs = {}
@@ -86,6 +88,7 @@ def differences(
             "interval": interval[0].tolist(),
             "gained": both.count(1),
             "lost": both.count(-1),
+            "p": mcnemar(both.count(1), both.count(-1)),
         }
     return differs
 

@@ -155,7 +155,5 @@ def _without_guesses(state: ClaimState) -> ClaimState:
 
 
 MAKERS: Makers = {
-    "comparison": lambda r, c: ComparisonReader(
-        r.models.parser, r.models.verifier, c.compared_sentences
-    ),
+    "comparison": lambda r, c: ComparisonReader(r.models.parser, r.verifier, c.compared_sentences),
 }

@@ -213,7 +213,7 @@ class BridgeReader(Stage):
         self._store = resources.store
         self._named = MentionExpander(resources.store, leads=1, limit=settings.bridge_documents)
         self._model = resources.models.path_model
-        self._verifier = resources.models.verifier
+        self._verifier = resources.verifier
         self._cutoff = settings.bridge_cutoff
         self._limit = settings.selection_limit
 

@@ -206,6 +206,4 @@ def rationale_of(
     return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
 
 
-MAKERS: Makers = {
-    "verdict": lambda r, c: CrossEncoderJudge(r.models.verifier, r.models.verifier.version, c)
-}
+MAKERS: Makers = {"verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c)}

@@ -158,7 +158,7 @@ class PathCompletion(Stage):
 
     def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
         self._reader = PathReader(resources, settings)
-        self._verifier = EvidenceVerifier(resources.models.verifier, settings)
+        self._verifier = EvidenceVerifier(resources.verifier, settings)
         self._limit = settings.verified_paths
         self._cutoff = settings.verified_path_cutoff
 
@@ -191,6 +191,6 @@ class PathCompletion(Stage):
 
 
 MAKERS: Makers = {
-    "verification": lambda r, c: EvidenceVerifier(r.models.verifier, c),
+    "verification": lambda r, c: EvidenceVerifier(r.verifier, c),
     "completion": PathCompletion,
 }

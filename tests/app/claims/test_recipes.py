@@ -116,11 +116,15 @@ def test_recipes_of_a_folder_are_offered_and_checked_beside_the_shipped_ones(
     tmp_path: Path,
 ) -> None:
     describe_index(tmp_path)
-    mine = replace(RECIPES["m3"], name="mine", max_hops=1)
+    judge = tmp_path / "judge"
+    judge.mkdir()
+    mine = replace(RECIPES["m3"], name="mine", max_hops=1, verifier=str(judge))
     (tmp_path / "mine.yaml").write_text(as_yaml(mine))
     app = app_of(tmp_path, ESOTERIC_RECIPES=str(tmp_path))
     client, store = app.test_client(), services_of(app).store
-    assert listed(client)["mine"]["can_run"]
+    found = listed(client)["mine"]
+    assert (found["can_run"], found["verifier"], found["language_model"]) == (True, "judge", None)
+    assert "Its verifier is judge." in client.get("/recipes").text
     refused = client.post("/claims", data={"claim": "?!", "recipe": "mine"})
     assert refused.status_code == 422
     assert posted_by_the_form(refused.text)["recipe"] == "mine"

@@ -148,9 +148,11 @@ def test_the_page_fills_in_while_checks_are_pending(client: FlaskClient, checks:
     assert rows(page)[6][1:] == ["rank 1, used", "no result"]
     assert "compare.js" in page
     assert f'href="/compare?claims={ids[0]},{ids[1]}">Show what' in page
-    refused = client.get(f"/api/v1/compare/export?claims={','.join(ids)}&format=csv")
+    # Files have what there is, and say that it is not all.
+    assert [row["state"] for row in table(client, *ids)] == [*["done"] * 4, "queued"]
+    assert "% 1 of 2 checks had not ended" in exported(client, "latex", *ids).decode()
+    refused = client.get(f"/api/v1/compare/export?claims={ids[1]}&format=csv")
     assert refused.status_code == 409
-    assert refused.get_json()["error"]["message"] == "1 of 2 checks have not ended."
 
 
 def test_failed_and_cancelled_checks_are_said_and_do_not_count(
@@ -224,7 +226,8 @@ def test_several_claims_are_rows_with_a_verdict_for_each_recipe(
     assert page.count('class="alike"') == 1
     assert f'href="/compare?claims={ids[0]},{ids[1]}"' in page
     assert compare(client, *ids)["agreement"]["pairs"] == [
-        {"first": "esoteric", "second": "m3", "claims": 2, "same": 1}
+        # Same on 1 of 2; chance is 1/2 times 1/2 for "supported", so (1/2 - 1/4) / (1 - 1/4).
+        {"first": "esoteric", "second": "m3", "claims": 2, "same": 1, "kappa": 0.3333333333333333}
     ]
 
 
@@ -380,6 +383,7 @@ def test_the_latex_table_of_several_claims_has_their_verdicts_and_sums(
         r"Not settled & 0 & 1 \\",
         r"\midrule",
         r"\multicolumn{3}{l}{All recipes agree on 1 of 1 claims} \\",
+        r"\multicolumn{3}{l}{esoteric and m3: kappa {-}{-}} \\",
     ]
 
 
@@ -394,8 +398,16 @@ def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
     with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
         files = {name: archive.read(name).decode() for name in archive.namelist()}
     assert sorted(files) == [
-        *("about.txt", "esoteric/documents.run", "esoteric/sentences.run"),
-        *("m3/documents.run", "m3/sentences.run", "topics.tsv"),
+        "about.txt",
+        *("esoteric/documents.run", "esoteric/scores/documents.run"),
+        *("esoteric/scores/sentences.run", "esoteric/sentences.run"),
+        *("m3/documents.run", "m3/scores/documents.run"),
+        *("m3/scores/sentences.run", "m3/sentences.run", "topics.tsv"),
+    ]
+    # The models' scores, in their order: the second sentence of the evidence has the highest.
+    assert files["m3/scores/sentences.run"].splitlines()[:2] == [
+        "1 Q0 Lighthouse%20of%20Varn#1 1 0.981 m3",
+        "1 Q0 Ida%20Holm#0 2 0.84 m3",
     ]
     assert files["topics.tsv"] == f"1\t{CLAIM}\n2\tVarnby has a harbour.\n"
     assert files["m3/sentences.run"].splitlines()[:4] == [
@@ -437,6 +449,81 @@ def test_every_file_says_what_is_needed_to_check_the_claims_again(
     assert [line for line in said if line in about] == said
 
 
+# Right labels
+
+# Gold, kind, and what esoteric and m3 say: S, R or N.
+_LABELLED = (
+    ("Tea is hot.", "SUPPORTS", "food", "SS"),
+    ("Ice is cold.", "true", "food", "SR"),
+    ("Varnby has a harbour.", "refuted", "place", "RS"),
+    ("Varnby has a theatre.", "False", "place", "RN"),
+    ("Varnby has a castle.", "nei", "place", "RN"),
+    ("Varnby has a mill.", "who knows", "place", "SS"),
+)
+_SAID = {"S": "SUPPORTS", "R": "REFUTES", "N": "NOT ENOUGH INFO"}
+
+
+def test_right_labels_in_a_column_measure_the_recipes(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    table = "claim,label,kind\n" + "".join(f"{c},{gold},{k}\n" for c, gold, k, _ in _LABELLED)
+    file = (io.BytesIO(table.encode()), "set.csv")
+    sent = {"recipe": ["esoteric", "m3"], "file": file, "name": " Two   judges "}
+    address = client.post("/compare", data=sent).location
+    labels = {claim: said for claim, _, _, said in _LABELLED}
+    for listed in store.recent(99):
+        said = _SAID[labels[listed.claim][listed.recipe == "m3"]]
+        result = claim_document(listed.claim, said) | {"recipe": listed.recipe}
+        worker.finish(store.get(listed.id), result)
+    found = client.get(f"/api/v1{address}").get_json()
+    assert found["name"] == "Two judges"
+    assert [one["gold"] for one in found["claims"]] == [
+        *("SUPPORTS", "SUPPORTS", "REFUTES", "REFUTES", "NOT ENOUGH INFO", None)
+    ]
+    everything, food, place = found["measured"]
+    assert [(one["kind"], one["claims"]) for one in (everything, food, place)] == [
+        *(("", 5), ("food", 2), ("place", 3))
+    ]
+    # esoteric is right on the first four of five, m3 on the first and the last.
+    esoteric, m3 = everything["accuracies"].values()
+    assert (esoteric["right"], esoteric["claims"], esoteric["share"]) == (4, 5, 0.8)
+    # Wilson, by hand: (.8 + .384 ± 1.96 √(.032 + .0384)) / 1.768.
+    assert esoteric["interval"] == pytest.approx([0.3755, 0.9638], abs=1e-4)
+    assert (m3["right"], place["accuracies"]["m3"]["right"]) == (2, 1)
+    # Three against one of four tosses: 2 times (1 + 4) / 16.
+    (difference,) = everything["differences"]
+    assert (difference["only_first"], difference["only_second"]) == (3, 1)
+    assert difference["p"] == 0.625
+    page = client.get(address).text
+    assert "<bdi>Two judges</bdi></h1>" in page
+    assert ["All 5 claims", "80% 38 to 96 · 4 of 5", "40% 12 to 77 · 2 of 5"] in rows(page)
+    assert ["food 2 claims", "100% 34 to 100 · 2 of 2", "50% 9 to 91 · 1 of 2"] in rows(page)
+    file_of = f"/api/v1/compare/export?id={address.partition('id=')[2]}&format="
+    lines = client.get(f"{file_of}latex").text.splitlines()
+    assert r"Right, all (5 claims) & 80.0 (38 to 96) & 40.0 (12 to 77) \\" in lines
+    either = "only esoteric right 3, only m3 right 1, McNemar p = 0.625"
+    assert rf"\multicolumn{{3}}{{l}}{{{either}}} \\" in lines
+    first = next(csv.DictReader(io.StringIO(client.get(f"{file_of}csv").text)))
+    assert (first["gold"], first["kind"]) == ("SUPPORTS", "food")
+    for job in store.recent(99):
+        store.delete(job.id)
+    assert client.get(address).status_code == 404
+
+
+def test_the_right_labels_of_a_list_go_with_its_claims(client: FlaskClient) -> None:
+    table = b"claim,gold\nTea is hot.,SUPPORTS\nIce is cold.,REFUTES\nTea is hot.,REFUTES\n"
+    listed = client.post("/lists", data={"file": (io.BytesIO(table), "a.csv")}).location
+    form = client.get(f"/compare?list={listed.rpartition('/')[2]}").text
+    given = dict(
+        re.findall(r'<input type="(?:hidden|text)"[^>]*name="(list|name)" value="([^"]*)"', form)
+    )
+    assert given["name"] == "a.csv"
+    sent = given | {"claim": "Tea is hot.\nIce is cold.", "recipe": ["esoteric", "m3"]}
+    found = client.get(f"/api/v1{client.post('/compare', data=sent).location}").get_json()
+    # Two rows say two things of the first claim, so neither counts.
+    assert [one["gold"] for one in found["claims"]] == [None, "REFUTES"]
+
+
 # The form
 
 
@@ -468,13 +555,19 @@ def test_the_form_submits_each_claim_once_with_each_recipe(
     answer = client.post("/compare", data=sent)
     assert answer.status_code == 303
     assert "esoteric_visitor=" in answer.headers["Set-Cookie"]  # they belong to this browser
-    jobs = [store.get(one) for one in answer.location.partition("claims=")[2].split(",")]
+    runs = client.get(f"/api/v1{answer.location}").get_json()["claims"]
+    jobs = [store.get(run["id"]) for claim in runs for run in claim["runs"].values()]
     assert [(job.claim, job.recipe) for job in jobs] == [
         *((CLAIM, "esoteric"), (CLAIM, "m3")),
         *((harbour, "esoteric"), (harbour, "m3")),
     ]
     page = client.get(answer.location).text
-    assert "2 claims, compared" in page
+    assert f"“{CLAIM}” and 1 more" in page
+    assert re.fullmatch(r"/compare\?id=[0-9a-f]{16}", answer.location)
+    # Who comes back finds it; who has another browser does not.
+    assert f'href="{answer.location}"' in client.get("/compare").text
+    client.delete_cookie("esoteric_visitor")
+    assert "Your comparisons" not in client.get("/compare").text
     change = re.search(r'href="(/compare\?claim=[^"]+)"', page)
     assert change is not None
     form = client.get(change[1].replace("&amp;", "&")).text

@@ -10,15 +10,19 @@ import pytest
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.llm_judge.choice import LanguageModelChoice
+from retrieval.llm_judge.explainer import Explainer
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
+from retrieval.models.shipped import judge_name
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
-from retrieval.recipes.recipes import RECIPES
+from retrieval.recipes.recipes import NO_MODEL, RECIPES, SHIPPED
 from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
 from retrieval.words import DECIDED_BY_OWN
 from tests.retrieval.index.pages import ListCorpus
+from tests.retrieval.llm_judge.chat_server import chat_server, says, verdict
 from tests.retrieval.models.tiny_models import write_tiny_bart, write_tiny_classifier
 from tests.support.encoders import WordEncoder
 from tests.support.islands import TEXTS
@@ -149,3 +153,30 @@ def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_na
     assert report.evidence
     for item, opinion in zip(report.evidence, said, strict=True):
         assert item.opinion == pytest.approx(opinion, abs=1e-4)
+
+
+def test_recipes_have_the_judges_that_they_name_side_by_side(
+    index: Path, unpacked: Path, tmp_path: Path
+) -> None:
+    own = write_tiny_classifier(tmp_path / "my-nli", "deberta-v2")
+    with chat_server() as chat:
+        chat.answers(says(verdict("REFUTES", (1,), "It was red.")))
+        explainer = Explainer(LanguageModelChoice("small", chat.url, "secret"), None)
+        folders = ModelFolders(unpacked, verifier=own)
+        retriever = Retriever(index, tmp_path, 2, folders, explainer)
+
+        def judge(verifier: str | None, model: str | None) -> str:
+            recipe = replace(RECIPES["fer"], verifier=verifier, language_model=model)
+            claim = "The designer of Skerrow Light was a Scottish engineer."
+            return retriever.follow(recipe, claim, lambda _: None).verdict.judge
+
+        mine = read_classifier(own).name
+        shipped = judge_name(ModelFolders(unpacked))
+        assert [judge(None, NO_MODEL), judge(str(own), NO_MODEL)] == [mine, mine]
+        assert judge(SHIPPED, NO_MODEL) == shipped
+        # The settings name its server and its key; a recipe names a model there.
+        assert chat.requests == []
+        assert [judge(SHIPPED, None), judge(SHIPPED, "large")] == [
+            *(f"{model} at {chat.host}" for model in ("small", "large"))
+        ]
+        assert [one.body["model"] for one in chat.requests] == ["small", "large"]

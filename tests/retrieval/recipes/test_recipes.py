@@ -81,6 +81,26 @@ def test_a_digest_tells_recipes_apart_by_what_they_do() -> None:
     assert replace(recipe, settings=other).digest != recipe.digest
 
 
+def test_a_recipe_names_its_own_judge_and_without_one_its_digest_is_as_before(
+    tmp_path: Path, models: Path
+) -> None:
+    (tmp_path / "judge").mkdir()
+    named = written(tmp_path, f"{SHORT}verifier: judge\nlanguage_model: small:1b\n")
+    recipe = read_recipe(named)
+    assert (recipe.verifier, recipe.language_model) == (str(tmp_path / "judge"), "small:1b")
+    assert read_recipe(written(tmp_path, as_yaml(recipe), "again.yaml")) == recipe
+    plain = read_recipe(written(tmp_path, SHORT, "plain.yaml"))
+    alone = read_recipe(written(tmp_path, f"{SHORT}language_model: none\n", "alone.yaml"))
+    assert len({recipe.digest, plain.digest, alone.digest}) == 3
+    both = {"mine": recipe, "alone": alone}
+    encoder = "all-MiniLM-L6-v2 1a2b"
+    without = runnable(both, encoder, having(None), asks=False)
+    assert {name: one.code for name, one in without.problems.items()} == {
+        "mine": "no_language_model"
+    }
+    assert runnable(both, encoder, having(None), asks=True).problems == {}
+
+
 @cases("bad_recipes", "old", "new", "line", "said")
 def test_what_is_wrong_is_named_with_file_and_line(
     old: str, new: str, line: int, said: str, tmp_path: Path
@@ -165,7 +185,7 @@ def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
     models: Path,
 ) -> None:
     mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if own else None
-    found = runnable(RECIPES, encoder, having(models if report else None, mine))
+    found = runnable(RECIPES, encoder, having(models if report else None, mine), asks=False)
     assert (found.usual, sorted(found.problems)) == (usual, problems)
     for recipe, words in said.items():
         assert all(word in f"{found.problems[recipe]}" for word in words)
@@ -173,9 +193,9 @@ def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
 
 def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path) -> None:
     (models / "models.lock.json").write_text("[]")
-    damaged = runnable(RECIPES, DPR, having(models)).problems["report"]
+    damaged = runnable(RECIPES, DPR, having(models), asks=False).problems["report"]
     shutil.rmtree(models / RELEVANCE.name)
-    found = runnable(RECIPES, DPR, having(models))
+    found = runnable(RECIPES, DPR, having(models), asks=False)
     missing = found.problems["report"]
     assert (found.usual, missing.code) == ("report", "report_models_missing")
     assert RELEVANCE.name in missing.message
@@ -185,7 +205,8 @@ def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path)
 
 def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models: Path) -> None:
     mine = replace(RECIPES["report"], name="mine")
-    found = runnable({"combined": RECIPES["combined"], "mine": mine}, DPR, having(models))
+    recipes = {"combined": RECIPES["combined"], "mine": mine}
+    found = runnable(recipes, DPR, having(models), asks=False)
     assert found.usual == "mine"
 
 
