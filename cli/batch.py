@@ -18,7 +18,14 @@ from cli.errors import reports_errors, say
 from cli.options import before_option, corpora_given, corpus_option, recipe_option
 from cli.progress import LongWork, patiently, say_what_is_sent, say_where_claims_go
 from retrieval.claim import read_claim
-from retrieval.claim_lists.files import Row, UnclearColumn, list_file, read_claims, separator_of
+from retrieval.claim_lists.files import (
+    Row,
+    UnclearColumn,
+    decimal_mark_of,
+    list_file,
+    read_claims,
+    separator_of,
+)
 from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table, write_xlsx
 from retrieval.corpora.json_lines import encoded_line
 from retrieval.errors import BadSource, EsotericError, InvalidClaim, Problem
@@ -114,7 +121,8 @@ def command(
                 os.fsync(stream.fileno())
             history.add(line)
     if lines != output:
-        _write_table(lines, rows, output, separator_of(given, column))
+        separator = separator_of(given, column)
+        _write_table(lines, rows, output, separator, decimal_mark_of(separator, rows))
         lines.unlink()
     before = f" {done} had been checked before." if done else ""
     errors = f" {failed} could not be checked." if failed else ""
@@ -150,7 +158,9 @@ def _keep_recipe_beside(output: Path, lines: Path, recipe: Recipe) -> None:
         keep_recipe(kept, recipe)
 
 
-def _write_table(lines: Path, rows: list[Row], output: Path, separator: str) -> None:
+def _write_table(
+    lines: Path, rows: list[Row], output: Path, separator: str, decimal_mark: str
+) -> None:
     """Write the lines of results as a table; ``separator``: what parts the cells of a .csv."""
     others = list(dict.fromkeys(name for row in rows for name in row.others))
     unfinished = output.with_name(f"{output.name}.part")
@@ -158,7 +168,7 @@ def _write_table(lines: Path, rows: list[Row], output: Path, separator: str) -> 
         table = verdict_table(map(_checked_row, stream), others)
         if output.suffix.casefold() == ".csv":
             with unfinished.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(csv_pieces(table, separator))
+                file.writelines(csv_pieces(table, separator, decimal_mark))
         else:
             write_xlsx(unfinished, table)
     unfinished.replace(output)

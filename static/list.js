@@ -1,6 +1,8 @@
 // Opens the rows of a list in place, and keeps a list that is being checked up to date: gets the
 // page again and replaces what changed.
 const EVERY = 2000;
+// While another page is in front, for who wants to be told of the end.
+const EVERY_BEHIND = 10000;
 const list = document.getElementById("list");
 // The rows as the server sent them, before their links became buttons.
 const sent = new WeakMap();
@@ -91,10 +93,34 @@ function replace(old, fresh) {
   else old.replaceWith(fresh);
 }
 
+// The browser tells of the end, if it may and somebody wants it. Elsewhere there is no such button.
+const tell = document.getElementById("tell");
+const told = () => tell?.getAttribute("aria-pressed") === "true";
+if (tell && "Notification" in window && Notification.permission !== "denied") {
+  tell.hidden = false;
+  tell.addEventListener("click", async () => {
+    const may = told() || (await Notification.requestPermission()) === "granted";
+    tell.setAttribute("aria-pressed", String(may && !told()));
+    const said = may ? "This page must stay open." : "The browser does not allow it.";
+    document.getElementById("told").textContent = may && !told() ? "" : said;
+  });
+}
+
+function end(title) {
+  const text = list.querySelector(".figures").textContent;
+  const wanted = told();
+  tell?.parentElement.remove();
+  try {
+    if (wanted) new Notification(title, { body: text });
+  } catch {
+    // Browsers of phones allow only those of a service worker.
+  }
+}
+
 async function follow() {
   while (list.dataset.state === "running") {
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
-    if (document.hidden) continue;
+    await new Promise((resolve) => setTimeout(resolve, document.hidden ? EVERY_BEHIND : EVERY));
+    if (document.hidden && !told()) continue;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (!answer.ok) continue;
@@ -111,6 +137,7 @@ async function follow() {
       refresh(fresh);
       list.dataset.state = fresh.dataset.state;
       document.title = page.title;
+      if (list.dataset.state !== "running") end(page.title);
     } catch {
       // The server does not answer now; the next try may find it.
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -39,6 +39,7 @@ from worker.lists import (
     RowsWait,
     SaidEntry,
     Shown,
+    Sort,
     SourcePage,
     SourceText,
     UnknownList,
@@ -47,12 +48,13 @@ from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
 from worker.sharing import EVERYTHING, Viewer, shared_at_first
 
 # How many of the last claims the time that is left is estimated from.
-_LAST = 20
+_LAST = 10
 # Rows whose results are in memory at once while a list is exported.
 _AT_ONCE = 20
 
 UNFINISHED = ListRow.state.in_(("running", "paused"))
 PENDING = or_(EntryRow.state == "waiting", ClaimRow.state.in_(("queued", "running")))
+_CHECKED = ClaimRow.state.in_(("done", "failed"))
 _UNSURE = or_(
     ClaimRow.leans.is_not(None),
     and_(
@@ -80,6 +82,17 @@ _FILTERS: dict[Shown, ColumnElement[bool]] = {
         or_(ClaimRow.state.is_(None), ClaimRow.state.in_(("failed", "cancelled"))),
     ),
     "unfinished": PENDING,
+}
+_RANK = case((ClaimRow.label != NOT_ENOUGH_INFO, 0), (ClaimRow.leans.is_not(None), 1), else_=2)
+_ORDERS: dict[Sort, tuple[ColumnElement[Any], ...]] = {
+    "row": (),
+    "verdict": (
+        case((ClaimRow.label == REFUTES, 0), (ClaimRow.label == SUPPORTS, 1), else_=2),
+        ClaimRow.label.is_(None),
+        _RANK,
+        ClaimRow.confidence.desc(),
+    ),
+    "certainty": (ClaimRow.label.is_(None), _RANK, ClaimRow.confidence.desc()),
 }
 _DELETED = Problem(
     "claim_deleted", "This claim was deleted from the history.", "Check the list again."
@@ -145,6 +158,8 @@ class ListStore:
                     file_name=came_in.file,
                     claim_column=came_in.column,
                     claim_after=came_in.before,
+                    csv_separator=came_in.separator,
+                    csv_decimal_mark=came_in.decimal_mark,
                 )
             )
             session.flush()
@@ -196,12 +211,18 @@ class ListStore:
             return [_with_counts(session, row) for row in session.scalars(wanted)]
 
     def entries(
-        self, list_id: str, shown: Shown, limit: int, offset: int, *, results: bool = True
+        self,
+        list_id: str,
+        shown: Shown,
+        limit: int,
+        offset: int,
+        *,
+        results: bool = True,
+        sort: Sort = "row",
     ) -> list[Entry]:
-        """Return some rows of a list in their order, without their long results if so wanted."""
-        wanted = (
-            _entries(list_id, results=results).where(_FILTERS[shown]).limit(limit).offset(offset)
-        )
+        """Return some rows of a list, without their long results if so wanted."""
+        wanted = _entries(list_id, results=results, sort=sort).where(_FILTERS[shown])
+        wanted = wanted.limit(limit).offset(offset)
         with self._database.reading() as session:
             return [_entry(*found) for found in session.execute(wanted)]
 
@@ -273,7 +294,13 @@ class ListStore:
     def seconds_of_a_row(self) -> float | None:
         """Return what the last claims took on average; ``None`` before the first."""
         with self._database.reading() as session:
-            return _seconds(session)
+            times = select(ClaimRow.started_at, ClaimRow.finished_at).where(_CHECKED)
+            times = times.order_by(ClaimRow.number.desc()).limit(_LAST)
+            return _mean(
+                (finished - started).total_seconds()
+                for started, finished in session.execute(times)
+                if started is not None and finished is not None
+            )
 
     # What people do with them
 
@@ -311,15 +338,43 @@ class ListStore:
                 update(EntryRow).where(waiting).values(state="cancelled", problem=_CANCELLED)
             )
 
+    def edit(
+        self,
+        list_id: str,
+        number: int,
+        claim: str,
+        client: str | None = None,
+        most_waiting: int | None = None,
+    ) -> None:
+        """Check a row again, as this claim, if it has ended; a list that has ended goes on with it.
+
+        Raises:
+            RowsWait, QueueFull: as of ``create``; nothing was changed.
+        """
+        of_row = (EntryRow.list_id == list_id, EntryRow.number == number)
+        with self._database.writing() as session:
+            row = _row(session, list_id, locked=True)
+            ended = (
+                select(EntryRow)
+                .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
+                .where(*of_row, func.coalesce(~PENDING, true()))
+            )
+            entry = session.scalar(ended)
+            if entry is None:
+                return  # there is none, or it is being checked
+            _refuse_beyond(session, row.owner, client, most_waiting, 1)
+            entry.claim, entry.state, entry.problem, entry.claim_id = claim, "waiting", None, None
+            if row.state in ("done", "cancelled"):
+                row.state, row.finished_at, row.client = "running", None, client
+
     def share(self, list_id: str, shared: Shared) -> None:
         """Share a list and the claims that were made for it, or share them no more."""
         with self._database.writing() as session:
             row = _row(session, list_id, locked=True)
             row.shared = shared
-            of_list = select(EntryRow.claim_id).where(EntryRow.list_id == list_id)
             session.execute(
                 update(ClaimRow)
-                .where(ClaimRow.id.in_(of_list), ClaimRow.owner == row.owner)
+                .where(ClaimRow.id.in_(_claims_of(list_id)), ClaimRow.owner == row.owner)
                 .values(shared=shared)
             )
 
@@ -349,7 +404,7 @@ def _row(session: Session, list_id: str, locked: bool = False) -> ListRow:
     return row
 
 
-def _entries(list_id: str, *, results: bool = True) -> Any:
+def _entries(list_id: str, *, results: bool = True, sort: Sort = "row") -> Any:
     same = aliased(EntryRow)
     first = (
         select(func.min(same.number))
@@ -362,7 +417,7 @@ def _entries(list_id: str, *, results: bool = True) -> Any:
         select(EntryRow, *of_claim, *verdict, ClaimRow.result if results else null())
         .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
         .where(EntryRow.list_id == list_id)
-        .order_by(EntryRow.number)
+        .order_by(*_ORDERS[sort], EntryRow.number)
     )
 
 
@@ -403,11 +458,12 @@ def _state(row: EntryRow, of_claim: str | None) -> EntryState:
 
 
 def _with_counts(session: Session, row: ListRow) -> ClaimList:
-    joined = select(*(func.sum(case((one, 1), else_=0)) for one in _FILTERS.values()))
+    to_check = func.count(case((PENDING, EntryRow.claim)).distinct())
+    joined = select(to_check, *(func.sum(case((one, 1), else_=0)) for one in _FILTERS.values()))
     joined = joined.select_from(EntryRow).join(
         ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True
     )
-    counts = session.execute(joined.where(EntryRow.list_id == row.id)).one()
+    left, *counts = session.execute(joined.where(EntryRow.list_id == row.id)).one()
     return ClaimList(
         row.id,
         row.name,
@@ -416,12 +472,16 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.shared,
         cast(ListState, row.state),
         tuple(row.columns),
-        CameIn(row.file_name, row.claim_column, row.claim_after),
+        CameIn(
+            *(row.file_name, row.claim_column, row.claim_after),
+            *(row.csv_separator, row.csv_decimal_mark),
+        ),
         row.corpora,
         row.created_at,
         row.finished_at,
         dict(zip(_FILTERS, (int(count or 0) for count in counts), strict=True)),
-        _seconds(session, row.id),
+        int(left),
+        *_pace(session, row.id),
     )
 
 
@@ -448,17 +508,34 @@ def _waiting(session: Session, which: ColumnElement[bool], state: ListState = "r
     return session.scalar(rows.where(which, *waits)) or 0
 
 
-def _seconds(session: Session, list_id: str | None = None) -> float | None:
-    times = select(ClaimRow.started_at, ClaimRow.finished_at)
-    times = times.where(ClaimRow.state.in_(("done", "failed"))).limit(_LAST)
-    if list_id is None:
-        times = times.order_by(ClaimRow.number.desc())
-    else:
-        times = times.join(EntryRow, EntryRow.claim_id == ClaimRow.id)
-        times = times.where(EntryRow.list_id == list_id).order_by(EntryRow.number.desc())
-    found = [
-        (finished - started).total_seconds()
-        for started, finished in session.execute(times)
-        if started is not None and finished is not None
-    ]
+def _pace(session: Session, list_id: str) -> tuple[float | None, datetime | None]:
+    """Return the seconds from one end of a check to the next, and when the last one was.
+
+    The seconds are the average of the last ones.
+
+    So it counts what comes between them in the queue, and how many workers there are. A claim that
+    was handed on only after the end before it, as after a pause, counts from there.
+    """
+    times = (
+        select(ClaimRow.created_at, ClaimRow.finished_at)
+        .where(_CHECKED, ClaimRow.id.in_(_claims_of(list_id)), ClaimRow.finished_at.is_not(None))
+        .order_by(ClaimRow.finished_at.desc())
+        .limit(_LAST + 1)
+    )
+    found = [(created, ended) for created, ended in session.execute(times)]
+    before = [*(ended for _, ended in found[1:]), None]
+    seconds = (
+        (ended - max(created, last or created)).total_seconds()
+        for (created, ended), last in zip(found[:_LAST], before, strict=False)
+        if ended is not None
+    )
+    return _mean(seconds), found[0][1] if found else None
+
+
+def _claims_of(list_id: str) -> Any:
+    return select(EntryRow.claim_id).where(EntryRow.list_id == list_id)
+
+
+def _mean(seconds: Iterable[float]) -> float | None:
+    found = list(seconds)
     return sum(found) / len(found) if found else None

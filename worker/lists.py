@@ -41,6 +41,8 @@ only leans. ``divided``: selected sentences support the claim and others refute 
 somebody disagreed with the verdict. ``errors``: rows that have no verdict and get none: they are no
 claims (``refused``), their check ``failed``, or it was ``cancelled`` or its claim deleted."""
 SHOWN: tuple[Shown, ...] = get_args(Shown)
+Sort: TypeAlias = Literal["row", "verdict", "certainty"]
+"""In which order: as they came in; refuted ones first; the surest first."""
 MOST_CLAIMS = 5000
 
 
@@ -82,12 +84,15 @@ class CameIn:
     """How a list came in: the name of its ``file``, "" if it was pasted or sent by a program.
 
     ``column``: the name of the column with the claims, "" if there are no columns; ``before``: how
-    many of the others come before it.
+    many of the others come before it. ``separator`` and ``decimal_mark``: of its cells and numbers,
+    those of a .csv that has none.
     """
 
     file: str = ""
     column: str = ""
     before: int = 0
+    separator: str = ","
+    decimal_mark: str = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,9 @@ class ClaimList:
 
     ``shared``: with whom (worker/sharing.py).
     ``corpora``: the names of those that it is checked against, ``None`` for the default one.
-    ``seconds``: what a claim took, on the average of the last ones; ``None`` before the first.
+    ``to_check``: claims that wait or are being checked, each once. ``seconds``: from one verdict to
+    the next, on the average of the last ones, and ``last_at``: when the last one was; ``None``
+    before the first.
     """
 
     id: str
@@ -111,7 +118,9 @@ class ClaimList:
     created_at: datetime
     finished_at: datetime | None
     counts: Mapping[Shown, int]
+    to_check: int
     seconds: float | None
+    last_at: datetime | None
 
     @property
     def total(self) -> int:

@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "comparisons_0019"
+REVISION = "list_form_0020"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -369,6 +369,9 @@ class ListRow(Base):
     file_name: Mapped[str] = mapped_column(default="", server_default="")
     claim_column: Mapped[str] = mapped_column(default="", server_default="")
     claim_after: Mapped[int] = mapped_column(default=0, server_default="0")
+    # What parts its cells, and the decimal mark of its numbers: of a .csv, as it came in.
+    csv_separator: Mapped[str] = mapped_column(StoredText(1), default=",", server_default=",")
+    csv_decimal_mark: Mapped[str] = mapped_column(StoredText(1), default=".", server_default=".")
     created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     # The text that the claims are from, NULL where they are from none.

@@ -107,9 +107,9 @@ class Standing(Model):
 class ExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["json", "md", "csv", "html", "claimreview"] = "json"
+    format: Literal["json", "md", "csv", "html", "pdf", "claimreview"] = "json"
     """Format of the file. `html` is one page that needs no other file. `claimreview` needs the
-    agreement of a person with a name; where there is one, `html` has it too."""
+    agreement of a person with a name; where there is one, `html` has it too, and `pdf` the name."""
 
 
 @blueprint.post("/claims")
@@ -240,7 +240,7 @@ def export_claim(job_id: str) -> Response:
             "Wait until its state is done, or submit it again.",
         )
     confirmed = None
-    if name in ("claimreview", "html"):
+    if name in ("claimreview", "html", "pdf"):
         confirmed = confirmation(FeedbackStore(services().database).about(job.id), visitor())
         if confirmed is None and name == "claimreview":
             raise refusal(

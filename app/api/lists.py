@@ -33,7 +33,7 @@ from retrieval.errors import Problem
 from retrieval.types import Whole
 from worker.health import worker_health
 from worker.jobs import Links, Moment, Shared
-from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, EntryState, ListState, Shown, Sort
 
 blueprint = Blueprint("api_lists", __name__, url_prefix="/api/v1")
 
@@ -150,6 +150,8 @@ class ResultSearch(Paged):
     claim were selected. `disputed`: somebody disagreed with the verdict. `errors`: no verdict
     comes, because the row is no claim (`refused`), its check `failed`, or it was `cancelled` or
     deleted."""
+    sort: Sort = "row"
+    """`verdict`: refuted ones first, then supported ones; `certainty`: the surest first."""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     """How many rows a page has."""
 
@@ -223,7 +225,9 @@ def results(list_id: str) -> Response:
     asked = asked_by_program(ResultSearch)
     found = services().lists.get(list_id)
     offset = (asked.page - 1) * asked.limit
-    entries = services().lists.entries(*(list_id, asked.show, asked.limit, offset), results=False)
+    entries = services().lists.entries(
+        *(list_id, asked.show, asked.limit, offset), results=False, sort=asked.sort
+    )
     numbers = numbers_of(found.counts[asked.show], asked.page, asked.limit)
     return answer(ListResults(rows=tuple(map(_entry, entries)), **numbers))
 

@@ -60,7 +60,7 @@ class SentenceOfText(Model):
     kind: Kind
     """What it is; only a `fact` can be checked. `instruction`: also a greeting. `quotation`:
     what somebody said, without a fact. `vague`: nothing that can be looked up. `fragment`: not a
-    sentence."""
+    sentence. `foreign`: not English."""
     checkable: bool
     """Whether it is a fact."""
     claims: tuple[ClaimOfText, ...]

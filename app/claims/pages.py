@@ -153,6 +153,21 @@ def claim(job_id: str) -> str:
     return claim_page(services().job(job_id))
 
 
+@blueprint.get("/claims/<job_id>/picture.png")
+@describe(
+    HTTP_200=(None, "The picture (image/png)"),
+    HTTP_404=(None, "No such claim, or it has no result"),
+)
+def picture(job_id: str) -> Response:
+    """Draw the answer to a claim, its verdict and its source, for pages that link to it."""
+    from app.result.printed import picture as drawn  # here, as few ask for it
+
+    job = services().job(job_id)
+    if job.result is None:
+        raise refusal(HTTPStatus.NOT_FOUND, "no_picture", "This claim has no result.", "Wait.")
+    return Response(drawn(job.result), mimetype="image/png")
+
+
 @blueprint.post("/claims/<job_id>/cancel")
 @describe(
     HTTP_303=(None, "The claim's page"),

@@ -87,7 +87,9 @@ def _table(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[list[objec
 
 
 def _csv(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
-    return (piece.encode() for piece in csv_pieces(_table(rows, claims)))
+    form = claims.came_in
+    pieces = csv_pieces(_table(rows, claims), form.separator, form.decimal_mark)
+    return (piece.encode() for piece in pieces)
 
 
 def _xlsx(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:

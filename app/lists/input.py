@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from flask import request
@@ -16,13 +16,36 @@ from app.http.errors import RequestRefused
 from app.people.asker import client
 from app.people.visitor import visitor
 from app.services import services
+from retrieval.checkable.given_text import MOST_SENTENCES, Kind
+from retrieval.checkable.reader import TextsBusy
 from retrieval.claim import read_claim
-from retrieval.claim_lists.files import ListFile, Row, TooManyClaims, read_claims
-from retrieval.errors import BadSource, InvalidClaim, Problem
+from retrieval.claim_lists.files import (
+    ListFile,
+    Row,
+    TooManyClaims,
+    decimal_mark_of,
+    read_claims,
+    separator_of,
+)
+from retrieval.errors import BadSource, InvalidClaim, ModelUnavailable, Problem
 from retrieval.words import counted
 from worker.health import worker_health
 from worker.lists import MOST_CLAIMS, CameIn, NewEntry, RowsWait, SourcePage
 
+NO_FACTS = {"claim_opinion": "Opinion", "claim_call": "Call or greeting"}
+"""Codes of rows that state no fact, and what these are called."""
+_KINDS: dict[Kind, Problem] = {
+    "opinion": Problem(
+        "claim_opinion",
+        "This reads as an opinion, which documents cannot settle.",
+        "Write the fact that it rests on, or check it anyway.",
+    ),
+    "instruction": Problem(
+        "claim_call",
+        "This reads as a call or a greeting, which says nothing that can be checked.",
+        "Write it as a statement, or check it anyway.",
+    ),
+}
 _LONGEST_NAME = 80  # characters
 _LONGEST_FILE_NAME = 255  # characters; no file has a longer one
 # When to come back where nothing was checked yet, and at least and at most.
@@ -58,9 +81,18 @@ def pasted(text: str) -> ListFile:
 
 
 def list_input(
-    file: ListFile, column: str, name: str, least: int = 2, *, uploaded: bool = False
+    file: ListFile,
+    column: str,
+    name: str,
+    least: int = 2,
+    *,
+    uploaded: bool = False,
+    facts_alone: bool = False,
 ) -> ListInput:
     """Return the rows of a list; those that are no claims have the reason with them.
+
+    ``facts_alone``: rows that state no fact, such as opinions, are no claims either; a list with
+    more than ``MOST_SENTENCES`` is not read for that.
 
     ``column``: which one has the claims, "" for the usual one. ``name``: of the list, "" for that
     of the file that was ``uploaded``, or else of the first claim. ``least``: how many rows a list
@@ -98,8 +130,12 @@ def list_input(
         )
     file_name = file.name[:_LONGEST_FILE_NAME] if uploaded else ""
     named = next((row for row in rows if row.column), rows[0])
-    came_in = CameIn(file_name, named.column, named.before)
+    separator = separator_of(file, column.strip() or None)
+    form = separator, decimal_mark_of(separator, rows)
+    came_in = CameIn(file_name, named.column, named.before, *form)
     given = (name.strip() or file_name)[:_LONGEST_NAME]
+    if facts_alone:
+        entries = _without_opinions(entries)
     return ListInput(given or list_name(claims[0], len(entries)), entries, came_in)
 
 
@@ -140,6 +176,23 @@ def stored_list(
         raise _refused(error, f"pause or cancel a list{smaller}") from error
 
 
+def check_again(list_id: str, number: int, claim: str, *, anyway: bool) -> None:
+    """Check a row of a list again, as this claim; see ``ListStore.edit``.
+
+    Raises:
+        InvalidClaim: it is none; ``anyway``: as of ``read_claim``.
+        RequestRefused: the client submits too many claims, or too many rows wait.
+        UnknownList: there is none with this id.
+        StoreUnavailable: the database cannot be used.
+    """
+    text = read_claim(claim, anyway).original
+    services().limits.claim()
+    try:
+        services().lists.edit(list_id, number, text, client(), services().settings.most_rows)
+    except RowsWait as error:
+        raise _refused(error, "pause or cancel a list") from error
+
+
 def continue_list(list_id: str) -> None:
     """Continue a list that is paused; see ``ListStore.go_on``.
 
@@ -170,6 +223,24 @@ def _entry(row: Row) -> NewEntry:
         except InvalidClaim as error:
             problem = error.problem
     return NewEntry(row.where, claim, row.others, problem)
+
+
+def _without_opinions(entries: tuple[NewEntry, ...]) -> tuple[NewEntry, ...]:
+    """Return the rows; those that state no fact have the reason with them.
+
+    Where texts cannot be read now, all rows stay: each is checked as it is.
+    """
+    claims = [one.claim for one in entries if one.problem is None]
+    if len(claims) > MOST_SENTENCES:
+        return entries
+    try:
+        kinds = dict(zip(claims, services().texts.kinds_of(claims), strict=True))
+    except (TextsBusy, ModelUnavailable):
+        return entries
+    return tuple(
+        one if one.problem else replace(one, problem=_KINDS.get(kinds[one.claim]))
+        for one in entries
+    )
 
 
 def _refused(error: RowsWait, instead: str) -> RequestRefused:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -19,6 +20,7 @@ from app.filters import Badge
 from app.http.errors import refusal, refused_page
 from app.http.query import asked_by_person, refuse_unless_form
 from app.lists.input import (
+    check_again,
     continue_list,
     list_input,
     pasted,
@@ -26,7 +28,7 @@ from app.lists.input import (
     stored_list,
     uploaded_file,
 )
-from app.lists.rows import list_page, opened_entry
+from app.lists.rows import ROWS_PER_PAGE, Edited, list_page, opened_entry
 from app.people.access import lists_all
 from app.people.asker import is_operator
 from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
@@ -34,7 +36,7 @@ from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import EsotericError
-from worker.lists import MOST_CLAIMS, Shown
+from worker.lists import MOST_CLAIMS, Shown, Sort
 
 blueprint = Blueprint("lists", __name__)
 
@@ -62,12 +64,16 @@ class ListForm(BaseModel):
     """Name of the list; without it that of the file, or the first claim and how many follow."""
     recipe: str | None = None
     """Name of a recipe that can run here; without it the default one."""
+    facts: Literal["0", "1"] = "0"
+    """1: rows that state no fact, such as opinions, are left out; each can be checked anyway."""
 
 
 class ShownPage(Paged):
     """Which rows to show."""
 
     show: Shown = "all"
+    sort: Sort = "row"
+    """In which order."""
 
 
 @blueprint.get("/lists")
@@ -110,7 +116,8 @@ def submitted_list(file: ListFile, *, uploaded: bool = False) -> BaseResponse:
     form = request.form
     recipe = recipe_to_run(form.get("recipe"))
     column, name = form.get("column", ""), form.get("name", "")
-    given = list_input(file, column, name, uploaded=uploaded)
+    alone = form.get("facts") == "1"
+    given = list_input(file, column, name, uploaded=uploaded, facts_alone=alone)
     corpora = corpora_to_search(form.getlist("corpora"))
     list_id = stored_list(
         *(given.name, recipe, given.entries, visitor_with_cookie(), corpora),
@@ -125,7 +132,7 @@ def claims(list_id: str) -> str:
     """Show a list: how far it is, and its rows with their verdicts."""
     found = services().lists.get(list_id)
     asked = asked_by_person(ShownPage)
-    return list_page(found, asked.show, asked.page)
+    return list_page(found, asked.show, asked.page, asked.sort)
 
 
 @blueprint.get("/lists/<list_id>/rows/<int:number>")
@@ -144,6 +151,57 @@ def row(list_id: str, number: int) -> str:
             "Reload the list; the row says what it waits for.",
         )
     return opened
+
+
+class EditForm(BaseModel):
+    """A row as it is to be checked again."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    claim: str
+    """The claim."""
+    anyway: Literal["0", "1"] = "0"
+    """1: also what reads as no claim, as of a single one."""
+
+
+@blueprint.post("/lists/<list_id>/rows/<int:number>")
+@describe(
+    form=EditForm,
+    **SHOWN_AGAIN
+    | {
+        "HTTP_303": (None, "The list's page, at the row"),
+        "HTTP_403": (None, "From another site, or somebody else's"),
+        "HTTP_404": (None, "No such list"),
+    },
+)
+def edit(list_id: str, number: int) -> BaseResponse:
+    """Check a row again, as it was edited, and redirect to it."""
+    refuse_unless_form("From a program, send a new list to /api/v1/lists.")
+    found = services().lists.get(list_id)
+    refuse_others(found.owner)
+    claim, page = request.form.get("claim", ""), (number - 1) // ROWS_PER_PAGE + 1
+    try:
+        check_again(list_id, number, claim, anyway=request.form.get("anyway") == "1")
+    except REFUSED as error:
+        edited = Edited(number, claim, error.problem)
+        return refused_page(list_page(found, "all", page, edited=edited), error)
+    at = url_for(
+        "lists.claims",
+        list_id=list_id,
+        page=page if page > 1 else None,
+        _anchor=f"row-{number}",
+    )
+    return redirect(at, HTTPStatus.SEE_OTHER)
+
+
+@blueprint.get("/lists/feed")
+@describe(HTTP_200=(None, "The feed (application/atom+xml)"))
+def feed() -> Response:
+    """Name the visitor's lists that are done, newest first, for a reader of feeds."""
+    found = services().lists.recent(_owners_listed(), LISTS_SHOWN, viewer())
+    ended = [one for one in found if one.finished_at is not None]
+    text = render_template("lists.xml", lists=ended, now=datetime.now(UTC))
+    return Response(text, mimetype="application/atom+xml")
 
 
 _CHANGES: dict[str, Any] = {

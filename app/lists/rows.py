@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -15,15 +16,18 @@ from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
 from app.lists.export import LIST_EXPORTS
+from app.lists.input import NO_FACTS
 from app.people.visitor import may_change
 from app.result.evidence import balance, best_of_each_stance, quoted
 from app.services import services
+from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.compared import opposed
 from retrieval.errors import Problem
-from retrieval.result import Evidence
+from retrieval.result import ClaimResult, Evidence
+from retrieval.words import certainty_words
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
-from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown, SourceText
+from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown, Sort, SourceText
 
 ROWS_PER_PAGE = 50
 # Each row is in one of these, beside all.
@@ -46,10 +50,17 @@ _AGAIN: dict[Shown, str] = {
 }
 _STATES = {
     "waiting": None,
-    "refused": Badge("stopped", "Not a claim"),
     "deleted": Badge("stopped", "Deleted"),
 }
 # Of several claims of one sentence the first of these is shown: what is wrong matters most.
+_NAMED = NO_FACTS | {
+    "claim_not_english": "Not English",
+    "claim_wh_question": "Question",
+    "claim_link": "Link",
+}
+_SORTS: dict[Sort, str] = {"row": "As they came", "verdict": "Verdict", "certainty": "Certainty"}
+# Names of a column that numbers the rows.
+_NUMBERS = frozenset({"", "#", "id", "n", "no", "nr", "num", "number", "row", "index"})
 _ORDER = ("refuted", "pending", "unsettled", "supported", "stopped")
 
 
@@ -57,16 +68,28 @@ _ORDER = ("refuted", "pending", "unsettled", "supported", "stopped")
 class ShownRow:
     """A row of a list.
 
-    ``badge``: ``None`` where it has not been handed on yet. ``problem``: why it has no verdict.
-    ``quoted``: the best sentence with the verdict's stance. ``others``: her own columns that are
-    filled.
+    ``badge``: ``None`` where it has not been handed on yet. ``certainty``: how sure the verdict is,
+    "" where that is not known. ``problem``: why it has no verdict. ``quoted``: the best sentence
+    with the verdict's stance. ``others``: her own columns that are filled, but for its number.
     """
 
     entry: Entry
     badge: Badge | None
+    certainty: str
     problem: Problem | None
     quoted: Evidence | None
     others: Mapping[str, str]
+
+    @property
+    def ended(self) -> bool:
+        """Whether it can be checked again."""
+        return self.entry.state not in ("waiting", "queued", "running")
+
+    @property
+    def anyway(self) -> bool:
+        """Whether it was held to be no claim, but can be checked in spite of that."""
+        code = self.problem.code if self.problem and self.entry.state == "refused" else ""
+        return code in CHECKED_ANYWAY | NO_FACTS.keys()
 
 
 class TextPiece(NamedTuple):
@@ -80,7 +103,18 @@ class TextPiece(NamedTuple):
     claim_id: str | None = None
 
 
-def list_page(claims: ClaimList, shown: Shown, number: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A row that was sent to be checked again, as this ``claim``, and what is wrong with that."""
+
+    number: int
+    claim: str
+    problem: Problem
+
+
+def list_page(
+    claims: ClaimList, shown: Shown, number: int, sort: Sort = "row", edited: Edited | None = None
+) -> str:
     """Return page ``number`` of a list, or its last one if it has fewer.
 
     Raises:
@@ -89,7 +123,7 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> str:
     pages = pages_of(claims.counts[shown], ROWS_PER_PAGE)
     number = min(number, pages)
     offset = (number - 1) * ROWS_PER_PAGE
-    entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset)
+    entries = services().lists.entries(claims.id, shown, ROWS_PER_PAGE, offset, sort=sort)
     health = worker_health(services().workers)
     source = services().lists.source_text(claims.id)
     titles = titles_of(claims.corpora).values()
@@ -102,6 +136,10 @@ def list_page(claims: ClaimList, shown: Shown, number: int) -> str:
         waiting=_waiting(claims, health),
         may_change=may_change(claims.owner),
         shown=shown,
+        sort=sort,
+        sorts=_SORTS,
+        edited=edited,
+        most_characters=LONGEST,
         filters=_filters(_ENDED, claims, shown),
         look_again=_filters(_AGAIN, claims, shown),
         rows=list(map(_shown_row, entries)),
@@ -140,9 +178,14 @@ def opened_entry(list_id: str, number: int) -> str | None:
 
 def seconds_left(claims: ClaimList, workers: int) -> float | None:
     """Return about how many seconds a running list still takes; ``None``: that is not known."""
-    if claims.state != "running" or claims.seconds is None or workers == 0:
+    if claims.state != "running" or workers == 0:
         return None
-    return claims.counts["unfinished"] * claims.seconds / workers
+    if claims.seconds is not None and claims.last_at is not None:
+        # It goes down while a claim is being checked, too.
+        since = (datetime.now(UTC) - claims.last_at).total_seconds()
+        return claims.to_check * claims.seconds - min(since, claims.seconds)
+    before = services().lists.seconds_of_a_row()  # of other lists and claims
+    return None if before is None else claims.to_check * before / workers
 
 
 def coloured(
@@ -190,16 +233,28 @@ def _shown_row(entry: Entry) -> ShownRow:
     # Under what is not settled, the closest sentence would look like evidence.
     says = entry.result is not None and entry.result.verdict.level != "unsettled"
     found = quoted(entry.result) if entry.result and says else None
-    return ShownRow(entry, _badge(entry), problem, found, _filled(entry.others))
+    others = _filled(entry.number, entry.others)
+    return ShownRow(entry, _badge(entry), _certainty(entry.result), problem, found, others)
+
+
+def _certainty(result: ClaimResult | None) -> str:
+    if result is None or result.verdict.percent is None or not result.certainty:
+        return ""
+    return certainty_words(result.verdict.percent, calibrated=result.calibrated, short=True)
 
 
 def _badge(entry: Entry | SaidEntry) -> Badge | None:
+    if entry.state == "refused":
+        code = entry.problem.code if isinstance(entry, Entry) and entry.problem else ""
+        return Badge("stopped", _NAMED.get(code, "Not a claim"))
     return _STATES[entry.state] if entry.state in _STATES else job_badge(entry)
 
 
-def _filled(others: Mapping[str, Any]) -> dict[str, str]:
+def _filled(number: int, others: Mapping[str, Any]) -> dict[str, str]:
+    """Return what her columns have; a number that repeats that of the row is left out."""
     return {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in others.items()
         if value not in (None, "", [], {})
+        and not (name.strip(" .:").casefold() in _NUMBERS and str(value).strip() == str(number))
     }

@@ -1,4 +1,4 @@
-"""Finished claims as files: JSON, Markdown, CSV, and schema.org's ClaimReview.
+"""Finished claims as files: JSON, Markdown, CSV, HTML, PDF, and schema.org's ClaimReview.
 
 A ClaimReview is published as a judgement. So its author and its rating are those of a person who
 has confirmed the verdict; without one there is none. It says whether the name of its author was
@@ -89,10 +89,10 @@ class Export:
 
     suffix: str
     media_type: str
-    write: Callable[[Job, ClaimResult, Provenance, Feedback | None], str]
+    write: Callable[[Job, ClaimResult, Provenance, Feedback | None], str | bytes]
 
 
-def export(name: str, job: Job, provenance: Provenance, by: Feedback | None) -> str:
+def export(name: str, job: Job, provenance: Provenance, by: Feedback | None) -> str | bytes:
     """Return the content of the file.
 
     Raises:
@@ -317,10 +317,17 @@ def _html(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | 
     )
 
 
+def _pdf(job: Job, result: ClaimResult, provenance: Provenance, by: Feedback | None) -> bytes:
+    from app.result.printed import printed  # here, as few ask for it
+
+    return printed(job, result, provenance.page, said_in_words(job), by.opinion.name if by else "")
+
+
 EXPORTS: dict[str, Export] = {
     "json": Export("json", "application/json", _json),
     "md": Export("md", "text/markdown", _markdown),
     "html": Export("html", "text/html", _html),
+    "pdf": Export("pdf", "application/pdf", _pdf),
     "csv": Export("csv", "text/csv", _csv),
     "claimreview": Export("jsonld", "application/ld+json", _claim_review),
 }

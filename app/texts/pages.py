@@ -51,6 +51,7 @@ _NAMED: dict[Kind, str] = {
     "quotation": "Quotation",
     "vague": "Too vague",
     "fragment": "Not a sentence",
+    "foreign": "Not English",
 }
 _LONGEST_NAME = 80  # characters
 _API = "From a program, send JSON to /api/v1/texts."

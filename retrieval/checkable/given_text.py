@@ -15,12 +15,20 @@ from retrieval.text.notices import is_english
 from retrieval.text.word_forms import nfc
 
 Kind: TypeAlias = Literal[
-    "fact", "opinion", "question", "forecast", "instruction", "quotation", "vague", "fragment"
+    "fact",
+    "opinion",
+    "question",
+    "forecast",
+    "instruction",
+    "quotation",
+    "vague",
+    "fragment",
+    "foreign",
 ]
 """What a sentence is; only a fact is checkable.
 
 ``instruction``: also a greeting or thanks. ``quotation``: what somebody said, without a fact in it.
-``vague``: nothing that can be looked up. ``fragment``: not a sentence.
+``vague``: nothing that can be looked up. ``fragment``: not a sentence. ``foreign``: not English.
 """
 
 
@@ -61,6 +69,7 @@ class TextSentence:
 
 
 LONGEST_TEXT = 20_000  # characters
+MOST_SENTENCES = 500  # are read at once
 # Before spaces and invisible characters are left out, and marks are joined to their letters.
 _LONGEST_RAW = 4 * LONGEST_TEXT
 

@@ -5,11 +5,14 @@ It takes seconds and about 200 MB, and a service that gets claims alone needs no
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import TYPE_CHECKING
 
-from retrieval.checkable.given_text import TextSentence
+from retrieval.checkable.given_text import Kind, TextSentence
 from retrieval.errors import EsotericError
 from retrieval.system.packages import leave_out_torch
 
@@ -36,7 +39,6 @@ class ReaderOnDemand:
         """Load nothing yet; ``networks``: the folder of converted networks."""
         self._networks = networks
         self._threads = threads
-        self._reader: TextReader | None = None
         self._one_at_a_time = Lock()
         # Each that waits holds a thread of the server, which others need.
         self._places = Semaphore(_MOST_AT_ONCE)
@@ -47,20 +49,34 @@ class ReaderOnDemand:
         Raises:
             TextsBusy: other texts wait already.
         """
+        with self._reading() as reader:
+            return reader.statements_of(text)
+
+    def kinds_of(self, sentences: Sequence[str]) -> tuple[Kind, ...]:
+        """See ``TextReader.kinds_of``.
+
+        Raises:
+            TextsBusy: texts wait already.
+        """
+        with self._reading() as reader:
+            return reader.kinds_of(sentences)
+
+    @contextmanager
+    def _reading(self) -> Iterator[TextReader]:
         if not self._places.acquire(blocking=False):
             raise TextsBusy
         try:
             with self._one_at_a_time:  # so that several texts do not take memory together
-                if self._reader is None:
-                    self._reader = self._opened()
-                return self._reader.statements_of(text)
+                yield _opened(self._networks, self._threads)
         finally:
             self._places.release()
 
-    def _opened(self) -> TextReader:
-        with leave_out_torch():
-            from retrieval.checkable.text_reader import TextReader
-            from retrieval.models import runtime
-        runtime.keep_in(self._networks)
-        runtime.use_threads(self._threads)
-        return TextReader()
+
+@cache
+def _opened(networks: Path, threads: int) -> TextReader:
+    with leave_out_torch():
+        from retrieval.checkable.text_reader import TextReader
+        from retrieval.models import runtime
+    runtime.keep_in(networks)
+    runtime.use_threads(threads)
+    return TextReader()

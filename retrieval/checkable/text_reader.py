@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from spacy.tokens import Doc, Token
 
-from retrieval.checkable.given_text import Replaced, TextClaim, TextSentence, blocks_of
+from retrieval.checkable.given_text import (
+    MOST_SENTENCES,
+    Kind,
+    Replaced,
+    TextClaim,
+    TextSentence,
+    blocks_of,
+)
 from retrieval.checkable.kind_rules import KindModel, kind_by_rules, read_model
 from retrieval.checkable.references import Reference, references_in
+from retrieval.claim import as_sentence
 from retrieval.errors import InvalidText
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.text.english import EnglishParser, subject_in
+from retrieval.text.notices import is_english
 from retrieval.text.sentence_splitter import shared_splitter
-from retrieval.text.statement_cutter import statements
+from retrieval.text.statement_cutter import clauses_of, statements, told_aside
 
-MOST_SENTENCES = 500
 _LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
 
 _SPACE = re.compile(r"\s+")
 _JOINING = re.compile(r"\b(?:and|but)\b|;")
+_ASIDE = re.compile(r", (?:which|who) ")
+# A part of a sentence of another kind may be one: "I was born in Ulm, and I am proud of it."
+_MAY_HAVE_A_FACT = frozenset({"fact", "opinion", "forecast", "vague"})
 _QUOTING = re.compile(r"[\"“”]")
 
 
@@ -56,38 +68,90 @@ class TextReader:
     def _sentences(self, text: str, places: Sequence[tuple[int, int]]) -> Iterator[TextSentence]:
         said = [_SPACE.sub(" ", text[start:end])[:_LONGEST_SENTENCE] for start, end in places]
         parsed = list(self._parser.parse_all(said))
-        likely = self._model.probabilities(self._encoder.encode(said))
-        kinds = [
-            self._model.corrected(kind_by_rules(sentence), row)
-            for sentence, row in zip(parsed, likely, strict=True)
-        ]
+        kinds = self._kinds(parsed)
         found = references_in(parsed)
         for number, ((start, end), kind, sentence, references) in enumerate(
             zip(places, kinds, parsed, found, strict=True)
         ):
             if len(sentence.text) == _LONGEST_SENTENCE:
                 kind = "fragment"
-            claims = tuple(self._claims(number, sentence, references, kind == "fact"))
-            yield TextSentence(start, end, kind, claims)
+            halves = self._halves(number, sentence, references) if kind in _MAY_HAVE_A_FACT else ()
+            facts = [one for one, of in halves if of == "fact"]
+            if kind != "fact" and not facts:
+                yield TextSentence(start, end, kind, (self._as_said(number, sentence, references),))
+            elif 0 < len(facts) < len(halves):
+                yield TextSentence(start, end, "fact", tuple(facts))
+            else:
+                cut = self._statements(number, sentence, references)
+                whole = (self._as_said(number, sentence, references),)
+                yield TextSentence(start, end, "fact", cut or tuple(facts) or whole)
 
-    def _claims(
-        self, number: int, sentence: Doc, references: Sequence[Reference], checkable: bool
-    ) -> Iterator[TextClaim]:
-        """Yield the statements of a sentence, with what its pronouns stand for.
+    def kinds_of(self, sentences: Sequence[str]) -> tuple[Kind, ...]:
+        """Return what each of these sentences is, read alone.
 
-        What cannot be checked is not cut.
+        Raises:
+            ModelUnavailable: a model is missing or damaged.
         """
-        unclear = [one for one in references if one.meant is None]
-        apart = [one for one in references if _is_named_elsewhere(one, number, sentence)]
-        whole, placed = _rewritten(sentence.text, [*unclear, *apart])
-        cut = self._cut(whole) if checkable else []
-        if len(cut) < 2:
-            before = [one for one in apart if one.said_in and one.said_in[0] < number]
-            text, placed = _rewritten(sentence.text, [*unclear, *before])
-            yield _claim(text, [one for one, _ in placed])
-            return
-        for text, start, end in cut:
-            yield _claim(text, [one for one, at in placed if start <= at < end])
+        return tuple(self._kinds(list(self._parser.parse_all(sentences))))
+
+    def _kinds(self, parsed: Sequence[Doc]) -> list[Kind]:
+        likely = self._model.probabilities(self._encoder.encode([one.text for one in parsed]))
+        return [
+            self._model.corrected(kind_by_rules(one), row) if is_english(one.text) else "foreign"
+            for one, row in zip(parsed, likely, strict=True)
+        ]
+
+    def _halves(
+        self, number: int, sentence: Doc, references: Sequence[Reference]
+    ) -> tuple[tuple[TextClaim, Kind], ...]:
+        """Return the two or more parts that a sentence has by its form, each with its kind.
+
+        "She won, and she was proud of it" has one that can be checked. Each part has the words that
+        its pronouns stand for, where the text says it.
+        """
+        rewritten = _of_cut(number, sentence, references)
+        claims, said = [], []
+        if _ASIDE.search(sentence.text):
+            whole, placed = _rewritten(sentence.text, rewritten)
+            for text in told_aside(self._parser.parse(whole)) or ():
+                named = (one for one, _ in placed if (one.words or one.said) in text)
+                claims.append(_claim(text, list(named)))
+                said.append(text)
+        if not claims and _JOINING.search(sentence.text) and not _QUOTING.search(sentence.text):
+            for start, end in clauses_of(sentence):
+                own = [
+                    replace(one, start=one.start - start, end=one.end - start)
+                    for one in rewritten
+                    if start <= one.start < end
+                ]
+                text, placed = _rewritten(sentence.text[start:end], own)
+                claims.append(_claim(as_sentence(text), [one for one, _ in placed]))
+                # With a name in its place, a feeling about it looks like a fact.
+                said.append(as_sentence(sentence.text[start:end]))
+        kinds = self.kinds_of(said) if said else ()
+        return tuple(zip(claims, kinds, strict=True))
+
+    def _as_said(self, number: int, sentence: Doc, references: Sequence[Reference]) -> TextClaim:
+        """Return the whole sentence, with what is named before it in the place of pronouns."""
+        known = [
+            one
+            for one in _of_cut(number, sentence, references)
+            if one.meant is None or (one.said_in and one.said_in[0] < number)
+        ]
+        text, placed = _rewritten(sentence.text, known)
+        return _claim(text, [one for one, _ in placed])
+
+    def _statements(
+        self, number: int, sentence: Doc, references: Sequence[Reference]
+    ) -> tuple[TextClaim, ...]:
+        """Return the statements that a sentence is cut into, with what its pronouns stand for."""
+        whole, placed = _rewritten(sentence.text, _of_cut(number, sentence, references))
+        cut = self._cut(whole)
+        return tuple(
+            _claim(text, [one for one, at in placed if start <= at < end])
+            for text, start, end in cut
+            if len(cut) > 1
+        )
 
     def _cut(self, text: str) -> list[tuple[str, int, int]]:
         """Return the statements of a sentence, with the part of it that makes each.
@@ -138,6 +202,13 @@ def _is_named_elsewhere(reference: Reference, number: int, sentence: Doc) -> boo
         return True
     token = next(t for t in sentence if t.idx == reference.start)
     return _half(token) != _half(sentence[place])
+
+
+def _of_cut(number: int, sentence: Doc, references: Sequence[Reference]) -> list[Reference]:
+    """Return the references of a sentence that a part of it would not explain by itself."""
+    return [
+        one for one in references if one.meant is None or _is_named_elsewhere(one, number, sentence)
+    ]
 
 
 def _half(token: Token) -> Token:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -34,6 +35,7 @@ _USUAL = (frozenset({"claim"}), frozenset({"statement", "text"}))
 # What alone in the first line of a text is above its claims, and none of them.
 _HEADINGS = frozenset({"claim", "claims", "statement", "statements", "text"})
 _DEEPEST = 50  # levels of lists and objects in a row
+_DECIMAL = re.compile(r"[-+]?\d+([.,])\d+")
 _SHOWN = 500  # characters of the names of columns in a message
 
 
@@ -150,6 +152,22 @@ def separator_of(file: ListFile, column: str | None = None) -> str:
         return ","
     found = table_separator(_text(file), _may_have_claims(column))
     return "," if found == NO_SEPARATOR else found
+
+
+def decimal_mark_of(separator: str, rows: Iterable[Row]) -> str:
+    """Return the decimal mark of numbers in a .csv whose cells are parted so.
+
+    Spreadsheets that part them by semicolons write a decimal comma, unless this list does not.
+    """
+    if separator != ";":
+        return "."
+    marks = {
+        found[1]
+        for row in rows
+        for value in row.others.values()
+        if isinstance(value, str) and (found := _DECIMAL.fullmatch(value.strip()))
+    }
+    return "." if marks == {"."} else ","
 
 
 def _may_have_claims(column: str | None) -> Callable[[str], bool]:

@@ -100,13 +100,17 @@ def _different(names: Iterable[str]) -> Iterator[str]:
         yield new
 
 
-def csv_pieces(rows: Iterable[list[object]], separator: str = ",") -> Iterator[str]:
+def csv_pieces(
+    rows: Iterable[list[object]], separator: str = ",", decimal_mark: str = "."
+) -> Iterator[str]:
     """Yield a table as the text of a .csv, a row at a time."""
     piece = io.StringIO(_BYTE_ORDER_MARK, newline="")
     piece.seek(0, io.SEEK_END)
     writer = csv.writer(piece, delimiter=separator)
     for row in rows:
-        writer.writerow(row)
+        writer.writerow(
+            str(one).replace(".", decimal_mark) if isinstance(one, float) else one for one in row
+        )
         yield piece.getvalue()
         piece.seek(0)
         piece.truncate()

@@ -335,7 +335,15 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
+                *(
+                    "comparison",
+                    "tables",
+                    "completion",
+                    "selection",
+                    "proof",
+                    "selection:proved",
+                    "bridge",
+                ),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -353,7 +361,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection", "verdict"),
+                *("comparison", "tables", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -366,7 +374,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *("comparison", "completion", "selection", "proof", "verdict"),
+                *("comparison", "tables", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -380,7 +388,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *("comparison", "completion", "selection", "verdict"),
+                *("comparison", "tables", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -392,7 +400,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *("comparison", "selection:utility", "verdict"),
+                *("comparison", "tables", "selection:utility", "verdict"),
             ),
             next=(),
             ending="decided",

@@ -114,6 +114,48 @@ def makes_several(claim: Doc, parser: EnglishParser) -> bool:
         return False
 
 
+def clauses_of(sentence: Doc) -> tuple[Slice, ...]:
+    """Return the places of the clauses that "and" or "but" join, if each has its own subject.
+
+    So each can be read by itself once its pronouns are known. A clause after the comma of "The
+    tower, which was completed in 1889, is tall" is no such one: see ``told_aside``. None if the
+    sentence is one clause, or must not be cut.
+    """
+    try:
+        quoted = [found.span() for found in _QUOTED.finditer(sentence.text)]
+        found = list(_halves(sentence, 0, quoted))
+    except _NotPlain:
+        return ()
+    whole = len(found) > 1 and all(clause.subject is not None for clause in found)
+    return tuple((clause.start, clause.end) for clause in found) if whole else ()
+
+
+def told_aside(sentence: Doc) -> tuple[str, str] | None:
+    """Return the two statements of "The tower, which was completed in 1889, is 300 m tall.".
+
+    The clause that "which" or "who" begins is about the subject, and stands between commas. What
+    needs it to say which thing is meant has no commas, and is not cut: then ``None``.
+    """
+    try:
+        subject = _subject(_root(sentence)) if _may_be_cut(sentence) else None
+    except _NotPlain:
+        return None
+    aside = next((t for t in subject.children if t.dep_ == "relcl"), None) if subject else None
+    if subject is None or aside is None or not _is_finite(aside):
+        return None
+    link, last = aside.left_edge, aside.right_edge
+    ended = last if last.text == "," else sentence[min(last.i + 1, len(sentence) - 1)]
+    between = link.i > 0 and sentence[link.i - 1].text == "," and ended.text == ","
+    begins = link.lower_ in {"which", "who"} and link == _subject(aside)
+    if not between or not begins or any(t.tag_ in {"PRP", "PRP$"} for t in aside.subtree):
+        return None
+    text = sentence.text
+    named = text[subject.left_edge.idx : sentence[link.i - 1].idx].rstrip()
+    main = f"{named} {text[ended.idx + 1 :].lstrip()}"
+    said = text[link.idx + len(link) : ended.idx].strip()
+    return f"{named} {said}.", main
+
+
 class _NotPlain(Exception):
     """It is not certain what a part of the claim says without the others."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 from typing import get_args
+from xml.etree import ElementTree
 
 import openpyxl
 import pytest
@@ -23,6 +25,7 @@ from tests.support.cases import cases
 from worker.job_store import JobStore
 from worker.list_store import ListStore
 
+ATOM = "{http://www.w3.org/2005/Atom}"
 TABLE = "speaker;claim\nSmith;Tea is hot.\nJones;https://example.org\n=1+1;Ice is cold.\n"
 
 
@@ -163,7 +166,7 @@ def test_events_send_the_state_until_the_list_has_ended(client: FlaskClient, che
 
 def test_an_export_has_her_columns_and_no_formula(client: FlaskClient, checked: str) -> None:
     text = client.get(f"{checked}/export?format=csv").data.decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
     assert LIST_EXPORTS.keys() == set(get_args(ListFormat))
     page = client.get(checked.removeprefix("/api/v1")).text
     for name, one in LIST_EXPORTS.items():
@@ -195,7 +198,9 @@ def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(
     sent = client.get(f"/api/v1{address}/export?format=csv")
     named = sent.headers["Content-Disposition"]
     assert "filename*=UTF-8''Wahl-kampf%20%C3%BC-verdicts.csv" in named
-    header, first, _ = csv.reader(io.StringIO(sent.data.decode("utf-8-sig"), newline=""))
+    assert sent.data.startswith(codecs.BOM_UTF8)
+    came_in = csv.reader(io.StringIO(sent.data.decode("utf-8-sig"), newline=""), delimiter=";")
+    header, first, _ = came_in
     assert header[:4] == ["No", "Statement", "verdict (input)", "verdict"]
     assert first[:4] == ["1", "Tea is hot.", "open", "SUPPORTS"]
     row = dict(zip(header, first, strict=True))
@@ -204,6 +209,9 @@ def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(
     assert labels[0] == "Supports 93%"
     assert len(labels) == len(sentences)
     assert row["part by part"] == ""
+    assert row["confidence"] == "0,93"  # semicolons are of spreadsheets with a decimal comma
+    assert row["link"].startswith("http://localhost/claims/")
+    assert row["finished_at"][:2] == "20"
 
 
 def test_rows_without_a_verdict_are_shown_by_what_happened_to_them(
@@ -280,3 +288,94 @@ def test_a_row_opens_in_place_with_what_is_for_and_against_it(
     for number in ("2", "3", "0", "99999999999999999999"):  # the second row has no verdict yet
         assert client.get(f"{row[:-1]}{number}").status_code == 404
     assert client.get("/lists/none/rows/1").status_code == 404
+
+
+def test_a_row_is_edited_and_checked_again_and_the_list_goes_on_with_it(
+    app: Flask, client: FlaskClient, worker: WorkerByHand
+) -> None:
+    claims = "No\tclaim\n1\tTea is hot.\n2\tDie Erde ist rund und nicht flach.\n7\tIce is cold.\n"
+    address = client.post("/lists", data={"claims": claims}).location
+    worker.finish_lists(services_of(app))
+    page = client.get(address).text
+    assert page.count("<dt><bdi>No</bdi></dt>") == 1  # the row's own number is not said twice
+    assert "Not English" in page
+    assert page.count("Check anyway<") == 1
+
+    row = f"{address}/rows/2"
+    assert app.test_client().post(row, data={"claim": "Snow is white."}).status_code == 403
+    refused = client.post(row, data={"claim": "Wer hat das gesagt und warum?"})
+    assert refused.status_code == 422
+    assert "Wer hat das gesagt und warum?</textarea>" in refused.text
+    assert client.post(row, data={"claim": "Snow is white."}).location == f"{address}#row-2"
+    assert client.get(f"/api/v1{address}").get_json()["state"] == "running"
+    worker.finish_lists(services_of(app))
+    rows = client.get(f"/api/v1{address}/results").get_json()["rows"]
+    assert [one["claim"] for one in rows] == ["Tea is hot.", "Snow is white.", "Ice is cold."]
+    assert [one["state"] for one in rows] == ["done"] * 3
+    assert client.get(f"/api/v1{address}").get_json()["state"] == "done"
+    assert (
+        client.post(row, data={"claim": "Es ist kalt und nass.", "anyway": "1"}).status_code == 303
+    )
+
+
+def test_rows_are_sorted_by_verdict_and_by_certainty_which_they_say(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    claims = {"claims": ["Tea is hot.", "Ice is cold.", "Snow is white.", "Coal is black.", "7"]}
+    address = client.post("/api/v1/lists", json=claims).headers["Location"]
+    verdicts = {
+        "Tea is hot.": ("SUPPORTS", 0.7),
+        "Ice is cold.": ("NOT ENOUGH INFO", 0.99),
+        "Snow is white.": ("REFUTES", 0.8),
+        "Coal is black.": ("SUPPORTS", 0.9),
+    }
+    for _ in range(2):  # two claims at a time
+        worker.feed(services_of(client.application))
+        for job in store.recent(9):
+            if job.state == "queued":
+                document = claim_document(job.claim, *verdicts[job.claim])
+                worker.finish(store.get(job.id), document)
+
+    def order(sort: str) -> list[int]:
+        rows = client.get(f"{address}/results?sort={sort}").get_json()["rows"]
+        return [one["number"] for one in rows]
+
+    assert order("row") == [1, 2, 3, 4, 5]
+    assert order("verdict") == [3, 4, 1, 2, 5]
+    assert order("certainty") == [4, 3, 1, 2, 5]
+    page = client.get(f"{address.removeprefix('/api/v1')}?sort=certainty").text
+    assert page.index("<bdi>Coal is black.") < page.index("<bdi>Snow is white.")
+    assert '<span class="meta">90% sure</span>' in page
+    assert "99%" not in page
+
+
+def test_lists_that_are_done_are_in_the_feed_of_their_visitor(
+    app: Flask, client: FlaskClient, worker: WorkerByHand
+) -> None:
+    done = client.post("/lists", data={"claims": "Tea is hot.\nIce is <b>cold</b>.", "name": "<A>"})
+    worker.finish_lists(services_of(app))
+    client.post("/lists", data={"claims": "Snow is white.\nCoal is black.", "name": "Open"})
+    sent = client.get("/lists/feed")
+    assert sent.mimetype == "application/atom+xml"
+    (entry,) = ElementTree.fromstring(sent.data).iter(f"{ATOM}entry")
+    assert entry.findtext(f"{ATOM}title") == "<A>"
+    assert entry.findtext(f"{ATOM}id") == f"http://localhost{done.location}"
+    assert (entry.findtext(f"{ATOM}summary") or "").startswith("2 claims: 0 refuted, 2 supported")
+    assert b"<entry>" not in app.test_client().get("/lists/feed").data
+
+
+@pytest.mark.models
+def test_an_opinion_is_left_out_if_that_is_wanted_and_can_be_checked_anyway(
+    app: Flask, client: FlaskClient, worker: WorkerByHand
+) -> None:
+    claims = "Oslo is the capital of Norway.\nI think that it is an ugly city.\nVote on Sunday!"
+    address = client.post("/lists", data={"claims": claims, "facts": "1"}).location
+    page = client.get(address).text
+    assert [said in page for said in ("Opinion", "Call or greeting")] == [True, True]
+    assert client.get(f"/api/v1{address}").get_json()["counts"]["refused"] == 2
+    opinion = {"claim": "I think that it is an ugly city.", "anyway": "1"}
+    client.post(f"{address}/rows/2", data=opinion)
+    worker.finish_lists(services_of(app))
+    assert client.get(f"/api/v1{address}").get_json()["counts"]["supported"] == 2
+    whole = client.post("/lists", data={"claims": claims}).location
+    assert client.get(f"/api/v1{whole}").get_json()["counts"]["refused"] == 0

@@ -17,6 +17,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
+from PIL import Image
+from pypdf import PdfReader
 
 from app import create_app
 from app.people.visitor import COOKIE
@@ -123,10 +125,10 @@ def test_unfinished_claims_and_unknown_formats_are_refused(
     pending = client.get(f"/api/v1/claims/{job.id}/export")
     assert pending.status_code == 409
     assert pending.json["error"]["code"] == "not_done"  # type: ignore[index]
-    unknown = client.get(f"/api/v1/claims/{job.id}/export?format=pdf")
+    unknown = client.get(f"/api/v1/claims/{job.id}/export?format=docx")
     assert unknown.status_code == 400
     assert unknown.json["error"]["hint"] == (  # type: ignore[index]
-        "Use one of: json, md, csv, html, claimreview."
+        "Use one of: json, md, csv, html, pdf, claimreview."
     )
 
 
@@ -582,3 +584,40 @@ def test_links_and_exports_have_the_public_address(settings: Settings) -> None:
     for name in ("md", "csv", "html"):
         assert address in client.get(f"/api/v1/claims/{job.id}/export?format={name}").text
     services_of(app).close()
+
+
+def test_a_pdf_has_the_answer_its_sentences_and_who_said_it_in_letters_that_can_be_copied(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    claim = "The lighthouse of Varn (λέξη, 灯台) was built in 1874."
+    said = {"speaker": "Łucja Żak", "appearance": "Radio", "said_on": "2026-11-01"}
+    sent = client.post("/api/v1/claims", json={"claim": claim, **said}).get_json()
+    result = claim_document(claim, "REFUTES")
+    result["evidence"][2] |= {"stance": "REFUTES", "selected": True}
+    worker.finish(store.get(sent["id"]), result)
+    file = client.get(f"/api/v1/claims/{sent['id']}/export?format=pdf")
+    assert file.mimetype == "application/pdf"
+    pages = PdfReader(io.BytesIO(file.data)).pages
+    text = " ".join(" ".join(page.extract_text() for page in pages).split())
+    assert "The lighthouse of Varn (λέξη, □□) was built in 1874." in text
+    assert "Łucja Żak, Radio, 2026-11-01 · checked on" in text
+    assert "It was built in 1874 by the engineer Ida Holm" in text
+    assert "3 refute" in text  # beside the meter, which stands for three or more
+    assert f"(http://localhost/claims/{sent['id']})".encode() in file.data  # a link
+
+
+def test_a_link_to_a_claim_has_a_picture_of_its_answer_and_verdict(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    job = store.submit("Tea is hot. " * 40, "esoteric")[0]
+    address = f"/claims/{job.id}/picture.png"
+    assert client.get(address).status_code == 404
+    worker.finish(job, claim_document(job.claim))
+    named = f'<meta property="og:image" content="http://localhost{address}">'
+    exported = client.get(f"/api/v1/claims/{job.id}/export?format=html").text
+    assert named in client.get(f"/claims/{job.id}").text
+    assert named in exported
+    drawn = Image.open(io.BytesIO(client.get(address).data))
+    assert (drawn.format, drawn.size) == ("PNG", (1200, 630))
+    red, green, _ = drawn.convert("RGB").crop((5, 300, 6, 301)).tobytes()
+    assert green > red  # supported

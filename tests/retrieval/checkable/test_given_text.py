@@ -9,13 +9,15 @@ import pytest
 
 from retrieval.checkable.given_text import (
     LONGEST_TEXT,
+    MOST_SENTENCES,
+    Kind,
     Replaced,
     TextSentence,
     blocks_of,
     read_text,
 )
 from retrieval.checkable.kind_rules import WEIGHTS, KindModel, read_model
-from retrieval.checkable.text_reader import MOST_SENTENCES, TextReader
+from retrieval.checkable.text_reader import TextReader
 from retrieval.errors import InvalidText, ModelUnavailable
 from tests.support.cases import cases
 
@@ -43,8 +45,8 @@ def test_a_line_that_was_full_goes_on_and_others_end() -> None:
 
 
 @cases("given_text", "by_rules", "likely", "kind")
-def test_a_model_corrects_the_rules(by_rules: str, likely: tuple[float, ...], kind: str) -> None:
-    kinds = ("fact", "opinion", "question")
+def test_a_model_corrects_the_rules(by_rules: Kind, likely: tuple[float, ...], kind: str) -> None:
+    kinds: tuple[Kind, ...] = ("fact", "opinion", "question")
     model = KindModel(kinds, np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
     assert model.corrected(by_rules, np.array(likely, np.float32)) == kind
     shares = model.probabilities(np.array([[np.log(2), 0, 0]], np.float32))
@@ -81,15 +83,26 @@ def test_a_sentence_with_two_statements_makes_two_claims(reader: TextReader) -> 
 
 
 @pytest.mark.models
+@cases("given_text", "halves", "claims")
+def test_the_half_of_a_sentence_that_can_be_checked_is_kept(
+    reader: TextReader, halves: str, claims: list[str]
+) -> None:
+    sentence = read(reader, halves)[-1]
+    assert sentence.checkable
+    assert [claim.text for claim in sentence.claims if not claim.unclear] == claims
+
+
+@pytest.mark.models
 def test_what_is_not_a_fact_is_named(reader: TextReader) -> None:
     text = (
         "Good evening, ladies and gentlemen! I believe our children deserve better. Who will pay"
         " for all this? We will build 100,000 homes by 2030. Things have changed. “This is a"
-        " scandal,” said the mayor. Toronto is the capital of Canada.\n\nChaos at the airport"
+        " scandal,” said the mayor. Toronto is the capital of Canada."
+        " Das Land ist sehr klein und die Stadt auch nicht.\n\nChaos at the airport"
     )
     assert [sentence.kind for sentence in read(reader, text)] == [
         *("instruction", "opinion", "question", "forecast", "vague", "quotation", "fact"),
-        "fragment",
+        *("foreign", "fragment"),
     ]
 
 
