@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
@@ -43,6 +44,7 @@ _MOST_READ = 7  # articles of a claim, all in all
 _LONG_NAME = 4  # spaces; hardly a title
 _KEPT = 400  # passages that stay in memory with their vectors
 _WORD = re.compile(r"[\w’'-]*\w")  # noqa: RUF001
+_OWN = ("'s", "’s")  # noqa: RUF001
 _MOST_WORDS = 12  # of a search
 
 
@@ -203,7 +205,12 @@ class SourceStore(DocumentStore):
             return
         self._searches += 1
         try:
-            found = self._source.search(new, _words(self._claim) if first else "", MOST_ARTICLES)
+            written = _in_capitals(new) if self._claim[1:].islower() else {}
+            words = _words(self._claim) if first else ""
+            found = self._source.search([*new, *written], words, MOST_ARTICLES)
+            capital = {written.get(name, name): one for name, one in found.named.items()}
+            as_asked = {name: one for name, one in found.named.items() if name not in written}
+            found = replace(found, named=capital | as_asked)
             self._problem = found.problem
             self._asked |= {name: found.named.get(name, "") for name in new}
             if first:
@@ -216,12 +223,20 @@ class SourceStore(DocumentStore):
             self._problem = error.message
 
     def _read_for_claim(self, found: Found) -> None:
+        """Read the articles that names of the claim are titles of, and those with all its words.
+
+        A false claim has words that stand nowhere, so without any of these, those with its names.
+        """
         named = _subjects(found, self._claim)
-        if not named and not found.by_words and self._searches < _MOST_SEARCHES:
-            self._searches += 1
-            found = self._source.search((), _words(self._claim, names_only=True), MOST_ARTICLES)
         wanted = dict.fromkeys((*named.values(), *found.by_words))
         read = self._read([*wanted][:MOST_ARTICLES])
+        names = _unnamed(self._claim, named)
+        answers = not found.problem and self._searches < _MOST_SEARCHES
+        if names and not found.by_words and answers:
+            self._searches += 1
+            more = self._source.search((), names, MOST_ARTICLES).by_words
+            new = [one for one in more if one not in wanted]
+            read += self._read(new[: MOST_ARTICLES - len(read)])
         called = {article_id: name for name, article_id in named.items()}
         for page in [article for article in read if article.leads_to]:
             meant = self._read(self._nearest(page.leads_to))
@@ -287,14 +302,41 @@ def _subjects(found: Found, claim: str) -> dict[str, str]:
     return dict([*kept.items()][:_MOST_NAMED])
 
 
-def _words(claim: str, *, names_only: bool = False) -> str:
-    """Return the words of a claim that mean something, or its names and numbers alone.
+def _in_capitals(names: Iterable[str]) -> dict[str, str]:
+    """Return names as titles have them, each with the name: "Tour of Norway" of "tour of norway".
 
-    Sources find texts with all of them. Without a name the longest word is the rarest, perhaps.
+    Whoever types in small letters means such titles too, which wikis tell apart.
     """
-    words = [one.removesuffix("'s").removesuffix("’s") for one in _WORD.findall(claim)]  # noqa: RUF001
-    meaningful = [one for one in words if one.lower() not in STOP_WORDS]
-    if names_only:
-        named = [one for one in meaningful if one[0].isupper() or one[0].isdigit()]
-        meaningful = named or sorted(meaningful, key=len)[-1:]
-    return " ".join(meaningful[:_MOST_WORDS])
+    titles = {name: _WORD.sub(_with_capital, name) for name in names}
+    return {title: name for name, title in titles.items() if title != name}
+
+
+def _with_capital(word: re.Match[str]) -> str:
+    return word[0] if word[0] in STOP_WORDS else word[0].capitalize()
+
+
+def _words(claim: str) -> str:
+    """Return the words of a claim that mean something; sources find texts with all of them."""
+    return " ".join(_meaningful(claim)[:_MOST_WORDS])
+
+
+def _meaningful(claim: str) -> list[str]:
+    words = [one[:-2] if one.endswith(_OWN) else one for one in _WORD.findall(claim)]
+    return [one for one in words if one.lower() not in STOP_WORDS]
+
+
+def _unnamed(claim: str, named: Collection[str]) -> str:
+    """Return the names in a claim, if one of them is in none of ``named``, "" otherwise.
+
+    Every claim begins with a capital, so its first word alone is a name only if something is said
+    to be its own ("Vael's"). Without any name, and none found, it is the longest word, which is the
+    rarest, perhaps.
+    """
+    words = _meaningful(claim)
+    first, second, *_ = *_WORD.findall(claim), "", ""
+    begins = "" if second[:1].isupper() or first.endswith(_OWN) else first
+    names = [one for one in words if one[0].isupper() and one != begins]
+    if not names:
+        return "" if named else max(words, key=len, default="")
+    known = plain(" ".join(named)).split()
+    return " ".join(names[:_MOST_WORDS]) if set(map(plain, names)).difference(known) else ""

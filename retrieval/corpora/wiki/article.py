@@ -32,6 +32,7 @@ _LEFT_OUT = re.compile(
     r"(?:\s|$)"
 )
 _INFOBOX = re.compile(r"(?:^|\s)infobox(?:[\s_-]|$)")
+_PART = re.compile(r"[•◦▪–-]\s*")  # of what the row above names: "Population", "• Total"  # noqa: RUF001
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\?", re.I)  # no article of this wiki
 # "Mercury may refer to:", as wikis begin a page that leads to several articles.
 _LEADS = re.compile(
@@ -81,17 +82,39 @@ def read_article(title: str, content: bytes) -> ArticleText:
 
 
 def _infobox(tree: html.HtmlElement) -> Iterator[Block]:
-    """Yield a sentence for each row of the infobox that has a name and a value."""
+    """Yield a sentence for each row of the infobox that has a name and a value.
+
+    The first row of values without a name, as of a battle's sides, names the columns of the others.
+    """
     for table in tree.iter("table"):
         if not _INFOBOX.search(table.get("class", "")):
             continue
+        above, columns = "", list[str]()
         for row in table.iter("tr"):
-            name, value = row.find("th"), row.find("td")
-            if name is None or value is None:
-                continue
-            said = ", ".join(filter(None, map(words, value.iter("li")))) or _lines(value)
-            if said and (called := words(name).rstrip(":")):
-                yield Block(f"{called}: {said}".rstrip(".") + ".", kind="row")
+            name, values = row.find("th"), [_value(cell) for cell in row.findall("td")]
+            called = "" if name is None else words(name).rstrip(":")
+            if called and not values:
+                above = called
+            elif called and (part := _PART.match(called)):
+                of_above = filter(None, (above, called[part.end() :].lower()))
+                yield from _row(", ".join(of_above), values[0])
+            elif called:
+                yield from _row(called, values[0])
+            elif len(values) > 1 and above and not columns:
+                columns = [value.partition(", ")[0] for value in values]
+                yield from _row(above, "; ".join(filter(None, values)))
+            elif len(values) > 1 and above:
+                for column, value in zip(columns, values, strict=False):
+                    yield from _row(f"{above}, {column}" if column else above, value)
+
+
+def _row(called: str, said: str) -> Iterator[Block]:
+    if said:
+        yield Block(f"{called}: {said}".rstrip(".") + ".", kind="row")
+
+
+def _value(cell: html.HtmlElement) -> str:
+    return ", ".join(filter(None, map(words, cell.iter("li")))) or _lines(cell)
 
 
 def _lines(cell: html.HtmlElement) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.corpora.wiki.article import read_article
+from retrieval.corpora.wiki.article import MOST_BLOCKS, read_article
 
 BOX = """<table class="infobox vcard"><caption>Ann Lee</caption>
 <tr><th colspan="2">Ann Lee</th></tr><tr><td colspan="2">Lee in 1870</td></tr>
@@ -37,3 +37,26 @@ def test_broken_html_is_read_as_far_as_it_goes() -> None:
     assert read_article("Nothing", b"").blocks == ()
     (block,) = read_article("Lee", b"<p>Lee is a song.<table class=infobox><tr><th>").blocks
     assert block.text == "Lee is a song."
+    (deep,) = read_article("Lee", b"<p>Lee is a song." + b"<div>" * 100_000 + b"x").blocks
+    assert deep.text == "Lee is a song."
+    long = b"<p>The parish notes a calm winter and a late harvest.</p>" * 40_000  # over 2 MB
+    assert len(read_article("Ohre", long).blocks) == MOST_BLOCKS
+
+
+BATTLE = """<table class="infobox"><tr><th colspan=2>Battle of Varnby</th></tr>
+<tr><th>Date</th><td>1641</td></tr>
+<tr><th colspan=2>Belligerents</th></tr><tr><td>The Crown</td><td>Varnby<br>Dundee</td></tr>
+<tr><th colspan=2>Losses</th></tr><tr><td>410 dead</td><td>1,350 dead</td></tr>
+<tr><th colspan=2>Population</th></tr><tr><th>• Total</th><td>5,895</td></tr></table>"""
+
+
+def test_rows_of_a_box_say_what_stands_above_and_beside_them() -> None:
+    read = read_article("Battle of Varnby", f"<p>A battle.</p>{BATTLE}".encode())
+    assert [block.text for block in read.blocks] == [
+        "A battle.",
+        "Date: 1641.",
+        "Belligerents: The Crown; Varnby, Dundee.",
+        "Losses, The Crown: 410 dead.",
+        "Losses, Varnby: 1,350 dead.",
+        "Population, total: 5,895.",
+    ]
