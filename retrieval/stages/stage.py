@@ -18,14 +18,11 @@ from retrieval.models.papers.bart import BartTitleModel
 from retrieval.models.papers.decoding import TitleModel
 from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import AnswerExtractor, DprQuestionEncoder
-from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.papers.title_generator import MiniLMTitleModel
 from retrieval.models.prover import ProofModel
 from retrieval.models.shipped import (
     DENSE,
     PROVER,
-    RELEVANCE_MODEL,
-    SELECTOR,
     TITLES,
     evidence_model,
     path_model,
@@ -198,11 +195,6 @@ class Models:
     def verifier(self) -> EvidenceModel:
         """The model that labels evidence."""
         return evidence_model(self.folders, in_search=True)
-
-    @cached_property
-    def selector(self) -> UtilityModel:
-        """The model that says which sentences a verdict needs."""
-        return UtilityModel(SELECTOR, RELEVANCE_MODEL)
 
     @cached_property
     def prover(self) -> ProofModel:
