@@ -310,6 +310,11 @@ def _names_in(part: str) -> dict[str, Form]:
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
 _VALUES = ("quantities", "comparison")
+_REPORT_FIRST = ("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr")
+_REPORT_HOP = (
+    *("sentences:dpr", "relevance:distilbert", "semantic:mpnet", "verification"),
+    *("selection", "verdict"),
+)
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -388,14 +393,23 @@ RECIPES: dict[str, Recipe] = {
             "report",
             "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
             " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
-            first=("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr"),
-            hop=(
-                *("sentences:dpr", "relevance:distilbert", "semantic:mpnet", "verification"),
-                *("selection", "verdict"),
-            ),
+            first=_REPORT_FIRST,
+            hop=_REPORT_HOP,
             next=(),
             ending="decided",
             max_hops=1,
+            settings=REPORT,
+            vectors="dpr",
+        ),
+        Recipe(
+            "card",
+            "the whole chain: report, and up to two more hops to the documents that the evidence"
+            " mentions, until it suffices; a language model gives the verdict where one is set",
+            first=_REPORT_FIRST,
+            hop=_REPORT_HOP,
+            next=("mentions",),
+            ending="decided",
+            max_hops=3,
             settings=REPORT,
             vectors="dpr",
         ),

@@ -254,10 +254,10 @@ def test_results_of_other_models_have_another_digest(
 
     bart = tmp_path / "bart"
     bart.mkdir()
-    for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
         (bart / name).write_text("{}")
     first = shipped.models_digest(ModelFolders(tmp_path, bart=bart))
-    (bart / "pytorch_model.bin").write_text("{ }")
+    (bart / "model.safetensors").write_text("{ }")
     assert len({two, first, shipped.models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
     nli = write_tiny_classifier(tmp_path / "nli")
@@ -295,6 +295,7 @@ def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
         ("combined", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER, shipped.PROVER]),
         ("fer", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
         ("report", [shipped.VERIFIER]),
+        ("card", [shipped.VERIFIER]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
