@@ -32,6 +32,7 @@ from app.texts.given_text import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
+from retrieval.llm_judge.ollama import found_lately
 from retrieval.recipes.recipes import base_and_more_hops
 from retrieval.text.notices import plain_statement
 from worker.jobs import Origin, SaidBy
@@ -237,6 +238,8 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         corpus_problem = services().paths.hidden_in_problem(error.problem)
     editing = known_job(request.values.get("edited_from"))
     chosen_corpora = request.values.getlist("corpora") or (editing and editing.corpora) or ()
+    asked_of = asked_model()
+    alone = asked_of is None and services().settings.access is None
     return render_template(
         "home.html",
         box=box,
@@ -247,7 +250,8 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         corpus_problem=corpus_problem,
         corpora=corpora_to_choose(chosen_corpora),
         choice=recipe_choice(asked, recipe_problem),
-        asked=asked_model(),
+        asked=asked_of,
+        ollama=found_lately() if alone else None,
         editing=editing,
         doubtful=doubtful(editing.result) if editing and editing.result else "",
         opens_links=services().pages is not None,

@@ -35,8 +35,8 @@ _FILES = (
 )
 _FIX = (
     "Put config.json, model.safetensors and tokenizer.json (or vocab.json and merges.txt) of a BART"
-    " such as facebook/genre-kilt there. A pickle (pytorch_model.bin) is not read, as it can run any"
-    " program; docs/models.md has the line that converts one that you trust."
+    " such as facebook/genre-kilt there. A pickle (pytorch_model.bin) can run any program, so it is"
+    " not read; docs/models.md has the line that converts one that you trust."
 )
 _BATCH = 10_000  # titles that are tokenised together
 
