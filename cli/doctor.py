@@ -146,7 +146,7 @@ def _named_model(model: NamedModel) -> Callable[[Settings], str]:
 def _report_models(settings: Settings) -> str:
     from retrieval.models.papers.report_models import present_models
 
-    return f"{present_models(settings.report_models)}, for the recipe report"
+    return f"{present_models(settings.report_models)}, for the recipes report and card"
 
 
 def _recipes(settings: Settings) -> str:
