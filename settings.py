@@ -330,8 +330,8 @@ class Settings:
     """Folder with the weights of BART or GENRE, which then generate titles instead of the shipped
     model."""
     report_models: Path | None = setting("ESOTERIC_REPORT_MODELS", read.folder)
-    """Folder with the models of the ESOTERIC report, for the recipes report and card, and for index encode
-    --vectors dpr; a folder bart in it is used as ESOTERIC_BART."""
+    """Folder with the models of the ESOTERIC report, for the recipes report and card, and for index
+    encode --vectors dpr; a folder bart in it is used as ESOTERIC_BART."""
     recipes: Path | None = setting("ESOTERIC_RECIPES", read.existing_folder)
     """Folder of recipes as YAML files, which the service offers beside its own; web server and
     worker read it when they start (docs/recipes.md, "Your own recipe")."""

@@ -58,9 +58,9 @@ _DEFAULT = f"[default: {DEFAULT_ENCODER}, or {OWN_ENCODER} where ESOTERIC_ENCODE
 _VECTORS = click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
-    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipes"
-    " report and card), own (ESOTERIC_ENCODER), none (no vectors yet; see: esoteric index encode)."
-    f" {_DEFAULT}",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for"
+    " the recipes report and card), own (ESOTERIC_ENCODER), none (no vectors yet; see: esoteric"
+    f" index encode). {_DEFAULT}",
 )
 
 _PASSWORD = click.option(
@@ -158,8 +158,8 @@ def add(source: str, fields: str, password: str | None, location: IndexLocation)
 @click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
-    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipes"
-    f" report), own (ESOTERIC_ENCODER). {_DEFAULT}",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for"
+    f" the recipes report and card), own (ESOTERIC_ENCODER). {_DEFAULT}",
 )
 @_STORE
 @reports_errors
