@@ -308,13 +308,13 @@ def _names_in(part: str) -> dict[str, Form]:
 
 
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
-_QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_VALUES = ("quantities", "comparison")
 _REPORT_FIRST = ("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr")
 _REPORT_HOP = (
     *("sentences:dpr", "relevance:distilbert", "semantic:mpnet", "verification"),
     *("selection", "verdict"),
 )
+_QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
+_VALUES = ("quantities", "comparison")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
