@@ -379,7 +379,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "one hop of esoteric; FER's own part, a trained selection (section 3), was of no use",
+            "one hop of esoteric: FER's trained selection (section 3) is a negative result here",
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
