@@ -324,14 +324,12 @@ class NaturalLogicProver(Stage):
         aligned = aligned_spans(reading, text, state.selected)
         for span, probabilities, where in zip(spans, reading.operators, aligned, strict=True):
             operator = operator_of(probabilities.tolist(), self._cutoff)
-            if (
-                where is None
-                or operator == INDEPENDENCE
-                or (
-                    operator == EQUIVALENCE
-                    and says_more(state.parsed, span, _said(where, state.selected))
-                )
-            ):
+            unmatched = (
+                where is not None
+                and operator == EQUIVALENCE
+                and says_more(state.parsed, span, _said(where, state.selected))
+            )
+            if where is None or operator == INDEPENDENCE or unmatched:
                 yield Mutation(span, INDEPENDENCE, None)
             else:
                 yield Mutation(span, operator, where)

@@ -127,7 +127,7 @@ def proof(
 
 
 class Reads:
-    """Calls every part of a claim equivalent to the words "rowed" to "Holm"."""
+    """Calls every part of a claim equivalent to the words "Café Holm"."""
 
     def read(self, claim: str, spans: Sequence[tuple[int, int]], text: str) -> ProofReading:
         one = reading("Café", "Holm", text=text)
