@@ -28,6 +28,7 @@ from app.claims import pages as claim_pages
 from app.comparisons import pages as comparison_pages
 from app.documents import files
 from app.documents import pages as document_pages
+from app.documents.corpus import also_searched
 from app.filters import install_filters
 from app.http.assets import Assets
 from app.http.compression import install_compression
@@ -133,6 +134,7 @@ def _install_templates(app: Flask, settings: Settings) -> None:
     app.jinja_env.globals["words"] = words
     app.jinja_env.globals |= {"asker": asker, "lists_all": lists_all, "changeable": may_change}
     app.jinja_env.globals |= {"allowed": allowed, "shown_hint": shown_hint}
+    app.jinja_env.globals["also_searched"] = also_searched
     app.jinja_env.globals["who_sees_a_new_corpus"] = who_sees_a_new_corpus
     app.jinja_env.globals["groups_to_share_with"] = groups_to_share_with
     app.jinja_env.globals["logs_in"] = settings.access == "tokens"

@@ -109,6 +109,7 @@ def install_filters(environment: Environment) -> None:
         "recipe": recipe_words,
         "safe_url": safe_url,
         "seconds": seconds,
+        "size": size,
         "stage": lambda name: STAGES.get(name, name),
         "stance": lambda label: Badge(LOOKS[label], STANCES[label]),
         "verdict": verdict_badge,
@@ -181,6 +182,14 @@ def day(iso: str) -> Markup:
 def seconds(value: float) -> str:
     """Return a duration."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes."""
+    for unit, of in (("MB", 1_000_000), ("KB", 1000)):
+        if number >= of:
+            return f"{number / of:.1f} {unit}".replace(".0 ", " ")
+    return counted(number, "byte")
 
 
 def _utc(at: datetime) -> str:

@@ -63,6 +63,11 @@ _VECTORS = click.option(
     f" index encode). {_DEFAULT}",
 )
 
+_WHOLE = click.option(
+    "--whole",
+    is_flag=True,
+    help="For zim and cirrus: read the articles to their end, not only their introductions.",
+)
 _PASSWORD = click.option(
     "--password", help="Opens the encrypted PDF files of folder:DIR. It is not stored."
 )
@@ -98,6 +103,7 @@ def command() -> None:
 
 @command.command("build", epilog="Example: esoteric index build --source fever:wiki-pages")
 @_SOURCE
+@_WHOLE
 @_FIELDS
 @click.option(
     "--if-missing",
@@ -111,6 +117,7 @@ def command() -> None:
 @_at_the_store
 def build(
     source: str,
+    whole: bool,
     fields: str,
     vectors: str | None,
     password: str | None,
@@ -118,8 +125,9 @@ def build(
     if_missing: bool,
 ) -> None:
     """Build the index, or continue an interrupted build; the old index stays in use meanwhile."""
-    from retrieval.corpora.sources import written_out
+    from retrieval.corpora.sources import of_whole_articles, written_out
 
+    source = of_whole_articles(source) if whole else source
     index = _index(location)
     if if_missing and not index.needs_build(written_out(source)):
         say(f"There is an index in {location} already; nothing to do.", on_output=True)
@@ -132,17 +140,21 @@ def build(
 
 @command.command("add", epilog="Example: esoteric index add --source jsonl:more.jsonl")
 @_SOURCE
+@_WHOLE
 @_FIELDS
 @_PASSWORD
 @_STORE
 @reports_errors
 @_at_the_store
-def add(source: str, fields: str, password: str | None, location: IndexLocation) -> None:
+def add(
+    source: str, whole: bool, fields: str, password: str | None, location: IndexLocation
+) -> None:
     """Add documents to the index; a document replaces the one with the same id."""
     from retrieval.corpora.records import Fields
-    from retrieval.corpora.sources import open_corpus
+    from retrieval.corpora.sources import of_whole_articles, open_corpus
     from retrieval.models.document_encoders import encoder_of
 
+    source = of_whole_articles(source) if whole else source
     index = _index(location)
     started = time.monotonic()
     corpus = open_corpus(source, Fields.read(fields), password)

@@ -47,6 +47,7 @@ from retrieval.words import (
     balance_of,
     certainty_words,
     is_about_reading,
+    is_about_source,
     level_of,
     percent_of,
     verdict_words,
@@ -462,6 +463,11 @@ class ClaimResult(_Part):
     def notices_on_claim(self) -> tuple[str, ...]:
         """All other notices."""
         return tuple(notice for notice in self.notices if not is_about_reading(notice))
+
+    @property
+    def notices_on_sources(self) -> tuple[str, ...]:
+        """Those of the other notices that say which source did not answer."""
+        return tuple(filter(is_about_source, self.notices))
 
     def said_of_statements(self, rank: int) -> tuple[SaidOfStatement, ...]:
         """Return what a piece of evidence says about the statements that it was selected for.

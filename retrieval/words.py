@@ -129,6 +129,7 @@ WITH_QUANTITIES = " + quantities"
 
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "
+NOT_SEARCHED = "could not be searched"
 
 
 class Quoting(NamedTuple):
@@ -227,6 +228,11 @@ def read_in_part(number: int) -> str:
 def is_about_reading(notice: str) -> bool:
     """Return whether ``read_in_part`` made this notice."""
     return notice.startswith(_READ_IN_PART)
+
+
+def is_about_source(notice: str) -> bool:
+    """Return whether a notice says that a source did not answer."""
+    return NOT_SEARCHED in notice
 
 
 def recipe_words(name: str) -> str:

@@ -37,6 +37,8 @@ APP_IMPORTS = {
     "retrieval.recipes.recipes",
     "retrieval.result",
     "retrieval.sources.address",
+    "retrieval.sources.kept",
+    "retrieval.sources.opening",
     "retrieval.system.files",
     "retrieval.system.fixes",
     "retrieval.text.notices",

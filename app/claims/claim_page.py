@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from flask import render_template, request
 
 from app.claims.recipes import asked_model
-from app.documents.corpus import CorpusChoice, corpora_to_choose, from_wikipedia
+from app.documents.corpus import (
+    CorpusChoice,
+    corpora_to_choose,
+    from_wikipedia,
+    sources_among,
+)
 from app.documents.files import file_links
 from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
@@ -19,7 +24,7 @@ from app.result.answer import answer_of
 from app.result.evidence import balance, by_statements, cards, closest_first, source_of
 from app.result.export import confirmation
 from app.result.proof import marked_claim, proof_item
-from app.result.trail import drawn, has_findings, stances, steps_of, trail, trail_of
+from app.result.trail import Group, drawn, has_findings, stances, steps_of, trail, trail_of
 from app.services import services
 from retrieval.errors import UnknownRecipe
 from retrieval.recipes.recipes import (
@@ -36,8 +41,9 @@ from worker.feedback_store import FeedbackStore
 from worker.health import worker_health
 from worker.jobs import Event, Job, UnknownJob
 
-# Corpora that are searched where they are, so that nothing is left out of an article.
-_WHOLE_ARTICLES = ("mediawiki:", "zim-search:")
+# The stages that ask a source, and how long an answer takes before the page says so.
+_ASKING = {"titles", "texts", "next"}
+_SLOW = timedelta(seconds=3)
 
 Change: TypeAlias = Literal["another", "surer", "less sure", "same"]
 
@@ -48,12 +54,14 @@ class Before:
 
     ``percent``: how sure its verdict was, ``None`` where it has no such figure. ``change``: what
     the verdict is now, compared with that one. ``sentences``: how many more were found.
+    ``corpora``: what it searched, "" where that is the same.
     """
 
     words: str
     percent: int | None
     change: Change
     sentences: int
+    corpora: str
 
 
 def claim_page(job: Job) -> str:
@@ -126,7 +134,8 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         if has_findings(events)
         else trail_of(result),
         attribution=any(map(from_wikipedia, result.documents)),
-        others=_other_corpora(job),
+        indexes=_indexes(job.corpora) or (DEFAULT_CORPUS,),
+        others=_other_corpora(job, result),
         may_delete=may_delete,
         about=about,
         given=next((one for one in about if asker is not None and one.owner == asker), None),
@@ -138,11 +147,25 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
     )
 
 
-def _other_corpora(job: Job) -> list[CorpusChoice]:
-    """Return the corpora that were not searched, those with whole articles first."""
-    searched = job.corpora or (DEFAULT_CORPUS,)
+def _indexes(names: Sequence[str] | None) -> list[str]:
+    """Return those of these corpora that have an index here."""
+    sources = [one.name for one in sources_among(names)]
+    return [name for name in names or () if name not in sources]
+
+
+def _other_corpora(job: Job, result: ClaimResult) -> list[CorpusChoice]:
+    """Return the corpora that no check of this claim has searched, as far as this one goes on.
+
+    Those with whole articles come first. One that did not answer was not searched.
+    """
+    names = job.corpora or (DEFAULT_CORPUS,)
+    searched = {*(_indexes(names) if result.notices_on_sources else names)}
+    earlier = known_job(job.continued_from)
+    while earlier is not None:
+        searched |= {*(earlier.corpora or (DEFAULT_CORPUS,))}
+        earlier = known_job(earlier.continued_from)
     others = [one for one in corpora_to_choose() if one.name not in searched]
-    return sorted(others, key=lambda one: not one.name.startswith(_WHOLE_ARTICLES))
+    return sorted(others, key=lambda one: one.kind == "index")
 
 
 def _before(now: ClaimResult, earlier: ClaimResult | None) -> Before | None:
@@ -151,7 +174,11 @@ def _before(now: ClaimResult, earlier: ClaimResult | None) -> Before | None:
         return None
     found, more = (sum(hop.sentences for hop in one.hops) for one in (earlier, now))
     change = _change(earlier, now)
-    return Before(earlier.verdict.words, _percent(earlier), change, max(0, more - found))
+    elsewhere = [one.name for one in earlier.corpora] != [one.name for one in now.corpora]
+    return Before(
+        *(earlier.verdict.words, _percent(earlier), change, max(0, more - found)),
+        corpora=earlier.corpus_title if elsewhere else "",
+    )
 
 
 def _change(earlier: ClaimResult, later: ClaimResult) -> Change:
@@ -184,7 +211,7 @@ def _progress(job: Job) -> str:
         drawn=drawn(job.claim, groups),
         problem=health.problem and services().paths.hidden_in_problem(health.problem),
         waiting=store.standing(job.id)[1],
-        note=_note(events),
+        note=_note(events) or _waited_for(job, groups, events),
         so_far=stances(groups),
         steps=steps_of(groups),
         trail=groups,
@@ -204,6 +231,15 @@ def _note(events: Sequence[Event]) -> str:
             worked = before is not None and before.stage != "start"
             said = event.message if worked or event is events[-1] else said
     return said
+
+
+def _waited_for(job: Job, groups: Sequence[Group], events: Sequence[Event]) -> str:
+    """Return which wiki has not answered for a while, "" where none is waited for."""
+    hosts = [one.host for one in sources_among(job.corpora) if one.host]
+    running = {one.name for group in groups for one in group.stages if one.state == "running"}
+    if not hosts or not running & _ASKING or datetime.now(UTC) - events[-1].at < _SLOW:
+        return ""
+    return f"Waiting for {' and '.join(hosts)} to answer."
 
 
 def _recipe_of(job: Job) -> Recipe:

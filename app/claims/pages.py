@@ -86,6 +86,13 @@ class SubmissionForm(Model):
     """When it was said."""
 
 
+class SearchOn(Model):
+    """How a claim is checked again."""
+
+    corpora: tuple[str, ...] = ()
+    """Names of the corpora to search now; left out: the same, with more hops."""
+
+
 @blueprint.get("/")
 @describe(query=Filled, HTTP_200=(None, "The form and recent claims"))
 def home() -> str:
@@ -172,6 +179,7 @@ def delete(job_id: str) -> BaseResponse:
 
 @blueprint.post("/claims/<job_id>/search-on")
 @describe(
+    form=SearchOn,
     HTTP_303=(None, "The page of the new check"),
     HTTP_403=(None, "From another site"),
     HTTP_404=(None, "No such claim"),
@@ -179,17 +187,18 @@ def delete(job_id: str) -> BaseResponse:
     HTTP_422=(None, "Its recipe cannot run here"),
 )
 def search_on(job_id: str) -> BaseResponse:
-    """Check the claim again with more hops, which read more sentences."""
+    """Check the claim again: in other corpora, or with more hops, which read more sentences."""
     job = services().store.get(job_id)
-    hops = more_hops(job.recipe)
-    if not hops:
+    elsewhere = request.form.getlist("corpora")
+    base, hops = base_and_more_hops(job.recipe)[0], more_hops(job.recipe)
+    if not hops and not elsewhere:
         raise refusal(
             HTTPStatus.CONFLICT,
             "no_more_hops",
             f"The search of the recipe {job.recipe} cannot go on.",
             "Check the claim with another recipe.",
         )
-    recipe = recipe_to_run(f"{base_and_more_hops(job.recipe)[0]}+{hops}")
+    recipe = recipe_to_run(base if elsewhere else f"{base}+{hops}")
     # What was accepted once is not refused now.
     services().limits.claim()
     new = services().queue.submit(
@@ -202,7 +211,7 @@ def search_on(job_id: str) -> BaseResponse:
         origin=Origin(
             continued_from=job.id, said=SaidBy.of(job.speaker, job.appearance, job.said_on)
         ),
-        corpora=corpora_to_search(job.corpora or ()),
+        corpora=corpora_to_search(elsewhere or job.corpora or ()),
     )
     return _see_claim(new.id)
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from flask import request
+
 from app.api.models import Corpora, CorpusItem
 from app.documents.uploading import refuse_unless_shared
 from app.people.sharing import refuse_unseen_corpus, sees_corpus
@@ -34,6 +36,8 @@ from worker.reports import SearchedCorpus
 # names that Kiwix and Wikimedia give to files of Wikipedia.
 _WIKIPEDIA_SOURCES = ("vital", "fever")
 _WIKIPEDIA_NAME = re.compile(r"wikipedia|[a-z]+wiki[-_]", re.IGNORECASE)
+# The cookie of static/corpora.js: the names of the sources that a switch is left on for.
+_ALSO = "esoteric_also"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Corpus:
 class CorpusChoice:
     """A corpus that a claim can be checked against; ``name`` is what a form sends.
 
-    ``holds``: what is searched in it, and how much, in words.
+    ``holds``: what is searched in it, and how much, in words; of a source, what is sent to whom.
+    ``today``: its text is today's.
     """
 
     name: str
@@ -63,6 +68,7 @@ class CorpusChoice:
     text_date: str
     chosen: bool
     kind: CorpusKind = "index"
+    today: bool = False
 
 
 def searched_corpus() -> SearchedCorpus:
@@ -171,7 +177,7 @@ def _source_item(source: SourceAddress) -> CorpusItem:
 
 def corpus_item(corpus: SearchedCorpus) -> Corpus:
     """Return what pages show of a corpus."""
-    kind = corpus.source.partition(":")[0]
+    kind = corpus.source.partition(":")[0].removesuffix("-whole")
     named = kind in ("zim", "cirrus", "parquet") and _WIKIPEDIA_NAME.match(corpus.name)
     attribution = kind in _WIKIPEDIA_SOURCES or bool(named)
     title = VITAL if kind == "vital" else corpus.name
@@ -193,13 +199,15 @@ def from_wikipedia(document: Document) -> bool:
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
     """Return the corpora that can be searched, the default one first.
 
-    ``chosen``: the names of those that are selected; without any it is the default one.
+    ``chosen``: the names of those that are selected; without any it is the default one, and what
+    this browser also searches.
     """
     corpora = services().corpora
     own = [one for one in corpora.choices() if sees_corpus(corpora.corpus(one.name))]
     sources = services().settings.sources.values()
     known = {DEFAULT_CORPUS, *(one.name for one in own), *(one.name for one in sources)}
-    selected = {*chosen} & known or {DEFAULT_CORPUS}
+    also = {one.name for one in also_searched()}
+    selected = {*chosen} & known or {DEFAULT_CORPUS} | also
     choices = []
     try:
         default = corpus_item(searched_corpus())
@@ -212,18 +220,30 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
         of = one.title, f"files, {counted(one.documents, 'passage')}", one.text_date
         choices.append(CorpusChoice(one.name, *of, chosen=one.name in selected))
     for source in sources:
-        holds = f"whole articles, searched where they are. {source.sent}".rstrip()
         choices.append(
             CorpusChoice(
                 source.name,
                 source.title,
-                holds,
+                source.sent or "Nothing is sent: it is a file of this server.",
                 text_date="",
                 chosen=source.name in selected,
                 kind=source.kind,
+                today=source.of_wikimedia,
             )
         )
     return tuple(choices)
+
+
+def sources_among(names: Sequence[str] | None) -> list[SourceAddress]:
+    """Return those of these corpora that are searched where they are."""
+    found = (source_of(name, services().settings.sources) for name in names or ())
+    return [one for one in found if one is not None]
+
+
+def also_searched() -> list[SourceAddress]:
+    """Return the sources that this browser searches with each claim, as its user has chosen."""
+    names = request.cookies.get(_ALSO, "").split(".")
+    return [one for name, one in services().settings.sources.items() if name in names]
 
 
 def corpora_to_search(names: Sequence[str]) -> tuple[str, ...] | None:

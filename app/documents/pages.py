@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -24,6 +27,9 @@ from app.http.errors import refused_page
 from app.people.sharing import owner_of_new_corpus, sees_corpus
 from app.services import services
 from retrieval.errors import EsotericError, IndexUnavailable, Problem
+from retrieval.sources.address import SourceAddress
+from retrieval.sources.kept import DAYS, MOST_BYTES, KeptArticles
+from retrieval.sources.opening import KEPT
 from worker.corpora.corpus_store import LONGEST_TITLE
 from worker.corpora.errors import CorpusNotWritten, CorpusRefused
 from worker.corpora.uploads import SUFFIXES
@@ -40,12 +46,23 @@ _STATES = {
 }
 # What a form for files says: the longest title, and the endings of files as a browser wants them.
 _UPLOADS = {"longest_title": LONGEST_TITLE, "accepted": ",".join(SUFFIXES)}
+# Of the articles that are kept of wikis.
+_LIMITS: Mapping[str, int] = {"days": DAYS, "bytes": MOST_BYTES}
 _ANSWERS: dict[str, Any] = {
     "HTTP_303": (None, "The corpus's page"),
     "HTTP_403": (None, "From another site, or not allowed here"),
     "HTTP_404": (None, "No such corpus"),
     "HTTP_422": (None, "The page again, with what is wrong"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The articles that are kept of a wiki; ``since``: the last use of the longest unused one."""
+
+    articles: int
+    bytes: int
+    since: datetime
 
 
 class CorpusForm(BaseModel):
@@ -109,6 +126,15 @@ def make() -> BaseResponse:
         page = _documents_page(title, _shown(error))
         return refused_page(page, error)
     return _see(name)
+
+
+@blueprint.post("/documents/kept/clear")
+@describe(**_ANSWERS | {"HTTP_303": (None, "The corpora")})
+def clear_kept() -> BaseResponse:
+    """Remove the articles that are kept of wikis and redirect to the corpora."""
+    refuse_unless_allowed()
+    _kept_articles().clear()
+    return redirect(url_for(".documents"), HTTPStatus.SEE_OTHER)
 
 
 @blueprint.get("/documents/<name>")
@@ -186,6 +212,8 @@ def _documents_page(title: str, problem: Problem | None) -> str:
         default = corpus_item(searched_corpus())
     except IndexUnavailable:
         default = None
+    named = {one.title: one for one in services().settings.sources.values()}
+    kept = _kept(named.values())
     return render_template(
         "documents.html",
         **_UPLOADS,
@@ -197,7 +225,28 @@ def _documents_page(title: str, problem: Problem | None) -> str:
         folders=[name for name in sorted(services().settings.folders) if name not in used],
         title=title,
         problem=problem,
+        sources={one: named.get(one) for one in (*named, *kept)},
+        kept=kept,
+        limits=_LIMITS,
     )
+
+
+def _kept(named: Iterable[SourceAddress]) -> Mapping[str, list[Kept]]:
+    """Return what is kept, by the titles of wikis, or by the addresses of those not ``named``.
+
+    What a wiki was before a day is kept apart.
+    """
+    titles = {one.place: one.title for one in named}
+    found: dict[str, list[Kept]] = defaultdict(list)
+    for held in _kept_articles().holdings():
+        place = held.place.partition(" ")[0]
+        since = datetime.fromtimestamp(held.since, UTC)
+        found[titles.get(place, place)].append(Kept(held.articles, held.bytes, since))
+    return found
+
+
+def _kept_articles() -> KeptArticles:
+    return KeptArticles(services().settings.home / KEPT)
 
 
 def _corpus_page(name: str, problem: Problem | None) -> str:

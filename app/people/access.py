@@ -66,7 +66,7 @@ _VIEWS: Mapping[Rule, Mapping[str, str]] = {
         "lists": "submit pause go_on cancel delete",
         "texts": "read check",
         # Who may change documents, app.documents.uploading says: operators, where users log in.
-        "corpora": "make upload remove_file rename index_again remove",
+        "corpora": "make upload remove_file rename index_again remove clear_kept",
         "api": "submit cancel",
         "api_feedback": "give delete",
         "api_lists": "submit pause go_on cancel",

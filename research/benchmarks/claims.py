@@ -15,7 +15,7 @@ from retrieval.models.shipped import evidence_model
 from retrieval.pipeline.assembly import Retriever, pipeline_over, resources_over
 from retrieval.quantities.halves import comparison
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES, RetrievalConfig
-from retrieval.stages.decide.quantities import ComparisonReader
+from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.text.english import EnglishParser
 from retrieval.types import Progress
 from settings import Settings

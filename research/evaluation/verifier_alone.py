@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,11 @@ from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.quantities.halves import comparison
-from retrieval.quantities.reading import dimensions
-from retrieval.quantities.relation import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
-from retrieval.stages.decide.quantities import ComparisonReader, QuantityRuler
+from retrieval.stages.decide.comparison import ComparisonReader
 from retrieval.system.files import digest_of
 from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, Evidence, Judgement, Label, Opinion, Sentence, Verdict
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
 
 STEP = 256  # pairs between two reports of progress
 WORST = 20  # wrong labels that are listed, the most confident first
@@ -65,14 +60,14 @@ def evaluate_pairs(
     stage = Explainer(llm, kept=None) if llm else None
     # Compared with a language model, the verifier takes very little time.
     read = opinions_of(model, pairs, on_pairs if stage is None else lambda done, of: None)
-    probabilities, ruled = with_arithmetic(pairs, read, model)
+    probabilities, ruled = with_comparisons(pairs, read, model)
     results = {
         "command": command,
         "file": file.name,
         "sha256": digest_of(file),
         "model": model.version,
         **pair_results(pairs, probabilities),
-        "quantities": quantity_results(pairs, read, probabilities, ruled),
+        "comparisons": comparison_results(pairs, read, probabilities, ruled),
     }
     verdicts = [(LABELS[int(row.argmax())], float(row.max())) for row in probabilities]
     if llm is not None and stage is not None:
@@ -113,39 +108,27 @@ def opinions_of(
     return np.concatenate(opinions)
 
 
-def with_arithmetic(
+def with_comparisons(
     pairs: Sequence[Pair], probabilities: NDArray[np.float32], model: EvidenceModel
 ) -> tuple[NDArray[np.float32], list[int]]:
-    """Return the probabilities after ``quantities`` and ``comparison``, and what these decided.
+    """Return the probabilities after the stage ``comparison``, and what it decided.
 
     ``probabilities``: of ``LABELS``, by the ``model``, shape (pairs, 3). The second value has the
     numbers of the decided pairs, from 0.
     """
     parser = EnglishParser()
     halves = ComparisonReader(parser, model, RetrievalConfig().compared_sentences)
-    ruler = QuantityRuler(parser, model)
     after, ruled = probabilities.copy(), []
     for number, pair in enumerate(pairs):
-        claim = parser.parse(pair.claim)
-        if decided := _compared(claim, pair, halves) or _restated(claim, pair, ruler):
-            after[number] = decided.opinion
+        claim = comparison(parser.parse(pair.claim))
+        found = halves.compared(claim, pair.sentences) if claim else None
+        if found is not None:
+            after[number] = found[0].opinion
             ruled.append(number)
     return after, ruled
 
 
-def _compared(claim: Doc, pair: Pair, halves: ComparisonReader) -> Ruling | None:
-    cut = comparison(claim)
-    found = halves.compared(cut, pair.sentences) if cut else None
-    return found[0] if found else None
-
-
-def _restated(claim: Doc, pair: Pair, ruler: QuantityRuler) -> Ruling | None:
-    if len(pair.sentences) != 1 or not dimensions(pair.claim):
-        return None
-    return next((decided for _, decided in ruler.restated(claim, pair.sentences)), None)
-
-
-def quantity_results(
+def comparison_results(
     pairs: Sequence[Pair],
     before: NDArray[np.float32],
     after: NDArray[np.float32],
@@ -230,14 +213,14 @@ def report_of_pairs(results: dict[str, Any]) -> str:
 
 {results["pairs"]:,} pairs of `{results["file"]}`, labelled by {results["model"]}: label accuracy
 {100 * results["accuracy"]:.1f} %, expected calibration error {results["calibration_error"]:.3f}.
-{_quantities(results)}
+{_comparisons(results)}
 {tables}
 {_second_judge(results)}
 `results.json` lists the {len(results["worst"])} most confident errors."""
 
 
-def _quantities(results: Mapping[str, Any]) -> str:
-    found = results["quantities"]
+def _comparisons(results: Mapping[str, Any]) -> str:
+    found = results["comparisons"]
     turned = (
         f"{found['turned_right']:,} of the verifier's labels right and {found['turned_wrong']:,}"
     )

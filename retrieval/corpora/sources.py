@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from retrieval.corpora.corpus import Corpus, kind_of
@@ -23,7 +24,9 @@ _BY_PATH: dict[str, Callable[[Path], Corpus]] = {
     "fever": FeverCorpus,
     "folder": FolderCorpus,
     "zim": ZimCorpus,
+    "zim-whole": partial(ZimCorpus, whole=True),
     "cirrus": CirrusCorpus,
+    "cirrus-whole": partial(CirrusCorpus, whole=True),
 }
 _KINDS = _BY_PATH.keys() | _OF_RECORDS.keys()
 _BY_SUFFIX = {".zim": "zim", ".zimaa": "zim", ".jsonl": "jsonl", ".parquet": "parquet"} | {
@@ -64,11 +67,27 @@ def open_corpus(source: str, fields: Fields = USUAL, password: str | None = None
         raise BadSource("source_unknown", f"{source!r} is not a source.", f"Use {_meant(source)}.")
     place = _place(path)
     # A ZIM file in parts has a name that no file has.
-    if kind != "zim" and not place.exists():
+    if not kind.startswith("zim") and not place.exists():
         raise BadSource("source_missing", f"{place} does not exist.", "Check the path.")
     if kind in _OF_RECORDS:
         return _OF_RECORDS[kind](place, fields)
     return FolderCorpus(place, password) if kind == "folder" else _BY_PATH[kind](place)
+
+
+def of_whole_articles(source: str) -> str:
+    """Return the source which reads whole articles where this one reads introductions.
+
+    Raises:
+        BadSource: there is none.
+    """
+    kind, colon, path = source.partition(":")
+    if f"{kind}-whole" not in _KINDS:
+        raise BadSource(
+            "source_unknown",
+            f"{kind}: is read whole in any case.",
+            "Leave --whole out; it is for zim and cirrus.",
+        )
+    return f"{kind}-whole{colon}{path}"
 
 
 def written_out(source: str) -> str:

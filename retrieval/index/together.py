@@ -222,7 +222,7 @@ def _renamed(document: Document, part: Part, several: bool) -> Document:
     """Return a document of a part; of ``several`` corpora, what it is credited to says which."""
     prefix = part.prefix
     credited = document.source or (None if document.url else part.title)
-    if several and prefix and document.source:
+    if several and prefix and document.source and part.kind == "index":
         credited = f"{part.title}: {document.source}"
     return replace(
         document,

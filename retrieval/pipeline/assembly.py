@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.errors import EsotericError, IndexUnavailable
+from retrieval.errors import BadSource, EsotericError, IndexUnavailable
 from retrieval.index.errors import other_encoder
 from retrieval.index.open import IndexLocation, open_index
 from retrieval.models import runtime
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from retrieval.models.encoders import DocumentEncoder, TextEncoder
     from retrieval.pipeline.check import Pipeline
     from retrieval.sources.opening import Sources
-    from retrieval.stages.stage import Resources
+    from retrieval.stages.stage import Models, Resources
 
 
 # Sets of corpora that stay open; the one that was used least recently is closed for another.
@@ -123,6 +123,7 @@ class Retriever:
         self._sources = sources
         self._together: OrderedDict[tuple[Vectors, tuple[str, ...]], _Opened] = OrderedDict()
         self._alone: dict[Vectors, _Opened] = {}
+        self._shared: dict[Vectors, Models] = {}
         self._index: Index | None = None
         self._info: IndexInfo | None = None
         self._version = ""
@@ -151,16 +152,36 @@ class Retriever:
 
     def _default(self, vectors: Vectors) -> Resources:
         """Open the default corpus."""
-        if not self._alone:
-            runtime.use_threads(self._threads)
-            runtime.keep_in(self._folders.networks)
+        with leave_out_torch():
+            from retrieval.stages.stage import Resources
+
         index = open_index(self._location, self._snapshots)
         version = index.version()
-        store, encoder = self._opened_index(index, vectors)
+        models = self._models(vectors)
+        store = index.open(_asked(models, vectors).name)
         self._info = store.info()
+        if vectors == "dpr" and not self._info.encoder:
+            raise other_encoder("", models.dpr.name)
         if self._index is None:
             self._index, self._version = index, version
-        return resources_over(store, encoder, self._folders)
+        return Resources(store, models)
+
+    def _models(self, vectors: Vectors) -> Models:
+        """Return the models, which all corpora share, also where the default one is not there."""
+        if not self._shared:
+            runtime.use_threads(self._threads)
+            runtime.keep_in(self._folders.networks)
+        if vectors not in self._shared:
+            with leave_out_torch():
+                from retrieval.stages.stage import Models
+
+            folders = self._folders
+            minilm = vectors == "minilm"
+            encoder: TextEncoder = (
+                text_encoder(folders) if minilm else MPNetEncoder(present_models(folders.report))
+            )
+            self._shared[vectors] = Models(encoder, folders)
+        return self._shared[vectors]
 
     def info(self) -> IndexInfo:
         """Return the contents of the opened index; raises what ``warm_up`` raises."""
@@ -258,20 +279,24 @@ class Retriever:
 
         Without ``names`` it is the default one, which stays as it was opened (``stale``).
         """
-        if vectors not in self._alone:
+        with_default = names is None or DEFAULT_CORPUS in names
+        if with_default and vectors not in self._alone:
             self._alone[vectors] = _Opened(self._default(vectors))
         if names is None or names == (DEFAULT_CORPUS,):
             return self._alone[vectors]
-        base = self._alone[vectors].resources
         own = [self._own_corpus(name) for name in names if name != DEFAULT_CORPUS]
         of = tuple((one, _version_of(one, self._snapshots)) for one in own)
         key = (vectors, names)
         opened = self._together.get(key)
         if opened is None or opened.of != of:
-            asked = base.models.dpr if vectors == "dpr" else base.models.encoder
-            views = [(one, self._own_view(one, asked.name)) for one in own]
-            default = base.store if DEFAULT_CORPUS in names else None
-            opened = _Opened(replace(base, store=_together(default, views)), of)
+            with leave_out_torch():
+                from retrieval.stages.stage import Resources
+
+            models = self._models(vectors)
+            asked, alone = _asked(models, vectors).name, len(names) == 1
+            views = [(one, self._own_view(one, asked, alone=alone)) for one in own]
+            default = self._alone[vectors].resources.store if with_default else None
+            opened = _Opened(Resources(_together(default, views), models), of)
             self._together[key] = opened
             while len(self._together) > _MOST_OPEN:
                 self._together.popitem(last=False)
@@ -282,11 +307,11 @@ class Retriever:
         """Return whether a corpus is neither the default one nor searched where it is."""
         return name != DEFAULT_CORPUS and isinstance(self._own_corpus(name).index, Path)
 
-    def _own_view(self, own: OwnCorpus, encoder: str) -> DocumentStore:
+    def _own_view(self, own: OwnCorpus, encoder: str, *, alone: bool) -> DocumentStore:
         if not isinstance(own.index, Path):
             assert self._sources is not None, "who finds a source can open it"
             vectors = DOCUMENT_ENCODERS[choice_of(encoder)](self._folders)
-            return _source_view(self._sources, own.index, vectors)
+            return _source_view(self._sources, own.index, vectors, alone=alone)
         try:
             return open_index(own.index, self._snapshots).open(encoder)
         except IndexUnavailable as error:
@@ -296,17 +321,10 @@ class Retriever:
                 f"Index it again, on the page /documents/{own.name}.",
             ) from error
 
-    def _opened_index(self, index: Index, vectors: Vectors) -> tuple[DocumentStore, TextEncoder]:
-        """Return a view of the index, and the encoder that compares texts."""
-        if vectors == "minilm":
-            encoder = text_encoder(self._folders)
-            return index.open(encoder.name), encoder
-        folder = present_models(self._folders.report)
-        questions = DprQuestionEncoder(folder).name
-        store = index.open(questions)
-        if not store.info().encoder:
-            raise other_encoder("", questions)
-        return store, MPNetEncoder(folder)
+
+def _asked(models: Models, vectors: Vectors) -> TextEncoder | DprQuestionEncoder:
+    """Return what makes the vectors that an index is asked with."""
+    return models.dpr if vectors == "dpr" else models.encoder
 
 
 def _version_of(own: OwnCorpus, snapshots: Path) -> str:
@@ -315,11 +333,18 @@ def _version_of(own: OwnCorpus, snapshots: Path) -> str:
 
 
 def _source_view(
-    sources: Sources, address: SourceAddress, encoder: DocumentEncoder
+    sources: Sources, address: SourceAddress, encoder: DocumentEncoder, *, alone: bool
 ) -> DocumentStore:
+    """Return a source as a store; beside others, one that cannot be opened finds nothing."""
+    from retrieval.sources.interface import Unopened
     from retrieval.sources.store import SourceStore
 
-    return SourceStore(address, sources.open(address), encoder)
+    try:
+        return SourceStore(address, sources.open(address), encoder)
+    except BadSource:
+        if alone:
+            raise
+    return SourceStore(address, Unopened(address.title, lambda: sources.open(address)), encoder)
 
 
 def _with_own(own: Report, both: Report) -> Report:
@@ -360,7 +385,7 @@ def corpus_of(
             one,
             open_index(one.index, snapshots).open(None)
             if isinstance(one.index, Path)
-            else _source_view(sources, one.index, unused),
+            else _source_view(sources, one.index, unused, alone=len(own) == 1 and not with_default),
         )
         for one in own
     ]

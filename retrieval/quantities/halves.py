@@ -2,7 +2,7 @@
 
 "Ada wrote Orn before she moved to Selm" has the halves "Ada wrote Orn …" and "Ada moved to Selm …",
 both with a gap for a date. A verifier says which date of a sentence fills each gap
-(``retrieval.stages.decide.quantities``), and arithmetic compares the two. So the words of the claim
+(``retrieval.stages.decide.comparison``), and arithmetic compares the two. So the words of the claim
 need not be those of the sentences.
 """
 
@@ -13,14 +13,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from retrieval.quantities.amounts import TEMPERATURE, Interval
+from retrieval.quantities.amounts import TEMPERATURE, Interval, Unit
 from retrieval.quantities.reading import COUNT, DATE, Quantity, dimensions, quantities
-from retrieval.quantities.relation import Ruling, in_unit
 from retrieval.text.english import SUBJECTS
-from retrieval.types import REFUTES, SUPPORTS, Label
+from retrieval.types import REFUTES, SUPPORTS, Label, Opinion
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What arithmetic says about a claim.
+
+    ``because``: the sentence for people. ``confidence``: the verifier's, that the sentence gives
+    the quantity for what the claim is about; the arithmetic itself is certain.
+    """
+
+    label: Label
+    because: str
+    confidence: float
+
+    @property
+    def opinion(self) -> Opinion:
+        """The probabilities of ``LABELS``."""
+        supports, refutes = (
+            self.confidence if label == self.label else 0.0 for label in (SUPPORTS, REFUTES)
+        )
+        return supports, refutes, 1 - self.confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,17 +326,11 @@ class Filled:
         return self.probability / (1.001 - self.probability)
 
 
-def fillings(doc: Doc, whole: bool = False) -> Iterator[Filling]:
-    """Yield the quantities of a sentence; a span of time as its first and its last date.
-
-    With ``whole``, a span of time as it is, and no other dates.
-    """
+def fillings(doc: Doc) -> Iterator[Filling]:
+    """Yield the quantities of a sentence; a span of time as its first and its last date."""
     for item in quantities(doc):
         dates = _TO.split(item.said, maxsplit=1) if item.ends else []
-        if whole and item.dimension == DATE:
-            if item.ends:
-                yield Filling(item, _TO.sub(" to ", item.said, count=1))
-        elif item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
+        if item.ends and len(dates) == 2 and all(map(_WITH_YEAR.search, dates)):
             for end, words in zip(item.ends, dates, strict=True):
                 yield Filling(replace(item, core=end, kind="exact", ends=None), words)
         else:
@@ -329,11 +343,11 @@ def fillings(doc: Doc, whole: bool = False) -> Iterator[Filling]:
 
 def filled(half: Half, filling: Filling) -> str:
     """Return a half as a claim, with the words of a quantity in its gap."""
-    words = at_date(filling) if half.dimension == DATE else filling.words
+    words = _at_date(filling) if half.dimension == DATE else filling.words
     return f"{half.text.format(words)}."
 
 
-def at_date(filling: Filling) -> str:
+def _at_date(filling: Filling) -> str:
     """Return a date with its preposition: "in May 1901", "from 1901 to 1904"."""
     words = filling.words
     if filling.quantity.ends is not None:
@@ -422,5 +436,23 @@ def _reason(claim: Comparison, one: Filled, other: Filled) -> str:
     shown = less.quantity.unit
     converted = ""
     if shown is not None and more.quantity.unit not in (None, shown):
-        converted = f", or {in_unit(more.quantity, shown)} {shown.name},"
+        converted = f", or {_in_unit(more.quantity, shown)} {shown.name},"
     return f"{more.words}{converted} is more than {less.words} (read as: {read})."
+
+
+def _in_unit(found: Quantity, unit: Unit) -> str:
+    """Return a quantity in a unit, of four digits; the two ends of a range."""
+    ends = _finite(found.core)
+    if found.kind == "about":
+        ends = [sum(ends) / 2]
+    return " to ".join(dict.fromkeys(_number(unit.from_base(end)) for end in ends))
+
+
+def _number(value: float) -> str:
+    """Return a number with four digits, as people write it: 128.7, 5,895, 1,250,000."""
+    rounded = float(f"{value:.4g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 1000 or rounded.is_integer() else f"{rounded:g}"
+
+
+def _finite(span: Interval) -> list[float]:
+    return [end for end in (span.low, span.high) if abs(end) != float("inf")]

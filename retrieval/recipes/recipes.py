@@ -314,7 +314,6 @@ _REPORT_HOP = (
     *("selection", "verdict"),
 )
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_VALUES = ("quantities", "comparison")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -326,7 +325,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "selection:proved", "bridge"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -344,7 +343,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -357,7 +356,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *(*_VALUES, "completion", "selection", "proof", "verdict"),
+                *("comparison", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -371,7 +370,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_VALUES, "completion", "selection", "verdict"),
+                *("comparison", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -383,7 +382,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_VALUES, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=(),
             ending="decided",

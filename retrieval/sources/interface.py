@@ -6,7 +6,7 @@ A new kind is one class: ``about``, ``search`` and ``articles``, and a line in `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from retrieval.corpora.passages import Block
@@ -97,3 +97,20 @@ class Source(ABC):
     def requests(self) -> int:
         """How many requests were sent over a network so far."""
         return 0
+
+
+class Unopened(Source):
+    """A source that cannot be opened, as one of several: each search tries it again."""
+
+    def __init__(self, name: str, again: Callable[[], Source]) -> None:
+        """``again`` opens the source, or raises ``BadSource``."""
+        self._name, self._again = name, again
+
+    def about(self) -> About:
+        return About(self._name)
+
+    def search(self, names: Sequence[str], words: str, limit: int) -> Found:
+        return self._again().search(names, words, limit)
+
+    def articles(self, ids: Sequence[str]) -> list[Article]:
+        return self._again().articles(ids)

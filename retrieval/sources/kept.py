@@ -1,6 +1,6 @@
 """Articles that were read are kept here, for later claims and for times without a network.
 
-The file is SQLite, so that several processes share it. What was not used for ``_DAYS`` is removed,
+The file is SQLite, so that several processes share it. What was not used for ``DAYS`` is removed,
 and so is what was used least recently where there is too much.
 """
 
@@ -23,7 +23,7 @@ from retrieval.sources.interface import About, Article
 T = TypeVar("T")
 
 MOST_BYTES = 500_000_000
-_DAYS = 30
+DAYS = 30
 _DAY = 86_400  # seconds
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS articles (place TEXT, id TEXT, revision TEXT, used REAL, bytes INTEGER,
@@ -39,11 +39,15 @@ DELETE FROM names WHERE NOT EXISTS (SELECT 1 FROM articles AS a
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """How many articles of a place are kept, in how many bytes."""
+    """How many articles of a place are kept, in how many bytes.
+
+    ``since``: when the one that was not used for the longest time was used, in seconds since 1970.
+    """
 
     place: str
     articles: int
     bytes: int
+    since: float
 
 
 class KeptArticles:
@@ -73,7 +77,7 @@ class KeptArticles:
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?, ?, ?, ?, ?)", row)
-            connection.execute("DELETE FROM articles WHERE used < ?", [time.time() - _DAYS * _DAY])
+            connection.execute("DELETE FROM articles WHERE used < ?", [time.time() - DAYS * _DAY])
             connection.execute(_FORGET_NAMES)
             (held,) = connection.execute("SELECT SUM(bytes) FROM articles").fetchone()
             oldest = "SELECT place, id, bytes FROM articles ORDER BY used"
@@ -102,7 +106,7 @@ class KeptArticles:
     def about(self, place: str) -> About | None:
         """Return what a source said of itself, if that is not too old."""
         question = "SELECT content FROM about WHERE place = ? AND at > ?"
-        values = [place, time.time() - _DAYS * _DAY]
+        values = [place, time.time() - DAYS * _DAY]
         row = self._run(lambda connection: connection.execute(question, values).fetchone(), None)
         return About(**json.loads(row[0])) if row else None
 
@@ -114,7 +118,10 @@ class KeptArticles:
 
     def holdings(self) -> list[Holding]:
         """Return what is kept."""
-        question = "SELECT place, COUNT(*), SUM(bytes) FROM articles GROUP BY place ORDER BY place"
+        question = (
+            "SELECT place, COUNT(*), SUM(bytes), MIN(used) FROM articles GROUP BY place"
+            " ORDER BY place"
+        )
         return self._run(lambda c: [Holding(*row) for row in c.execute(question)], [])
 
     def clear(self) -> None:

@@ -25,10 +25,10 @@ import httpx2
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.wiki import article as article_reader
+from retrieval.corpora.wiki.article import LARGEST, ArticleText
 from retrieval.errors import InvalidText
-from retrieval.sources import article as article_reader
 from retrieval.sources.address import SourceAddress
-from retrieval.sources.article import LARGEST, ArticleText
 from retrieval.sources.interface import About, Article, Found, Source, SourceAway
 from retrieval.sources.kept import KeptArticles
 from retrieval.web.fetching import (
@@ -40,6 +40,7 @@ from retrieval.web.fetching import (
     resolve,
     user_agent,
 )
+from retrieval.words import NOT_SEARCHED
 
 AT_ONCE = 3  # requests of all processes that share a home, as Wikimedia asks
 MOST_NAMES = 50  # of one request, as MediaWiki allows
@@ -193,7 +194,7 @@ class WikiClient:
     def _away(self, reason: str) -> SourceAway:
         return SourceAway(
             "source_away",
-            f"{self._name} could not be searched: {reason}.",
+            f"{self._name} {NOT_SEARCHED}: {reason}.",
             "Check the network and the wiki's address, or try again later.",
         )
 

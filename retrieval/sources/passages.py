@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from retrieval.corpora.corpus import Page, Passage
 from retrieval.corpora.passages import LIMIT, Block, passages
+from retrieval.corpora.wiki.article import with_links
 from retrieval.index.formats.records import document_of, records_of
 from retrieval.sources.interface import Article
 from retrieval.text.sentence_splitter import shared_splitter
@@ -96,10 +97,10 @@ def documents_of(some: Iterable[Stretch]) -> list[Document]:
         place = stretch.place
         whole = f"{article.id}@{article.revision}" if article.revision else article.id
         for page in passages(whole, article.title, article.url, stretch.blocks):
-            placed = _placed(page, whole, place, stretch)
+            placed = with_links(_placed(page, whole, place, stretch), article.links)
             (record,) = records_of([placed], shared_splitter())
-            document = _linked(document_of(record), article)
-            documents.append(replace(document, date=article.date or None))
+            document = replace(document_of(record), date=article.date or None)
+            documents.append(document)
             place += len(document.text) + 1
     return documents
 
@@ -111,16 +112,6 @@ def _placed(page: Page, whole: str, place: int, stretch: Stretch) -> Page:
         section = page.passage.section
     passage = Passage(whole, 1 if place == 0 else 2, section)
     return replace(page, id=f"{whole}#{place}", passage=passage, source=stretch.article.credit)
-
-
-def _linked(document: Document, article: Article) -> Document:
-    """Return a passage whose sentences have the titles that their words link to."""
-    inside = [(words, title) for words, title in article.links.items() if words in document.text]
-    sentences = tuple(
-        replace(sentence, links=tuple(dict.fromkeys(t for w, t in inside if w in sentence.text)))
-        for sentence in document.sentences
-    )
-    return replace(document, sentences=sentences)
 
 
 def has_phrase(text: str, phrase: str) -> bool:

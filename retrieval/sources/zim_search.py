@@ -5,13 +5,11 @@ A process of its own opens the file (``child_process``), since a damaged one may
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Lock
@@ -19,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.wiki.zim import Facts, Paths, address_of, facts_in
+from retrieval.corpora.wiki.article import LARGEST, ArticleText, read_article
+from retrieval.corpora.wiki.zim import Facts, check_library, facts_in
 from retrieval.errors import BadSource
 from retrieval.sources.address import SourceAddress
-from retrieval.sources.article import LARGEST, ArticleText, read_article
 from retrieval.sources.interface import About, Article, Found, Source, SourceAway
-from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
@@ -43,7 +40,7 @@ class _Opened:
     facts: Facts
     articles: int
     has_text_index: bool
-    has_namespaces: bool
+    old_layout: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +61,7 @@ class ZimSearch(Source):
         Raises:
             BadSource: it cannot be opened, or libzim is not installed.
         """
-        for library in ("libzim", "lxml"):
-            if find_spec(library) is None:
-                raise BadSource(
-                    "library_missing",
-                    f"ZIM files are read with {library}, which is not installed.",
-                    f"Run: {install_extra_command('zim')}",
-                )
+        check_library()
         self._path = Path(address.place)
         self._title = address.title
         self._child = ChildProcess(__name__)
@@ -84,12 +75,9 @@ class ZimSearch(Source):
                 "Fetch it again.",
             )
         self._opened = opened
-        named = {**opened.facts.metadata}
-        written = named.get("Date", "")[:10]
-        self._date = written if re.fullmatch(r"\d{4}-\d\d-\d\d", written, re.ASCII) else ""
-        self._name = clean(named.get("Title", "")) or clean(named.get("Name", "")) or self._title
-        namespaces = opened.has_namespaces or opened.facts.main_path.startswith("A/")
-        self._paths = Paths(namespaces, address_of(opened.facts, self._path.stem))
+        self._date = opened.facts.date
+        self._name = opened.facts.named("Title", "Name") or self._title
+        self._paths = opened.facts.paths(self._path.stem, old_layout=opened.old_layout)
 
     def about(self) -> About:
         notice = "" if self._opened.has_text_index else _NO_TEXT_INDEX.format(self._title)

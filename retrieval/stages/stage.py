@@ -29,7 +29,7 @@ from retrieval.models.shipped import (
     relevance_model,
 )
 from retrieval.models.title_trie import TitleTrie
-from retrieval.quantities.relation import Ruling
+from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.text.english import EnglishParser
 from retrieval.types import (

@@ -12,7 +12,7 @@ import pytest
 from retrieval.corpora import passages
 from retrieval.corpora.folder import columns, plain_text, running_text, tree
 from retrieval.corpora.wiki import fever
-from retrieval.quantities import restated
+from retrieval.stages.decide import comparison
 from retrieval.text import subject
 from tests.hostile.strategies import quickly
 
@@ -37,8 +37,8 @@ MANY = 100_000
         (columns.FIGURES, "1" * MANY + "ab"),
         (fever._BEFORE, " " * MANY + "x"),
         (subject._ASIDE, "(" * MANY),
-        (restated._BRACKETS, "(" * MANY),
-        (restated._BRACKETS, " " * MANY),
+        (comparison._BRACKETS, "(" * MANY),
+        (comparison._BRACKETS, " " * MANY),
     ],
 )
 def test_a_hundred_thousand_repetitions_take_less_than_a_second(

@@ -20,15 +20,14 @@ from retrieval.quantities.halves import (
     Comparison,
     Filled,
     Half,
+    Ruling,
     compared,
     comparison,
     fillings,
 )
 from retrieval.quantities.reading import COUNT, Quantity, quantities
-from retrieval.quantities.relation import Ruling
-from retrieval.quantities.restated import candidates, measurement, restated, ruling
 from retrieval.text.english import EnglishParser
-from retrieval.types import REFUTES, SUPPORTS, Label
+from retrieval.types import SUPPORTS
 
 
 def test_a_number_with_more_digits_than_can_be_converted_is_no_number() -> None:
@@ -128,25 +127,3 @@ def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: Engl
 def test_a_span_of_time_gives_its_first_and_its_last_date(parser: EnglishParser) -> None:
     found = [item.words for item in fillings(parser.parse("She was king from 1901 to May 1917."))]
     assert found == ["1901", "May 1917"]
-
-
-def read(
-    parser: EnglishParser, claim: str, sentence: str, *probabilities: float
-) -> tuple[list[str], Label | None]:
-    """Return the restated claims, and the label if a verifier gives them these probabilities."""
-    parsed, passage = parser.parse(claim), parser.parse(sentence)
-    claimed = measurement(parsed)
-    assert claimed is not None
-    found = list(candidates(parsed, claimed, "Ober", passage))
-    if not found:
-        return [], None
-    decided = ruling(parsed, claimed, passage, list(zip(found, probabilities, strict=True)))
-    return [restated(parsed, claimed, one) for one in found], decided and decided.label
-
-
-def test_the_reading_that_is_clearly_the_best_decides(parser: EnglishParser) -> None:
-    claim = "Ober is 3,000 metres high."
-    sentence = "It is 4,212 m high and stands 3,000 m above its valley."
-    assert read(parser, claim, sentence, 0.9, 0.7)[1] == REFUTES
-    assert read(parser, claim, sentence, 0.9, 0.8)[1] is None
-    assert read(parser, claim, sentence, 0.4, 0.2)[1] is None

@@ -16,10 +16,8 @@ from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities.amounts import Interval, dates, numerals, unit_after
-from retrieval.quantities.halves import Half, comparison, filled, fillings
+from retrieval.quantities.halves import Half, Ruling, comparison, filled, fillings
 from retrieval.quantities.reading import Quantity, dimensions, quantities
-from retrieval.quantities.relation import Ruling
-from retrieval.quantities.restated import measurement
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
@@ -31,7 +29,7 @@ from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance
 from retrieval.types import Document, Sentence
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.retrieval.test_quantities import read, ruled
+from tests.retrieval.test_quantities import ruled
 from tests.support.cases import rows
 from tests.support.evidence import document
 
@@ -257,12 +255,10 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
     ("comparisons", "claim", "first_half second_half more", halves),
     ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
-    ("no_measurements", "claim", "", lambda p, claim: measurement(p.parse(claim)) is None),
     ("comparisons", "sentence dimension", "filled_half", half),
     ("comparisons", "claim first second", "label", lambda *given: decided(*given).label),
     ("comparisons", "claim first second", "because", lambda *given: decided(*given).because),
     ("comparisons_undecided", "claim first second", "", lambda *given: ruled(*given) is None),
-    ("restated", "claim sentence", "claims label", lambda *given: list(read(*given, 0.9))),
     # Sentences and their neighbours.
     ("contexts", "title text sentences", "contexts", contexts),
     ("copies", "documents", "copies", copies),

@@ -5,12 +5,14 @@ Numbers that stand apart in a formula never become one number.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from lxml import etree
 
-from retrieval.corpora.superscripts import lowered, marked
+from retrieval.corpora.superscripts import exponent, lowered, marked
 
 # Names of the elements of Word, and of those of MathML, which begin with "m".
 _PARTS = {
@@ -56,6 +58,28 @@ _LISTS = {  # what parts the elements of such an element, and what stands around
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _OF_ONE_NUMBER = {"r", "t", "mn", "ins"}  # elements that may hold some digits of a number
 _NO_SCRIPT = {"none", "mprescripts"}
+_LONGEST = 200  # characters of a formula that is part of a sentence
+_SIGNS = {
+    "times": "\N{MULTIPLICATION SIGN}",
+    "cdot": "·",
+    "pm": "±",
+    "leq": "≤",
+    "geq": "≥",
+    "neq": "≠",
+    "approx": "≈",
+    "infty": "∞",
+    "to": "→",
+    "in": "∈",
+}
+_WITHOUT_SIGN = {
+    *("displaystyle", "textstyle", "left", "right", "text", "mathrm", "mathbf", "mathbb"),
+    "operatorname",
+}
+_DISPLAYED = re.compile(r"\{\\(?:display|text)style (.*)\}")
+_SPACES = re.compile(r"\\[,;:! ]|~")
+_COMMAND = re.compile(r"\\([A-Za-z]+) ?")
+_GROUP = re.compile(r"\{([^{}]*)\}")
+_POWER = re.compile(r"\^(?:\{([^{}^_]*)\}|(\w))")
 
 
 def formula(element: Any) -> str:
@@ -185,3 +209,32 @@ def _with_limits(sign: str, below: str, above: str = "") -> str:
 
 def _grouped(text: str) -> str:
     return text if text.isalnum() else f"({text})"
+
+
+def formula_of_tex(tex: str) -> str:
+    """Return a formula in TeX as it can stand in a sentence, "" if it is too long for that."""
+    if len(tex) > _LONGEST:
+        return ""
+    if found := _DISPLAYED.fullmatch(tex.strip()):
+        tex = found[1]
+    text = _COMMAND.sub(_sign_of_command, _SPACES.sub(" ", tex))
+    if "\\" in text:  # it is better read as TeX
+        return " ".join(tex.split())
+    text = _POWER.sub(lambda found: exponent((found[1] or found[2] or "").strip()), text)
+    while (fewer := _GROUP.sub(r"\1", text)) != text:
+        text = fewer
+    return " ".join(text.split())
+
+
+def _sign_of_command(command: re.Match[str]) -> str:
+    name = command[1]
+    if name in _WITHOUT_SIGN:
+        return ""
+    if name in _SIGNS:
+        return _SIGNS[name]
+    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    name = "lamda" if name == "lambda" else name
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
+    except KeyError:
+        return command[0]

@@ -18,11 +18,10 @@ from lxml import etree, html
 from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import Headings, Unread, dropped_rows, hidden_text
-from retrieval.corpora.folder.formula import beside, formula
+from retrieval.corpora.folder.formula import beside, formula, formula_of_tex
 from retrieval.corpora.folder.tables import Cell, above_table, table_text
 from retrieval.corpora.passages import Block, paragraphs
 from retrieval.corpora.superscripts import BEGIN, END, lowered, unmarked
-from retrieval.corpora.wiki.introduction import formula as formula_of_tex
 
 _HIDES = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|text-decoration[\w-]*\s*:[^;]*line-through"

@@ -1,4 +1,8 @@
-"""``cirrus:PATH``: a dump of Wikimedia's search index, which has the introductions as plain text.
+"""``cirrus:PATH``: a dump of Wikimedia's search index, which has articles as plain text.
+
+Their introductions are read, and with ``cirrus-whole:PATH`` (``--whole``) all of them. The text has
+no headings, and of a table only its words. Where a section begins is found by its first words in
+the wikitext, which most dumps have too.
 
 One file (``enwiki-20251027-cirrussearch-content.json.gz``), or a folder of parts
 (``enwiki_content-20251027-00000.json.bz2``). Before the line of a document comes a line with its
@@ -11,14 +15,18 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from retrieval.corpora.cleaning import clean, without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.folder.document import Headings
 from retrieval.corpora.json_lines import LineBlock, files_in, opened, unpacked
+from retrieval.corpora.passages import APPENDICES, Block
+from retrieval.corpora.wiki.article import whole_article
 from retrieval.errors import BadSource
 
 _SUFFIXES = (".json.gz", ".json.bz2", ".json")
@@ -38,6 +46,16 @@ _NO_LANGUAGE = {"commons", "incubator", "mediawiki", "meta", "outreach", "source
 }
 _ACTIONS = {"index", "create"}
 _PARAGRAPH = 2000  # most characters of the beginning of a text without an introduction
+_NAVIGATION = "v t e "  # the links to view, discuss and change a box, with which it begins
+_HEADING = re.compile(r"^(={2,6})[ \t]*(\S.*?)[ \t]*\1[ \t]*$", re.MULTILINE)
+# A line of wikitext that is a template, a table, a picture or a comment.
+_NO_TEXT = re.compile(r"\s*(?:[{}|!<]|\[\[(?:File|Image):)", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"<ref[^<>]*/>|<ref.*?</ref>|<[^<>]*>|\{\{[^{}]*\}\}|'{2,}"
+    r"|\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]"
+)
+_WORD = re.compile(r"\w+")
+_FEWEST, _MOST = 3, 8  # words that a section is found by
 _ENDS = 1 << 20  # bytes at each end of a file that its fingerprint contains
 
 
@@ -62,8 +80,8 @@ class Wiki:
 class CirrusCorpus:
     """The articles of a dump; an article's title is its id."""
 
-    def __init__(self, place: Path) -> None:
-        """Find the files.
+    def __init__(self, place: Path, *, whole: bool = False) -> None:
+        """Find the files; ``whole``: the articles are read to their end.
 
         Raises:
             BadSource: there are none.
@@ -77,7 +95,8 @@ class CirrusCorpus:
             )
         name = place.resolve().name
         self.name = next((name.removesuffix(s) for s in _SUFFIXES if name.endswith(s)), name)
-        self.source = f"cirrus:{place.resolve()}"
+        self._whole = whole
+        self.source = f"{'cirrus-whole' if whole else 'cirrus'}:{place.resolve()}"
         found = _NAMED.match(self._files[0].name)
         self.date = "-".join(found.groups()[1:]) if found else ""
         self._wiki = Wiki.named(found[1] if found else "")
@@ -107,7 +126,7 @@ class CirrusCorpus:
         for path in self._files:
             with unpacked(path) as content:
                 for block, size in content.line_blocks(str(path)):
-                    yield CirrusChunk(block, self._wiki), size
+                    yield CirrusChunk(block, self._wiki, self._whole), size
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +135,7 @@ class CirrusChunk:
 
     block: LineBlock
     wiki: Wiki
+    whole: bool
 
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the articles; pages of other namespaces, and those without text, are skipped."""
@@ -124,7 +144,9 @@ class CirrusChunk:
                 yield record
             elif not (len(record) == 1 and _ACTIONS & record.keys()) and _is_article(record):
                 page = _page(record, where, self.wiki)
-                if page is not None:
+                if isinstance(page, Page) and self.whole:
+                    yield from _whole(page, record)
+                elif page is not None:
                     yield page
 
 
@@ -148,10 +170,73 @@ def _page(record: dict[str, Any], where: str, wiki: Wiki) -> Page | BadPage | No
     )
 
 
+def _whole(page: Page, record: dict[str, Any]) -> Iterator[Page]:
+    """Yield an article in passages: its introduction, its tables, then its sections."""
+    opening, text = _text(record, "opening_text"), _text(record, "text")
+    lead = []
+    if opening and text.startswith(opening):
+        lead, text = [Block(page.text)], text[len(opening) :]
+    blocks = [*lead, *_tables(record), *_sections(text, _text(record, "source_text"))]
+    yield from whole_article(replace(page, text=""), blocks, {})
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _tables(record: dict[str, Any]) -> Iterator[Block]:
+    """Yield the words of each table, without those that lead to other articles."""
+    tables = record.get("auxiliary_text")
+    for text in tables if isinstance(tables, list) else ():
+        if isinstance(text, str) and not text.startswith(_NAVIGATION):
+            yield Block(text, kind="row")
+
+
+def _sections(text: str, source: str) -> Iterator[Block]:
+    """Yield the paragraphs of a text, with their headings where the bounds of a section are known.
+
+    ``source``: the wikitext, "" if there is none.
+    """
+    headings = Headings("")
+    begins: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+    found = [*_HEADING.finditer(source)]
+    for heading, following in zip_longest(found, found[1:]):
+        headings.add(len(heading[1]), _without_markup(heading[2]))
+        end = following.start() if following else len(source)
+        words = _first_words(source[heading.end() : end])
+        if not words:
+            continue
+        begin, _ = begins[-1]
+        place = re.compile(r"\b" + r"\W+".join(words) + r"\b").search(text, begin)
+        if place is None:  # and where the section before it ends is not known
+            begins[-1] = begin, ()
+        else:
+            begins.append((place.start(), headings.section))
+    for (begin, section), (stop, _) in pairwise([*begins, (len(text), ())]):
+        if APPENDICES.isdisjoint(section):
+            anchor = section[-1].replace(" ", "_") if section else None
+            for paragraph in text[begin:stop].split("\n"):
+                yield Block(paragraph, section, anchor=anchor)
+
+
+def _first_words(section: str) -> list[str]:
+    """Return the first words of a section that its plain text begins with, too."""
+    for line in section.split("\n"):
+        if not _NO_TEXT.match(line):
+            words = _WORD.findall(_without_markup(line))
+            if len(words) >= _FEWEST:
+                return words[:_MOST]
+    return []
+
+
+def _without_markup(line: str) -> str:
+    return _MARKUP.sub(lambda found: found[1] or "", line)
+
+
 def _introduction(record: dict[str, Any]) -> str:
     for key in ("opening_text", "text"):
-        value = record.get(key)
-        text = value.strip() if isinstance(value, str) else ""
+        text = _text(record, key)
         if key == "text":
             text = _first_paragraph(text)
         if text := clean(without_pronunciations(text)):

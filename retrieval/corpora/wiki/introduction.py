@@ -8,37 +8,15 @@ is written in plain characters as far as that is simple: E=mc².
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
 from lxml import etree
 
 from retrieval.corpora.cleaning import REMOVED, clean, without_pronunciations
-from retrieval.corpora.superscripts import exponent, marked, unmarked
+from retrieval.corpora.folder.formula import formula_of_tex
+from retrieval.corpora.superscripts import marked, unmarked
 
-_LONGEST = 200  # characters of a formula that is part of a sentence
-_SIGNS = {
-    "times": "\N{MULTIPLICATION SIGN}",
-    "cdot": "·",
-    "pm": "±",
-    "leq": "≤",
-    "geq": "≥",
-    "neq": "≠",
-    "approx": "≈",
-    "infty": "∞",
-    "to": "→",
-    "in": "∈",
-}
-_WITHOUT_SIGN = {
-    *("displaystyle", "textstyle", "left", "right", "text", "mathrm", "mathbf", "mathbb"),
-    "operatorname",
-}
-_DISPLAYED = re.compile(r"\{\\(?:display|text)style (.*)\}")
-_SPACES = re.compile(r"\\[,;:! ]|~")
-_COMMAND = re.compile(r"\\([A-Za-z]+) ?")
-_GROUP = re.compile(r"\{([^{}]*)\}")
-_POWER = re.compile(r"\^(?:\{([^{}^_]*)\}|(\w))")
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _PARAGRAPHS = frozenset({"p"})
 _ITEMS = frozenset({"li", "dd", "dt"})
@@ -66,35 +44,6 @@ _FIRST_SECTION = re.compile(
     rb"<details data-level=|<section data-mw-section-id=\"[1-9]|<div class=\"mw-heading mw-heading2"
 )
 _ENDED = re.compile(r"[.!?…:][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
-
-
-def formula(tex: str) -> str:
-    """Return a formula as it can stand in a sentence, "" if it is too long for that."""
-    if len(tex) > _LONGEST:
-        return ""
-    if found := _DISPLAYED.fullmatch(tex.strip()):
-        tex = found[1]
-    text = _COMMAND.sub(_sign, _SPACES.sub(" ", tex))
-    if "\\" in text:  # it is better read as TeX
-        return " ".join(tex.split())
-    text = _POWER.sub(lambda found: exponent((found[1] or found[2] or "").strip()), text)
-    while (fewer := _GROUP.sub(r"\1", text)) != text:
-        text = fewer
-    return " ".join(text.split())
-
-
-def _sign(command: re.Match[str]) -> str:
-    name = command[1]
-    if name in _WITHOUT_SIGN:
-        return ""
-    if name in _SIGNS:
-        return _SIGNS[name]
-    size = "CAPITAL" if name[0].isupper() else "SMALL"
-    name = "lamda" if name == "lambda" else name
-    try:
-        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
-    except KeyError:
-        return command[0]
 
 
 def introduction(content: bytes) -> str:
@@ -192,7 +141,7 @@ class _Lead:
             return REMOVED
         if classes & _FORMULAS:
             written = element.xpath("self::img/@alt | .//img/@alt | .//@alttext")
-            return formula(written[0]) if written else ""
+            return formula_of_tex(written[0]) if written else ""
         if (
             element.tag in _LEFT_OUT_TAGS
             or classes & _LEFT_OUT_CLASSES

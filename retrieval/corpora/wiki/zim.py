@@ -1,6 +1,7 @@
-"""``zim:FILE``: the introductions of a Wikipedia, or another wiki, as Kiwix offers it for reading.
+"""``zim:FILE``: a Wikipedia, or another wiki, as Kiwix offers it for reading: its introductions.
 
 ``mini``, ``nopic`` and ``maxi`` files of a wiki have the same introductions; ``mini`` is smallest.
+``zim-whole:FILE`` (``--whole``) reads the articles to their end, which ``mini`` files do not have.
 A process of its own reads the file (``child_process``), since a damaged one may crash libzim. After
 an article that ends the process, another process continues with the next article.
 """
@@ -23,6 +24,8 @@ from urllib.parse import quote, urlsplit
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.wiki.article import LARGEST, ArticleText, read_article, whole_article
+from retrieval.corpora.wiki.introduction import introduction
 from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_extra_command
@@ -36,7 +39,8 @@ _LARGEST = 32 << 20  # bytes of an article
 _MOST_ENDS = 50  # of the process while it reads one chunk
 _FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")
 _CHUNK = 256  # articles
-_LIBRARIES = ("libzim", "lxml")
+_LIBRARY = "libzim"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # Wikimedia's wikis, as Kiwix names their files: wikipedia_en_all_maxi_2025-10.
 _OF_WIKIMEDIA = re.compile(
     r"(?:^|\.)(wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
@@ -59,6 +63,20 @@ class Facts:
     metadata: dict[str, str]
     main_path: str
 
+    @property
+    def date(self) -> str:
+        """The day of its texts, ISO 8601, "" if it does not say it."""
+        written = self.metadata.get("Date", "")[:10]
+        return written if _DAY.fullmatch(written) else ""
+
+    def named(self, *kinds: str) -> str:
+        """Return the first name that it has of these kinds of metadata, "" if it has none."""
+        return next(filter(None, (clean(self.metadata.get(kind, "")) for kind in kinds)), "")
+
+    def paths(self, stem: str, *, old_layout: bool) -> Paths:
+        """Return what the paths are in a file of this name."""
+        return Paths(old_layout or self.main_path.startswith(_NAMESPACE), address_of(self, stem))
+
 
 @dataclass(frozen=True, slots=True)
 class ArticleRequest:
@@ -70,11 +88,11 @@ class ArticleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article; ``text`` is its introduction."""
+    """An article; ``text`` is its introduction, or all that it says."""
 
     path: str
     title: str
-    text: str
+    text: str | ArticleText
     other_titles: tuple[str, ...]
 
 
@@ -113,8 +131,10 @@ class ZimReader:
         assert isinstance(facts, Facts)
         return facts
 
-    def articles(self, wanted: Sequence[ArticleRequest]) -> Iterator[Article | Damaged]:
-        """Yield an answer for each of ``wanted``, in order.
+    def articles(
+        self, wanted: Sequence[ArticleRequest], *, whole: bool = False
+    ) -> Iterator[Article | Damaged]:
+        """Yield an answer for each of ``wanted``, in order; ``whole``: not only introductions.
 
         Raises:
             BadSource: libzim cannot open the file, it is damaged in very many places, or the
@@ -124,7 +144,7 @@ class ZimReader:
         try:
             while done < len(wanted):
                 try:
-                    self._send(wanted[done:])
+                    self._send((whole, wanted[done:]))
                     while done < len(wanted):
                         answer = self._child.receive(_SECONDS)
                         done += 1
@@ -143,7 +163,7 @@ class ZimReader:
         """End the process, if there is one."""
         self._child.end()
 
-    def _send(self, wanted: Sequence[ArticleRequest] | None) -> None:
+    def _send(self, wanted: tuple[bool, Sequence[ArticleRequest]] | None) -> None:
         if self._child.pid is None:
             self._child.send(self._path)
             refusal = self._child.receive(_SECONDS)
@@ -197,8 +217,9 @@ def serve(connection: Connection) -> None:
         if wanted is None:
             connection.send(facts_in(archive))
         else:
-            for one in wanted:
-                connection.send(_article(archive, one))
+            whole, some = wanted
+            for one in some:
+                connection.send(_article(archive, one, whole))
 
 
 def facts_in(archive: Archive) -> Facts:
@@ -214,20 +235,25 @@ def facts_in(archive: Archive) -> Facts:
     return Facts(metadata, main)
 
 
-def _article(archive: Archive, wanted: ArticleRequest) -> Article | Damaged:
-    from retrieval.corpora.wiki.introduction import introduction
-
-    path = ""
+def _article(archive: Archive, wanted: ArticleRequest, whole: bool) -> Article | Damaged:
+    path, most = "", LARGEST if whole else _LARGEST
     try:
         entry = archive._get_entry_by_id(wanted.entry)
         path, title = entry.path, entry.title
         item = entry.get_item()
-        if item.size > _LARGEST:
-            return Damaged(path, f"longer than {_LARGEST >> 20} MiB")
-        text = introduction(bytes(item.content))
+        if item.size > most:
+            return Damaged(path, f"longer than {most:,} bytes")
+        content = bytes(item.content)
+        text = _whole(clean(title), content) if whole else introduction(content)
     except Exception as error:  # libzim's own, of several kinds
         return Damaged(path, _reason(error))
     return Article(path, title, text, tuple(_titles(archive, wanted.redirects)))
+
+
+def _whole(title: str, content: bytes) -> str | ArticleText:
+    """Return what an article says, "" if it is none or only leads to others."""
+    read = read_article(title, content)
+    return read if read.blocks and not read.leads_to else ""
 
 
 def _titles(archive: Archive, redirects: Sequence[int]) -> Iterator[str]:
@@ -244,36 +270,25 @@ def _reason(error: Exception) -> str:
 class ZimCorpus:
     """The articles of one file; an article's path is its id."""
 
-    def __init__(self, place: Path) -> None:
-        """Open the file.
+    def __init__(self, place: Path, *, whole: bool = False) -> None:
+        """Open the file; ``whole``: its articles are read to their end.
 
         Raises:
             BadSource: there is none, it is damaged, or libzim is not installed.
         """
-        for library in _LIBRARIES:
-            if find_spec(library) is None:
-                raise BadSource(
-                    "library_missing",
-                    f"ZIM files are read with {library}, which is not installed.",
-                    f"Run: {install_extra_command('zim')}",
-                )
-        self._file = ZimFile(place)
+        check_library()
+        self._file, self._whole = ZimFile(place), whole
         reader = ZimReader(self._file.path)
         try:
             facts = reader.facts()
         finally:
             reader.end()
-        metadata = facts.metadata
         stem = self._file.path.stem
-        self.name = clean(metadata.get("Name", "")) or clean(metadata.get("Title", "")) or stem
-        self.source = f"zim:{place.resolve()}"
-        date = metadata.get("Date", "")[:10]
-        self.date = date if re.fullmatch(r"\d{4}-\d\d-\d\d", date, re.ASCII) else ""
-        self.language = clean(metadata.get("Language", ""))
-        self._paths = Paths(
-            self._file.old_layout or facts.main_path.startswith(_NAMESPACE),
-            address_of(facts, stem),
-        )
+        self.name = facts.named("Name", "Title") or stem
+        self.source = f"{'zim-whole' if whole else 'zim'}:{place.resolve()}"
+        self.date = facts.date
+        self.language = facts.named("Language")
+        self._paths = facts.paths(stem, old_layout=self._file.old_layout)
 
     def fingerprint(self) -> str:
         """Return a digest of the file's UUID, its size and the MD5 that it has of its content.
@@ -297,7 +312,7 @@ class ZimCorpus:
                 ArticleRequest(entry, self._directory.leading_to(entry))
                 for entry in articles[start : start + _CHUNK].tolist()
             )
-            yield ZimChunk(self._file.path, self._paths, wanted), len(wanted)
+            yield ZimChunk(self._file.path, self._paths, wanted, self._whole), len(wanted)
 
     @cached_property
     def _directory(self) -> Directory:
@@ -338,10 +353,11 @@ class ZimChunk:
     path: Path
     paths: Paths
     wanted: tuple[ArticleRequest, ...]
+    whole: bool
 
     def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield the articles that have an introduction."""
-        answers = shared_reader(self.path).articles(self.wanted)
+        """Yield the articles that have an introduction, or the passages of those with any text."""
+        answers = shared_reader(self.path).articles(self.wanted, whole=self.whole)
         for wanted, answer in zip(self.wanted, answers, strict=True):
             where = f"{self.path}, entry {wanted.entry}"
             if isinstance(answer, Damaged):
@@ -350,23 +366,42 @@ class ZimChunk:
                     f"{where}{path}: damaged ({clean(answer.reason)}).", "Fetch the file again."
                 )
             elif answer.text and not _OWN_PAGE.match(answer.title):
-                page = self._page(answer, where)
-                if page is not None:
-                    yield page
+                yield from self._pages(answer, where)
 
-    def _page(self, article: Article, where: str) -> Page | BadPage | None:
-        name = self.paths.name_of(article.path)
+    def _pages(self, article: Article, where: str) -> Iterator[Page | BadPage]:
+        name, text = self.paths.name_of(article.path), article.text
         if name is None:
-            return None
+            return
+        if (bad := bad_id(name, where)) is not None:
+            yield bad
+            return
         named = clean(article.title)
         title = named if article.title != article.path else clean(name.replace("_", " "))
         others = dict.fromkeys(map(clean, article.other_titles))
-        return bad_id(name, where) or Page(
+        page = Page(
             id=name,
             title=title or name,
             url=self.paths.url_of(name, title),
-            text=article.text,
+            text=text if isinstance(text, str) else "",
             other_titles=tuple(other for other in others if other and other != title),
+        )
+        if isinstance(text, str):
+            yield page
+        else:
+            yield from whole_article(page, text.blocks, text.links)
+
+
+def check_library() -> None:
+    """Check that what reads ZIM files is installed.
+
+    Raises:
+        BadSource: it is not.
+    """
+    if find_spec(_LIBRARY) is None:
+        raise BadSource(
+            "library_missing",
+            f"ZIM files are read with {_LIBRARY}, which is not installed.",
+            f"Run: {install_extra_command('zim')}",
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from retrieval.models.cross_encoders import EvidenceModel
-from retrieval.quantities.relation import Ruling
+from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
 from retrieval.text.context import evidence_set_text

@@ -4,18 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from sqlalchemy import update
 
 from app import create_app
+from app.documents.corpus import VITAL
 from app.services import services_of
-from retrieval.sources.address import read_sources
+from retrieval.models.folders import ModelFolders
+from retrieval.pipeline.assembly import OwnCorpus, Retriever
+from retrieval.result import claim_result
+from retrieval.sources.address import SourceAddress, read_sources
+from retrieval.sources.kept import KeptArticles
+from retrieval.sources.opening import KEPT, Sources
 from settings import Settings
+from tests.app.browser import assert_no_complaints
+from tests.app.claim_documents import claim_document
+from tests.app.test_pages import words
+from tests.app.web_process import WebProcess
+from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
 from worker.job_store import JobStore
+from worker.schema import EventRow
 
 CLAIM = {"claim": "Varnby has a harbour."}
+SENT = "Words and names of the claim are sent to en.wikipedia.org."
+TODAY = "today’s Wikipedia"  # noqa: RUF001
+OPEN = "NOT ENOUGH INFO"
+
+
+def result_in(corpora: list[str], label: str = OPEN, **more: Any) -> dict[str, Any]:
+    """Return what a check of the claim says in these corpora: the default one, or Wikipedia."""
+    parts = [
+        {"name": name, "title": title, "documents": 0, "built_at": "", "text_date": None}
+        | {"kind": kind}
+        for name, title, kind in (
+            ("vital", VITAL, "index"),
+            ("wikipedia", "Wikipedia", "mediawiki"),
+        )
+        if name in corpora
+    ]
+    result = claim_document(CLAIM["claim"], label)
+    return result | {"corpus": result["corpus"] | {"parts": parts}} | more
+
+
+def job_of(store: JobStore, answer: Any) -> Any:
+    return store.get(answer.headers["Location"].rpartition("/")[2])
 
 
 @pytest.fixture
@@ -30,11 +70,10 @@ def test_a_source_is_listed_with_what_is_sent_to_whom(client: FlaskClient) -> No
     assert found is not None
     assert [one["kind"] for one in found["corpora"]] == ["index", "mediawiki"]
     source = found["corpora"][1]
+    assert source["sent"] == SENT
     assert (source["name"], source["title"], source["default"]) == (
         *("wikipedia", "Wikipedia", False),
     )
-    assert source["sent"] == "Words and names of the claim are sent to en.wikipedia.org."
-    assert "are sent to en.wikipedia.org" in client.get("/").text
 
 
 def test_a_claim_names_a_source_perhaps_with_a_day_and_no_address_of_its_own(
@@ -56,3 +95,142 @@ def test_a_claim_names_a_source_perhaps_with_a_day_and_no_address_of_its_own(
         assert refused.status_code in (404, 422)
         assert refused.json is not None
         assert refused.json["error"]["code"] == code
+
+
+def test_every_form_has_a_switch_that_is_off_and_says_what_it_sends_to_whom(
+    client: FlaskClient, settings: Settings, store: JobStore
+) -> None:
+    for address in ("/", "/lists", "/compare"):
+        page = client.get(address).text
+        assert f"Also search {TODAY} Reads whole articles. {SENT}" in words(page)
+        assert 'value="wikipedia" aria-describedby="about-corpus-wikipedia">' in page
+    assert "also in Wikipedia" not in client.get("/claims").text
+    sent = {"claims": "Tea is hot.\nIce is cold.", "corpora": ["default", "wikipedia"]}
+    listed = client.post("/lists", data=sent).headers["Location"].rpartition("/")[2]
+    lists = services_of(client.application).lists
+    assert lists.get(listed).corpora == ("default", "wikipedia")
+
+    client.set_cookie("esoteric_also", "unknown.wikipedia")  # as the switch of this browser is left
+    assert 'aria-describedby="about-corpus-wikipedia" checked>' in client.get("/").text
+    box = client.get("/claims").text.split("</form>")[0]
+    assert "Check another claim, also in Wikipedia" in box
+    assert box.index('value="default"') < box.index('value="wikipedia"')
+
+    without = create_app(settings).test_client()
+    without.set_cookie("esoteric_also", "wikipedia")
+    for address in ("/", "/lists", "/claims", "/documents"):
+        page = without.get(address).text
+        assert "wikipedia.org" not in page.replace("https://en.wikipedia.org", "")
+        assert 'value="wikipedia"' not in page
+        assert "hole articles" not in page
+
+
+def test_what_the_default_corpus_leaves_open_is_looked_up_in_whole_articles_by_one_button(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    first = job_of(store, client.post("/claims", data=CLAIM))
+    assert first.corpora is None
+    worker.finish(first, result_in(["vital"]))
+    page = client.get(f"/claims/{first.id}").text
+    assert page.count("primary") == 1
+    assert "Look in whole articles" in page
+    assert f"Checks it again in {TODAY}. {SENT}" in words(page)
+
+    again = client.post(f"/claims/{first.id}/search-on", data={"corpora": "wikipedia"})
+    second = job_of(store, again)
+    assert (second.corpora, second.continued_from) == (("wikipedia",), first.id)
+    assert second.recipe == first.recipe
+    worker.finish(second, result_in(["wikipedia"], "SUPPORTS"))
+    page = client.get(f"/claims/{second.id}").text
+    assert f"{VITAL} Not settled → Wikipedia Supported" in words(page)
+    assert f'<a href="/claims/{first.id}"><bdi>{VITAL}' in page
+    assert "primary" not in page
+    box = page.split("</form>")[0]  # the next claim begins where the first did
+    assert 'value="default"' in box
+    assert 'value="wikipedia"' not in box
+
+    third = job_of(
+        store, client.post(f"/claims/{first.id}/search-on", data={"corpora": "wikipedia"})
+    )
+    worker.finish(third, result_in(["wikipedia"]))
+    page = client.get(f"/claims/{third.id}").text
+    assert f"{VITAL} Not settled → Wikipedia Not settled" in words(page)
+    assert "Look in whole articles" not in page  # both were searched
+    assert '<a class="button primary" href="/documents">Add documents' in page
+
+
+def test_a_wiki_that_does_not_answer_is_one_line_below_the_verdict_and_can_be_asked_again(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    away = "Wikipedia could not be searched: it cannot be reached."
+    sent = CLAIM | {"corpora": ["default", "wikipedia"]}
+    job = job_of(store, client.post("/claims", data=sent))
+    worker.finish(job, result_in(["vital", "wikipedia"], notices=[away, "Another notice."]))
+    page = client.get(f"/claims/{job.id}").text
+    assert page.count(away) == 1
+    assert page.index('id="actions"') < page.index(away) < page.index('id="evidence"')
+    assert page.index('id="search"') < page.index("Another notice.")
+    assert "Look in whole articles" in page
+
+
+def test_a_claim_that_waits_for_a_wiki_says_so_after_a_while(
+    client: FlaskClient, store: JobStore, worker: WorkerByHand
+) -> None:
+    waiting = "Waiting for en.wikipedia.org to answer."
+    sent = CLAIM | {"corpora": ["default", "wikipedia"]}
+    job = job_of(store, client.post("/claims", data=sent))
+    worker.record(worker.start(job), FIRST_HOP[:2])  # the names are found; now they are looked up
+    assert waiting not in client.get(f"/claims/{job.id}").text
+    with store.database.writing() as session:
+        session.execute(update(EventRow).values(at=datetime.now(UTC) - timedelta(seconds=5)))
+    assert waiting in client.get(f"/claims/{job.id}").text
+
+
+@pytest.mark.models
+@pytest.mark.server
+def test_evidence_of_a_wiki_names_its_revision_and_what_is_kept_can_be_seen_and_removed(
+    settings: Settings, store: JobStore, wiki_address: str, index: Path, unpacked: Path
+) -> None:
+    wiki = SourceAddress.read(f"mediawiki:{wiki_address}", "wiki")
+    home = settings.home
+    client = create_app(replace(settings, sources={"wiki": wiki})).test_client()
+    retriever = Retriever(
+        *(index, home, 2, ModelFolders(unpacked)),
+        own_corpus=lambda name: OwnCorpus(name, wiki.title, wiki),
+        sources=Sources(home),
+    )
+    claim = "The great clock of Ohre parish was cast by Ivo Brandt in 1891."
+    job = job_of(store, client.post("/claims", data={"claim": claim, "corpora": "wiki"}))
+    report = retriever.check(claim, "combined", lambda _: None, ("wiki",))
+    WorkerByHand(store).finish(job, claim_result(report).model_dump(mode="json"))
+    page = client.get(f"/claims/{job.id}").text
+    caption = page.split("<figcaption")[1].split("</figcaption>")[0]
+    assert words(caption).endswith(
+        "Ohre parish, The great clock, Test wiki, revision of 12 November 2024"
+    )
+    (held,) = KeptArticles(home / KEPT).holdings()
+    base = wiki_address.removesuffix("api.php")
+    assert f'href="{base}index.php?title=Ohre_parish&amp;oldid=' in caption
+
+    said = words(client.get("/documents").text)
+    assert f"{wiki.title} {wiki.sent} {held.articles} article" in said
+    assert "30 days after their last use, 500 MB at most." in said
+    others = create_app(replace(settings, sources={"wiki": wiki}, uploads=False)).test_client()
+    assert "Remove kept articles" not in others.get("/documents").text
+    assert others.post("/documents/kept/clear").status_code == 403
+    assert client.post("/documents/kept/clear").headers["Location"] == "/documents"
+    assert KeptArticles(home / KEPT).holdings() == []
+    assert "Remove kept articles" not in client.get("/documents").text
+
+
+def test_a_browser_remembers_the_switch(browser: Chrome, tmp_path: Path) -> None:
+    web = WebProcess(tmp_path, ESOTERIC_SOURCES="wikipedia=mediawiki:en")
+    try:
+        for on in (True, False):
+            browser.get(web.address)
+            browser.find_element(By.CSS_SELECTOR, ".also input").click()
+            browser.get(f"{web.address}/lists")
+            assert browser.find_element(By.CSS_SELECTOR, ".also input").is_selected() == on
+        assert_no_complaints(browser)
+    finally:
+        web.close()

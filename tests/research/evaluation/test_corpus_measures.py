@@ -21,7 +21,7 @@ from research.evaluation.measures.corpus import (
 )
 from research.evaluation.measures.corpus import contradicted as is_contradicted
 from research.evaluation.over_corpus import CRASHED, KeptDocuments, Places
-from research.evaluation.verifier_alone import pair_results, quantity_results, with_arithmetic
+from research.evaluation.verifier_alone import comparison_results, pair_results, with_comparisons
 from retrieval.corpora.corpus import Page
 from retrieval.result import ClaimResult, Evidence, Verdict
 from retrieval.text.context import evidence_text
@@ -316,32 +316,27 @@ def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
 
 
 def supports_filled_halves(claim: str, _: str) -> Opinion:
-    """Support three claims, whatever is read."""
-    filled = claim in (
-        "The mill opened in 1901.",
-        "the bridge fell in 1903.",
-        "The road from Arl to Benn is 80 kilometres long.",
-    )
+    """Support two claims, whatever is read."""
+    filled = claim in ("The mill opened in 1901.", "the bridge fell in 1903.")
     return (0.9, 0.0, 0.1) if filled else (0.1, 0.0, 0.9)
 
 
-def test_arithmetic_changes_the_labels_that_it_decides_and_no_others() -> None:
+def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
     mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
     claims = [
-        ("The road from Arl to Benn is 80 miles long.", road),
         ("The road is old.", road),
         ("The mill opened after the bridge fell.", mill),
     ]
     pairs = [Pair(claim, evidence_text(*text), REFUTES, None, None, None) for claim, text in claims]
-    before = np.array([(0.75, 0.25, 0.0)] * 3, dtype=np.float32)
-    after, ruled = with_arithmetic(pairs, before, Says(supports_filled_halves).model)
-    assert ruled == [0, 2]
-    assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (REFUTES, SUPPORTS, REFUTES)]
-    assert quantity_results(pairs, before, after, ruled) == {
-        "decided": 2,
-        "right": 2,
-        "turned_right": 2,
+    before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
+    after, ruled = with_comparisons(pairs, before, Says(supports_filled_halves).model)
+    assert ruled == [1]
+    assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (SUPPORTS, REFUTES)]
+    assert comparison_results(pairs, before, after, ruled) == {
+        "decided": 1,
+        "right": 1,
+        "turned_right": 1,
         "turned_wrong": 0,
         "accuracy_without": 0.0,
     }

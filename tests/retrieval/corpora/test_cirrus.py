@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.sources import of_whole_articles, open_corpus
 from retrieval.corpora.wiki.cirrus import Wiki
 from tests.support.cases import cases
 
@@ -73,6 +73,34 @@ def test_without_an_introduction_the_first_paragraph_is_read(
     path = tmp_path / NAME
     path.write_bytes(gzip.compress(lines({"title": "Lamp"} | document)))
     assert texts(path) == text
+
+
+def test_whole_articles_have_the_sections_that_the_wikitext_shows(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    lead, lit = "Lamp is a light.", "It was first lit in 1871 by Ann Lee."
+    sold, book = "In 1960 the lamp was sold to Tom Berg.", "Lamps and their makers of old."
+    record = {
+        "title": "Lamp",
+        "opening_text": lead,
+        "text": f"{lead} {lit} {sold} It is kept. {book}",
+        "auxiliary_text": ["Height 41 metres", "v t e Lamps of the north"],
+        "source_text": "{{Infobox lamp|height=41 metres}}\n''Lamp'' is a light.\n== History ==\n"
+        "{{main|Lights}}\nIt was [[lamp lighting|first lit]] in 1871<ref>A.</ref> by Ann Lee.\n"
+        "=== Sale ===\n[[File:Lamp.jpg|thumb|A lamp]]\nIn 1960 the ''lamp'' was sold.\n"
+        "== Today ==\n{{kept}}\nIt {{is}} kept in a far place.\n"
+        "== Further reading ==\n* Lamps and their makers of old.\n",
+    }
+    path.write_bytes(gzip.compress(lines(record)))
+    corpus = open_corpus(of_whole_articles(f"cirrus:{path}"))
+    pages = [page for chunk, _ in corpus.chunks() for page in chunk if isinstance(page, Page)]
+    read = [(page.passage.section, page.sentences) for page in pages if page.passage]
+    assert read == [
+        ((), (lead, "Height 41 metres")),
+        (("History",), (lit,)),
+        ((), (sold, "It is kept.")),  # where "Today" begins is not found
+    ]
+    assert pages[1].url == "https://en.wikipedia.org/wiki/Lamp#History"
+    assert texts(path) == [lead]
 
 
 def test_a_folder_of_parts_is_read_in_order(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM file
 
 from cli.index import command
 from retrieval.corpora.cleaning import without_pronunciations
-from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.corpus import BadPage, Page, Passage
+from retrieval.corpora.sources import of_whole_articles, open_corpus
 from retrieval.corpora.wiki import zim
 from retrieval.corpora.wiki.introduction import introduction as introduction_of
 from retrieval.corpora.wiki.zim import ArticleRequest, Damaged, Paths, ZimReader, end_shared_reader
@@ -146,6 +146,39 @@ def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Pat
     assert set(pier.other_titles) == {"The Pier", "Pier (old)"}
 
 
+def test_whole_articles_are_passages_with_rows_of_infobox_and_tables_and_links(
+    tmp_path: Path,
+) -> None:
+    body = (
+        '<table class="infobox"><tr><th>Length</th><td>90 m</td></tr></table>'
+        '<p>Old Pier is a pier near <a href="Rowan">the town</a>.</p>'
+        '<h2 id="Ships">Ships</h2><table><tr><th>Year</th><th>Ships</th></tr>'
+        "<tr><td>1901</td><td>3</td></tr></table>"
+        '<h2>References</h2><div class="reflist">A book.</div>'
+    )
+    several = "<p>Pier may refer to:</p><ul><li><a href='Old_Pier'>Old Pier</a></li></ul>"
+    path = write_zim(
+        tmp_path / "wiki.zim",
+        [
+            Entry("Old_Pier", "Old Pier", f"<body><h1>Old Pier</h1>{body}</body>"),
+            Entry("Pier", "Pier", f"<body>{several}</body>"),
+            Entry("Empty", "Empty", "<body></body>"),
+        ],
+        [("The_Pier", "The Pier", "Old_Pier")],
+    )
+    corpus = open_corpus(of_whole_articles(f"zim:{path}"))
+    pages = by_id([page for chunk, _ in corpus.chunks() for page in chunk])
+    assert pages.keys() == {"Old_Pier#1", "Old_Pier#2"}
+    first, second = pages["Old_Pier#1"], pages["Old_Pier#2"]
+    assert first.sentences == ("Old Pier is a pier near the town.", "Length: 90 m.")
+    assert first.links == (("Rowan",), ())
+    assert (first.other_titles, second.other_titles) == (("The Pier",), ())
+    assert second.sentences == ("Year: 1901, Ships: 3.",)
+    assert second.passage == Passage("Old_Pier", 2, ("Ships",))
+    assert second.url == "https://en.wikipedia.org/wiki/Old_Pier#Ships"
+    assert corpus.source == f"zim-whole:{path}"
+
+
 def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,7 +303,7 @@ def test_an_article_that_takes_too_long_is_left_out(
 def test_without_libzim_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zim, "_LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(zim, "_LIBRARY", "no_such_library")
     message = refusal(tmp_path / "wiki.zim")
     assert "no_such_library, which is not installed" in message
     assert "-m pip install -r" in message

@@ -146,8 +146,8 @@ def test_the_stance_of_every_sentence_is_the_verifiers(
     retriever: Retriever, unpacked: Path, claim: str
 ) -> None:
     # With this share, readings of sentences about something else keep their probabilities.
-    recipe = RECIPES["esoteric"].without("quantities")
-    recipe = replace(recipe, settings=RetrievalConfig(other_subject_share=1.0))
+    settings = RetrievalConfig(other_subject_share=1.0)
+    recipe = replace(RECIPES["esoteric"], settings=settings)
     found = retriever.follow(recipe, claim, lambda _: None).evidence
     texts = {item.key: (item.title, item.sentence.text) for item in found}
     pairs = [

@@ -11,6 +11,7 @@ import pytest
 from lxml import html
 
 from retrieval.corpora.folder.tree import words
+from retrieval.errors import BadSource
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.result import ClaimResult, claim_result
@@ -89,19 +90,32 @@ def test_a_source_and_the_index_are_searched_as_one_and_without_the_network_the_
     assert any("could not be searched" in one for one in alone.notices)
 
 
-def test_a_file_of_kiwix_is_searched_without_building_anything(
-    index: Path, unpacked: Path, tmp_path: Path
+def test_files_of_kiwix_are_searched_without_building_anything(
+    unpacked: Path, tmp_path: Path
 ) -> None:
     file = SourceAddress.read(f"zim-search:{zim(tmp_path, text_index=True)}", "file")
     by_title = replace(file, name="titles", place=str(tmp_path / "titles" / "islands.zim"))
     (tmp_path / "titles").mkdir()
     zim(tmp_path / "titles", text_index=False)
-    retriever = over(index, unpacked, tmp_path, file, by_title)
+    # There is no index: a file alone needs none.
+    retriever = over(tmp_path / "none", unpacked, tmp_path, file, by_title)
     found = check(retriever, SOLD, "file")
     assert found.verdict.label == SUPPORTS
     assert found.selected[0].section == "Sale"
     assert found.notices == ()
     (notice,) = check(retriever, SOLD, "titles").notices
     assert "found by their titles alone" in notice
+    both = check(retriever, SOLD, "titles", "file")
+    assert both.verdict.label == SUPPORTS
+    assert [part.name for part in both.corpus.parts] == ["titles", "file"]
+    cut = tmp_path / "cut.zim"
+    cut.write_bytes((tmp_path / "islands.zim").read_bytes()[:2000])
+    gone = replace(file, name="cut", place=str(cut))
+    beside = over(tmp_path / "none", unpacked, tmp_path, file, gone)
+    found = check(beside, SOLD, "cut", "file")
+    assert found.verdict.label == SUPPORTS
+    assert any("cut.zim is damaged" in one for one in found.notices)
+    with pytest.raises(BadSource, match=r"cut\.zim is damaged"):
+        check(beside, SOLD, "cut")
     (near, *_) = retriever.nearest("When was the tower sold?", 1, ("file",))
     assert near[1].title == "Skerrow Light"

@@ -13,7 +13,7 @@ import pytest
 from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
-from retrieval.quantities.relation import Ruling
+from retrieval.quantities.halves import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
 from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
@@ -199,7 +199,7 @@ def test_the_best_paths_are_read_if_no_sentence_settles_the_claim(
     assert [f"{one[0]}{one[-8:][0]}" for one in says.read] == read
 
 
-# --- quantities and comparison
+# --- comparison
 
 
 def supports(supported: Mapping[str, float]) -> Says:
@@ -212,62 +212,10 @@ def supports(supported: Mapping[str, float]) -> Says:
     return Says(say)
 
 
-def ruled(
-    name: str, parser: EnglishParser, says: Says, claim: str, **found: Any
-) -> tuple[ClaimState, ClaimState, str]:
+def ruled(parser: EnglishParser, says: Says, claim: str, **found: Any) -> ClaimState:
     before = ClaimState(claim, parser.parse(claim), **found)
-    step = after(name, before, models={"parser": parser, "verifier": says}, compared_sentences=4)
-    return before, step.state, step.message
-
-
-ROAD = evidence("Arl", "The road from Arl to Benn is 80 kilometres long.", 0.9, SUPPORTS)
-INN = evidence("Benn", "Benn has an inn on the road from Arl.", 0.95, SUPPORTS)
-MILES = "The road from Arl to Benn is 80 miles long."
-BECAUSE = "80 kilometres is 49.71 mi, which does not fit “80 miles”."
-OF_ROAD = {ROAD.sentence.text: 0.9}
-
-
-def test_a_sentence_that_arithmetic_decides_gets_its_label_and_comes_first(
-    parser: EnglishParser,
-) -> None:
-    says = supports(OF_ROAD)
-    _, state, message = ruled("quantities", parser, says, MILES, evidence=(INN, ROAD))
-    assert says.asked == [(ROAD.sentence.text, text(ROAD))]  # restated with what it gives
-    first, second = state.evidence
-    assert (first.key, first.stance, second) == (ROAD.key, REFUTES, INN)
-    # It is as sure as the verifier is that the sentence gives the length of this road.
-    assert first.opinion == pytest.approx((0.0, 0.9, 0.1))
-    (decided,) = state.rulings.values()
-    assert (decided.label, decided.because) == (REFUTES, BECAUSE)
-    assert message == "1 reading decided by arithmetic"
-    # Rulings of the hop before do not stay.
-    found = {"evidence": (INN,), "rulings": state.rulings}
-    _, later, _ = ruled("quantities", parser, supports(OF_ROAD), MILES, **found)
-    assert (later.evidence, later.rulings) == ((INN,), {})
-
-
-def test_what_states_no_quantity_or_may_be_turned_is_left_to_the_verifier(
-    parser: EnglishParser,
-) -> None:
-    corrected = replace(ROAD, context_after="That is wrong.")
-    for claim, item in (("The road from Arl to Benn is long.", ROAD), (MILES, corrected)):
-        before, state, message = ruled(
-            "quantities", parser, supports(OF_ROAD), claim, evidence=(item,)
-        )
-        assert (state, message) == (before, "")
-
-
-def test_the_verdict_says_the_arithmetic_and_names_it_beside_the_verifier(
-    parser: EnglishParser,
-) -> None:
-    road = chosen(ROAD)
-    _, state, _ = ruled("quantities", parser, supports(OF_ROAD), MILES, evidence=(road,))
-    unasked = Says(lambda *_: (0, 0, 1))
-    verdict = after("verdict", state, models={"verifier": unasked}).state.verdict
-    assert verdict is not None
-    assert unasked.asked == []
-    assert (verdict.label, verdict.judge) == (REFUTES, "a judge + quantities")
-    assert verdict.rationale == f"“Arl” contradicts it: “{ROAD.sentence.text}” {BECAUSE}"
+    models = {"parser": parser, "verifier": says}
+    return after("comparison", before, models=models, compared_sentences=4).state
 
 
 HIGHER = "Ober is higher than Lund."
@@ -281,7 +229,7 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     parser: EnglishParser,
 ) -> None:
     found = {"read": (OBER, LUND, PASS), "evidence": (PASS, LUND)}
-    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **found)
+    state = ruled(parser, supports(BOTH), HIGHER, **found)
     last, lead, other = state.evidence
     assert (last.key, last.path, last.decides) == (LUND.key, (OBER.key,), SUPPORTS)
     # The verifier supports the halves with 0.9 and 0.8; the arithmetic is certain.
@@ -292,17 +240,24 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
         "4,212 metres is more than 3,900 m"
         " (read as: Ober is 4,212 metres high; Lund is 3,900 m high)."
     )
+    # The verdict says the arithmetic and names it beside the verifier.
+    selected = replace(state, evidence=tuple(map(chosen, state.evidence)))
+    unsure = Says(lambda *_: (0.6, 0.1, 0.3))
+    verdict = after("verdict", selected, models={"verifier": unsure}).state.verdict
+    assert verdict is not None
+    assert verdict.judge == "a judge + quantities"
+    assert verdict.rationale.endswith("Lund is 3,900 m high).")
     # One sentence may give both.
     both = evidence("Vorn", "Ober has 4,212 metres and Lund 3,900 m.", 0.6, NOT_ENOUGH_INFO)
     alone = {"read": (both,), "evidence": (both,)}
-    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **alone)
+    state = ruled(parser, supports(BOTH), HIGHER, **alone)
     assert (state.evidence[0].path, state.evidence[0].stance) == ((), SUPPORTS)
 
 
 def test_what_the_verifier_guessed_from_both_sentences_is_dropped(parser: EnglishParser) -> None:
     guess = replace(behind(LUND, PASS), opinion=(0.0, 0.9, 0.1))
     found = {"read": (OBER, LUND, PASS), "evidence": (guess, replace(PASS, opinion=(0, 0.8, 0.2)))}
-    _, state, _ = ruled("comparison", parser, supports(BOTH), HIGHER, **found)
+    state = ruled(parser, supports(BOTH), HIGHER, **found)
     assert [item.decides for item in state.evidence] == [SUPPORTS, NOT_ENOUGH_INFO, REFUTES]
 
 
@@ -318,8 +273,10 @@ def test_without_both_halves_nothing_is_decided(
     parser: EnglishParser, claim: str, lund: Evidence, supported: Mapping[str, float]
 ) -> None:
     found = {"read": (OBER, lund), "evidence": (OBER, lund)}
-    before, state, _ = ruled("comparison", parser, supports(supported), claim, **found)
-    assert state == before
+    # Rulings of the hop before do not stay.
+    before = {**found, "rulings": {((), OBER.key): Ruling(SUPPORTS, "", 0.9)}}
+    state = ruled(parser, supports(supported), claim, **before)
+    assert (state.evidence, state.rulings) == ((OBER, lund), {})
 
 
 def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: Path) -> None:

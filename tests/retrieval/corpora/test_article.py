@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.sources.article import read_article
+from retrieval.corpora.wiki.article import read_article
 
 BOX = """<table class="infobox vcard"><caption>Ann Lee</caption>
 <tr><th colspan="2">Ann Lee</th></tr><tr><td colspan="2">Lee in 1870</td></tr>

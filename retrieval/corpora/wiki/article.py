@@ -9,17 +9,19 @@ what it names, however the box is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from urllib.parse import unquote
 
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
+from retrieval.corpora.corpus import Page
 from retrieval.corpora.folder.document import Headings
 from retrieval.corpora.folder.tree import Piece, shown, words
-from retrieval.corpora.passages import APPENDICES, Block
+from retrieval.corpora.passages import APPENDICES, Block, passages
+from retrieval.text.sentence_splitter import shared_splitter
 
 LARGEST = 8_000_000  # bytes of HTML
 MOST_BLOCKS = 5000
@@ -43,7 +45,8 @@ _MOST_LEADS = 100
 class ArticleText:
     """What an article says; ``redirect``: the title that it only leads on to, "" for none.
 
-    ``links`` and ``leads_to``: as of an ``Article``.
+    ``links``: the titles that words of the text link to. ``leads_to``: the titles that a
+    disambiguation page lists, empty for any other.
     """
 
     blocks: tuple[Block, ...]
@@ -145,6 +148,28 @@ def title_of(address: str) -> str:
     while name.startswith("../"):
         name = name.removeprefix("../")
     return name.removesuffix(".html")
+
+
+def whole_article(page: Page, blocks: Iterable[Block], links: Mapping[str, str]) -> Iterator[Page]:
+    """Yield an article in passages; the titles of redirects find the first alone, as its own does.
+
+    ``page``: without text. Its blocks and ``links`` are as of an ``ArticleText``.
+    """
+    for number, passage in enumerate(passages(page.id, page.title, page.url, blocks)):
+        first = () if number else page.other_titles
+        yield replace(with_links(passage, links), other_titles=first)
+
+
+def with_links(page: Page, links: Mapping[str, str]) -> Page:
+    """Return a passage whose sentences have the titles that their words link to."""
+    sentences = page.sentences
+    if sentences is None:
+        (bounds,) = shared_splitter().split([page.text])
+        sentences = tuple(page.text[begin:end] for begin, end in bounds)
+    said = " ".join(sentences)
+    inside = [(words, title) for words, title in links.items() if words in said]
+    titles = [tuple(dict.fromkeys(t for w, t in inside if w in one)) for one in sentences]
+    return replace(page, text="", sentences=sentences, links=tuple(titles) if inside else ())
 
 
 def serve(connection: Connection) -> None:
