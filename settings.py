@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.llm_judge.choice import LanguageModelChoice, Price, read_prices
+from retrieval.llm_judge.choice import LanguageModelChoice, Price, is_local, read_prices
 from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.sources.address import SourceAddress, read_sources
 from retrieval.system import setting_texts as read
@@ -224,7 +224,7 @@ class _LanguageModel:
     seconds: int = setting(
         "ESOTERIC_LLM_SECONDS",
         read.whole_number(1, 600),
-        lambda others: "120" if others.texts["ESOTERIC_LLM"] == "local" else "20",
+        lambda others: "120" if is_local(others.texts["ESOTERIC_LLM"]) else "20",
         "20, 120 for local",
     )
     """Time limit for a language model per claim, in seconds, all tries included."""
@@ -330,8 +330,8 @@ class Settings:
     """Folder with the weights of BART or GENRE, which then generate titles instead of the shipped
     model."""
     report_models: Path | None = setting("ESOTERIC_REPORT_MODELS", read.folder)
-    """Folder with the models of the ESOTERIC report, for the recipe report and for index encode
-    --vectors dpr; a folder bart in it is used as ESOTERIC_BART."""
+    """Folder with the models of the ESOTERIC report, for the recipes report and card, and for index
+    encode --vectors dpr; a folder bart in it is used as ESOTERIC_BART."""
     recipes: Path | None = setting("ESOTERIC_RECIPES", read.existing_folder)
     """Folder of recipes as YAML files, which the service offers beside its own; web server and
     worker read it when they start (docs/recipes.md, "Your own recipe")."""
@@ -354,7 +354,8 @@ class Settings:
     )
     """Language model that reads the selected evidence and gives the verdict: mistral:MODEL, or
     openai:MODEL for any server with OpenAI's chat completions (Ollama, llama.cpp, vLLM, LM Studio);
-    or local for qwen2.5-coder:1.5b of Ollama on this computer, which adds its opinion."""
+    local:MODEL for a model of Ollama on this computer; or local for its qwen2.5-coder:1.5b, which
+    adds its opinion."""
     fetch: bool = setting("ESOTERIC_FETCH", read.is_yes, "no")
     """Whether the web server may open web pages whose addresses users enter, to read their texts
     (yes or no). Private addresses and this computer's own networks are not opened; other hosts of

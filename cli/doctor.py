@@ -12,6 +12,7 @@ import click
 from cli.errors import printable, reports_errors
 from cli.options import json_option
 from retrieval.errors import EsotericError
+from retrieval.llm_judge.ollama import found
 from retrieval.models.folders import NamedModel
 from settings import EMBEDDED_BROKER, BadSetting, Settings
 from worker.broker import reach_broker
@@ -145,7 +146,7 @@ def _named_model(model: NamedModel) -> Callable[[Settings], str]:
 def _report_models(settings: Settings) -> str:
     from retrieval.models.papers.report_models import present_models
 
-    return f"{present_models(settings.report_models)}, for the recipe report"
+    return f"{present_models(settings.report_models)}, for the recipes report and card"
 
 
 def _recipes(settings: Settings) -> str:
@@ -179,7 +180,9 @@ def _database(settings: Settings) -> str:
 def _language_model(settings: Settings) -> str:
     """Return which language model gives the verdict, and what the workers report; sends nothing."""
     if settings.llm is None:
-        return "none: verdicts are the verifier's (ESOTERIC_LLM names one)"
+        here = found()
+        offered = "ESOTERIC_LLM names one" if here is None else f"Ollama runs here: {here.offer}"
+        return f"none: verdicts are the verifier's ({offered})"
     with closing(Database(settings.database_url)) as database:
         asked = worker_health(WorkerStore(database)).language_model
     if asked is not None and asked.problem is not None:

@@ -58,9 +58,9 @@ _DEFAULT = f"[default: {DEFAULT_ENCODER}, or {OWN_ENCODER} where ESOTERIC_ENCODE
 _VECTORS = click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS, NO_ENCODER]),
-    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
-    " report), own (ESOTERIC_ENCODER), none (no vectors yet; see: esoteric index encode)."
-    f" {_DEFAULT}",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for"
+    " the recipes report and card), own (ESOTERIC_ENCODER), none (no vectors yet; see: esoteric"
+    f" index encode). {_DEFAULT}",
 )
 
 _WHOLE = click.option(
@@ -170,8 +170,8 @@ def add(
 @click.option(
     "--vectors",
     type=click.Choice([*DOCUMENT_ENCODERS]),
-    help="What encodes the documents: minilm (best), static (much faster), dpr (only for the recipe"
-    f" report), own (ESOTERIC_ENCODER). {_DEFAULT}",
+    help="What encodes the documents: minilm (best), static (much faster), dpr (only for"
+    f" the recipes report and card), own (ESOTERIC_ENCODER). {_DEFAULT}",
 )
 @_STORE
 @reports_errors

@@ -52,6 +52,7 @@ def test_the_table_names_what_is_read_and_nothing_else() -> None:
         ("ESOTERIC_LLM", "openai:small"),
         ("ESOTERIC_LLM", "anthropic:small"),
         ("ESOTERIC_LLM", "locally:qwen"),
+        ("ESOTERIC_LLM", "local:"),
         ("ESOTERIC_VERIFIER", "/no/folder"),
         ("ESOTERIC_VERIFIER", "~nobody-of-this-name/model"),
         ("ESOTERIC_REPORT_MODELS", "/dev/null"),
@@ -203,6 +204,10 @@ def test_a_local_language_model_is_ollamas_which_gets_more_time_and_does_not_dec
     choice = Settings.from_environment({"ESOTERIC_LLM": "local", **changed}).llm
     assert choice is not None
     assert (choice.host, choice.decides, choice.seconds) == ("ollama:11434", True, 5)
+    choice = Settings.from_environment({"ESOTERIC_LLM": "local:qwen3:8b"}).llm
+    assert choice is not None
+    assert choice.name == "qwen3:8b at localhost:11434"
+    assert (choice.decides, choice.seconds) == (True, 120)  # the larger ones were chosen to decide
 
 
 def test_each_key_is_for_its_own_address() -> None:

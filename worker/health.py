@@ -1,12 +1,16 @@
 """Whether any worker can check claims, for ``/readyz`` and ``esoteric doctor``; how busy they are.
 
-``overview`` has what ``/metrics`` shows: how busy the service is at one moment.
+``overview`` has what ``/metrics`` shows: how busy the service is at one moment. ``python -m
+worker.health`` is the health check of a worker's container.
 """
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import get_args
@@ -14,6 +18,7 @@ from typing import get_args
 from sqlalchemy import func, select
 
 from retrieval.errors import Problem
+from settings import Settings
 from worker import clock
 from worker.database import Database
 from worker.jobs import STATES
@@ -144,6 +149,14 @@ def overview(database: Database) -> Overview:
         )
 
 
+def main() -> int:
+    """Return 0 if a worker of this machine, or container, has a heartbeat, else 1."""
+    settings = Settings.from_environment()
+    with closing(Database(settings.database_url)) as database:
+        alive = WorkerStore(database).alive(ALIVE_WITHIN)
+    return int(not any(one.id.startswith(f"{socket.gethostname()}-") for one in alive))
+
+
 def _by_state(alive: Sequence[WorkerRow]) -> Mapping[str, int]:
     # What `esoteric up` says about a worker that dies again and again is no worker.
     states = Counter(
@@ -152,3 +165,7 @@ def _by_state(alive: Sequence[WorkerRow]) -> Mapping[str, int]:
         if not (one.problem and one.problem.code == WorkerDies.CODE)
     )
     return {state: states[state] for state in (*get_args(WorkerState), "hanging")}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

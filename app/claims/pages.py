@@ -32,6 +32,7 @@ from app.texts.given_text import opens
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import IndexUnavailable, Problem
+from retrieval.llm_judge.ollama import found_lately
 from retrieval.recipes.recipes import DEFAULT_RECIPE, base_and_more_hops
 from retrieval.text.notices import plain_statement
 from retrieval.words import VITAL
@@ -265,6 +266,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
     introductions = corpus is not None and corpus.title == VITAL
     editing = known_job(request.values.get("edited_from"))
     chosen_corpora = request.values.getlist("corpora") or (editing and editing.corpora) or ()
+    alone = model is None and services().settings.access is None
     return render_template(
         "home.html",
         box=box,
@@ -277,6 +279,7 @@ def _home(box: BoxAnswer, recipe_problem: Problem | None = None, asked: str | No
         corpora=corpora_to_choose(chosen_corpora),
         choice=choice,
         asked=model,
+        ollama=found_lately() if alone else None,
         editing=editing,
         doubtful=doubtful(editing.result) if editing and editing.result else "",
         opens_links=services().pages is not None,

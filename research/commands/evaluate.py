@@ -197,6 +197,7 @@ def _evaluation(
 
 def _over_corpus(settings: Settings, evaluation: Evaluation, with_llm: bool) -> None:
     from research.evaluation.over_corpus import evaluate_over_corpus
+    from research.evaluation.report import proofs_text
     from research.evaluation.systems import Bench
 
     llm, out = settings.llm if with_llm else None, evaluation.out
@@ -213,6 +214,8 @@ def _over_corpus(settings: Settings, evaluation: Evaluation, with_llm: bool) -> 
             "opposite stances": recipe["opposite_stances"],
         }
         click.echo(f"{name}: {_in_percent(shown) or 'no claim was answered'}")
+        if recipe["proofs"]["both"]:
+            click.echo(f"  {proofs_text(recipe['proofs'])}")
         if "language_model" in recipe:
             click.echo(_language_model(recipe["language_model"]))
     _show_tables(results["recipes"])

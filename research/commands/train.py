@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import click
 
 from cli.errors import reports_errors
 from retrieval.system.packages import require_models, require_research
 from settings import CHECKOUT, Settings
-
-if TYPE_CHECKING:
-    from research.training.selector import Losses
 
 _Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -143,28 +140,6 @@ def prover(data: Path, wordnet: Path, run: Path, out: Path, relevance: Path) -> 
 
     _prepared()
     train_prover(data, wordnet, relevance, run, out)
-
-
-@_trains(
-    "selector",
-    _data,
-    _out("selector"),
-    _run("selector"),
-    _relevance_model,
-    click.option(
-        "--losses",
-        type=click.Choice(["both", "classification", "utility"]),
-        default="both",
-        show_default=True,
-        help="Which of FER's losses; one alone is an ablation.",
-    ),
-)
-def selector(data: Path, run: Path, out: Path, relevance: Path, losses: Losses) -> None:
-    """Train the model that selects the evidence most useful for the verdict (30 minutes)."""
-    from research.training.selector import train_selector
-
-    _prepared()
-    train_selector(data, relevance, run, out, losses)
 
 
 @_trains("dense", _data, _out("dense"), _run("dense"), _relevance_model)

@@ -92,6 +92,8 @@ def corpus_report(results: Mapping[str, Any]) -> str:
             if seconds["p50"] is not None
             else "No claim was checked.",
         ]
+        if recipe["proofs"]["both"]:
+            parts.append(proofs_text(recipe["proofs"]))
         if "language_model" in recipe:
             parts.append(language_model_text(recipe["language_model"]))
     if differs := results["differences"]:
@@ -145,6 +147,15 @@ def _corpus_row(group: str, row: Mapping[str, Any]) -> list[str]:
         str(row["contradicted"]),
         "-" if error is None else f"{error:.3f}",
     ]
+
+
+def proofs_text(proofs: Mapping[str, int]) -> str:
+    """Return how often the proof and a decided verdict are opposite, and which is right."""
+    return (
+        f"Of {proofs['decided']} decided verdicts the proof decides {proofs['both']} too, and"
+        f" {proofs['opposite']} of these as the opposite; the verdict is right on"
+        f" {proofs['verdict_right']} of them, the proof on {proofs['proof_right']}."
+    )
 
 
 def language_model_text(results: Mapping[str, Any]) -> str:

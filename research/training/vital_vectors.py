@@ -13,21 +13,17 @@ from numpy.typing import NDArray
 from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.index.embedded.documents import connected
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, current_version, read_meta
-from retrieval.index.embedded.vectors import (
-    PACKAGED_ARRAYS,
-    PACKAGED_CONFIG,
-    NewVectors,
-    encode,
-    packaged_key,
-)
+from retrieval.index.embedded.layout import DATABASES, DOCUMENTS, FORMAT, current_version, read_meta
+from retrieval.index.embedded.vectors import NewVectors, encode
 from retrieval.index.formats.codes import rotation
+from retrieval.index.formats.packaged import PACKAGED_ARRAYS, PACKAGED_CONFIG
 from retrieval.models.encoders import MiniLMEncoder
+from retrieval.models.packaged import MINILM_SHA256
 from retrieval.system.files import digest_of
 
 
 def encode_vital(run: Path, out: Path, processes: int) -> None:
-    """Encode the default corpus and write what ``vectors.packaged_vectors`` reads to ``out``.
+    """Encode the default corpus and write what ``packaged_vectors`` reads to ``out``.
 
     ``run`` contains an index without vectors, and the vectors encoded so far.
 
@@ -59,6 +55,12 @@ def encode_vital(run: Path, out: Path, processes: int) -> None:
             arrays[name] = np.frombuffer(b"".join(row for (row,) in rows), kind).reshape(shape)
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / PACKAGED_ARRAYS, allow_pickle=False, **arrays)
-    config = packaged_key(encoder.name, digest) | {"sha256": digest_of(out / PACKAGED_ARRAYS)}
+    config = {
+        "format": FORMAT,
+        "encoder": encoder.name,
+        "weights": MINILM_SHA256,
+        "documents": digest,
+        "sha256": digest_of(out / PACKAGED_ARRAYS),
+    }
     (out / PACKAGED_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     vectors.unlink()

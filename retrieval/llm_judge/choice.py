@@ -15,6 +15,11 @@ LOCAL_URL, LOCAL_MODEL = "http://localhost:11434/v1", "qwen2.5-coder:1.5b"
 _PRICE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)")
 
 
+def is_local(name: str) -> bool:
+    """Return whether a setting means a model of Ollama on this computer."""
+    return name == "local" or (name.startswith("local:") and name != "local:")
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """Price of a million tokens, in any currency."""
@@ -92,14 +97,14 @@ class LanguageModelChoice:
     ) -> LanguageModelChoice:
         """Return the choice of the settings; a setting that is not set is "".
 
-        ``name``: PROVIDER:MODEL, or ``local``. ``mistral_key`` is used only for Mistral's own
-        address, and ``url_key`` for the address in ``url``.
+        ``name``: PROVIDER:MODEL, ``local``, or ``local:MODEL``. ``mistral_key`` is used only for
+        Mistral's own address, and ``url_key`` for the address in ``url``.
 
         Raises:
             ValueError: the settings do not fit together; the text says how to fix it.
         """
-        if name == "local":
-            name, url = f"openai:{LOCAL_MODEL}", url or LOCAL_URL
+        if is_local(name):
+            name, url = f"openai:{name[len('local:') :] or LOCAL_MODEL}", url or LOCAL_URL
         provider, _, model = name.partition(":")
         if not model or model != model.strip() or not model.isprintable():
             raise ValueError("name the model too, as in mistral:mistral-small-latest")

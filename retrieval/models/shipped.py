@@ -16,11 +16,11 @@ from retrieval.system.files import digest_of
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 RELEVANCE_MODEL, VERIFIER = MODELS / "relevance", MODELS / "verifier"
-PATH, PROVER, SELECTOR = MODELS / "path", MODELS / "prover", MODELS / "selector"
+PATH, PROVER = MODELS / "path", MODELS / "prover"
 DENSE, TITLES = MODELS / "dense", MODELS / "titles"
 STATIC = MODELS / "static"
 # Those that choose evidence or label it.
-_READING = (RELEVANCE_MODEL, PATH, VERIFIER, PROVER, SELECTOR)
+_READING = (RELEVANCE_MODEL, PATH, VERIFIER, PROVER)
 
 
 def minilm_classifier(folder: Path) -> CrossEncoder:

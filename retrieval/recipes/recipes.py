@@ -1,7 +1,7 @@
 """The recipes: which stages check a claim, in which order and with which settings.
 
 Stages have the names of ``stages.toml``: that of the stage and, if it has several implementations,
-that of one of them, as in ``selection:utility``. Nothing heavy is imported here, so that the web
+that of one of them, as in ``selection:proved``. Nothing heavy is imported here, so that the web
 process can read recipes too.
 """
 
@@ -60,14 +60,10 @@ class RetrievalConfig:
     # A sentence keeps its path only if the score of the path, 1 - P(NOT ENOUGH INFO), is by this
     # much higher than that of each of its sentences alone.
     path_gain: float = 0.1
-    # A sentence is selected if it has at least this share of the best one's relevance; by FER's
-    # selection, of the best one's odds of being useful.
+    # A sentence is selected if it has at least this share of the best one's relevance.
     selection_share: float = 0.4
     selection_limit: int = 5  # selected sentences
     unproved_share: float = 0.6  # the same share for a sentence that no part of the proof uses
-    # Sentences that FER's selection chooses from (FER, 4.1: 25). A whole set of evidence is among
-    # the first 5 for 95 % of the claims, among 25 for 96 %.
-    utility_candidates: int = 5
     bridge_documents: int = 8  # opened once more because the best sentence names them
     # Least score by the path model of the best sentence and one of another document together, for
     # that one to be selected too.
@@ -149,9 +145,7 @@ LANGUAGE_MODEL = LanguageModelConfig()
 
 Ending: TypeAlias = Literal["decided", "proved", "unchanged", "never"]
 Vectors: TypeAlias = Literal["minilm", "dpr"]
-Model: TypeAlias = Literal[
-    "relevance", "path", "verifier", "prover", "selector", "dense", "titles", "report"
-]
+Model: TypeAlias = Literal["relevance", "path", "verifier", "prover", "dense", "titles", "report"]
 """A folder of ``models/``, or the models of the ESOTERIC report, which are not shipped."""
 SHIPPED, NO_MODEL = "shipped", "none"
 _DIGITS = 12  # of a digest: enough to tell recipes apart, and short enough to be printed
@@ -307,7 +301,7 @@ class Recipe:
 
 
 def stage_of(name: str) -> str:
-    """Return the stage of an implementation: "selection" for "selection:utility"."""
+    """Return the stage of an implementation: "selection" for "selection:proved"."""
     return name.partition(":")[0]
 
 
@@ -323,6 +317,11 @@ def _names_in(part: str) -> dict[str, Form]:
 
 
 FIRST, HOP, NEXT = _names_in("first"), _names_in("hop"), _names_in("next")
+_REPORT_FIRST = ("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr")
+_REPORT_HOP = (
+    *("sentences:dpr", "relevance:distilbert", "semantic:mpnet", "verification"),
+    *("selection", "verdict"),
+)
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
 _COMPUTED = ("comparison", "tables")
 
@@ -331,8 +330,8 @@ RECIPES: dict[str, Recipe] = {
     for recipe in (
         Recipe(
             "combined",
-            "joins the next four: asks questions, looks for similar meanings, chooses the sentences"
-            " that help most, and proves the claim part by part",
+            "joins the next three: asks questions, looks for similar meanings, and proves the claim"
+            " part by part",
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
@@ -389,11 +388,11 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "chooses the sentences that help most to decide (FER, section 3)",
+            "one hop of esoteric: FER's trained selection (section 3) is a negative result here",
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_COMPUTED, "selection:utility", "verdict"),
+                *(*_COMPUTED, "selection", "verdict"),
             ),
             next=(),
             ending="decided",
@@ -403,14 +402,23 @@ RECIPES: dict[str, Recipe] = {
             "report",
             "the models and thresholds of the ESOTERIC report: WikiNEuRal, T5, DPR, DistilBERT and"
             " MPNet, from ESOTERIC_REPORT_MODELS (sections 3.3.6 to 3.3.11)",
-            first=("spans:wikineural", "titles:spacy", "texts", "questions:t5", "ranking:dpr"),
-            hop=(
-                *("sentences:dpr", "relevance:distilbert", "semantic:mpnet", "verification"),
-                *("selection", "verdict"),
-            ),
+            first=_REPORT_FIRST,
+            hop=_REPORT_HOP,
             next=(),
             ending="decided",
             max_hops=1,
+            settings=REPORT,
+            vectors="dpr",
+        ),
+        Recipe(
+            "card",
+            "the whole chain: report, and up to two more hops to the documents that the evidence"
+            " mentions, until it suffices; a language model gives the verdict where one is set",
+            first=_REPORT_FIRST,
+            hop=_REPORT_HOP,
+            next=("mentions",),
+            ending="decided",
+            max_hops=3,
             settings=REPORT,
             vectors="dpr",
         ),

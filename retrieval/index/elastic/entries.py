@@ -29,7 +29,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -216,14 +216,23 @@ def entry_of(record: Record, *vectors: NDArray[Any]) -> dict[str, Any]:
         "plain_key": [key_of(title_key(short)) for short in plain],
         "words": analysed(record["text"]),
         "numbers": [number for number, _, _ in record["sentences"]],
-        "digest": digest_of(record, *vectors),
+        "digest": digest_of(record),
     }
-    if vectors:
-        code, sentence_codes = vectors
-        entry |= {"code": packed(code), "sentence_codes": packed(sentence_codes)}
-        if code.any():  # nothing is near a vector of zeros
-            entry["vector"] = code.tolist()
-    return entry
+    return with_vectors(entry, *vectors) if vectors else entry
+
+
+def with_vectors(
+    entry: dict[str, Any], code: NDArray[Any], sentence_codes: NDArray[Any]
+) -> dict[str, Any]:
+    """Return an entry that has none with the vectors of its document and sentences."""
+    own: dict[str, Any] = {
+        "digest": digest_of(entry["record"], code, sentence_codes),
+        "code": packed(code),
+        "sentence_codes": packed(sentence_codes),
+    }
+    if code.any():  # nothing is near a vector of zeros
+        own["vector"] = code.tolist()
+    return entry | own
 
 
 def digest_of(record: Mapping[str, Any], *arrays: NDArray[Any]) -> str:
@@ -357,6 +366,26 @@ class MadeEntries:
     entries: list[dict[str, Any]]
     pages: int
     bad: list[str]
+
+
+def with_packaged(
+    items: Sequence[MadeEntries], vectors: Mapping[str, NDArray[Any]]
+) -> list[MadeEntries] | None:
+    """Return the entries of a whole corpus with its packaged vectors; None if they do not fit.
+
+    ``items`` have no vectors. Rotated on another machine, the vectors fit as those of an index do
+    (``ElasticMeta.turns_alike``).
+    """
+    counts = [len(entry["numbers"]) for made in items for entry in made.entries]
+    documents, turn = vectors["documents"], vectors["turn"]
+    fits = (len(counts), sum(counts)) == (len(documents), len(vectors["codes"]))
+    if not fits or not np.allclose(turn, rotation(len(turn)), atol=1e-3):
+        return None
+    own = zip(documents, np.split(vectors["codes"], np.cumsum(counts)[:-1]), strict=True)
+    return [
+        replace(made, entries=[with_vectors(entry, *next(own)) for entry in made.entries])
+        for made in items
+    ]
 
 
 class EntryMaker:

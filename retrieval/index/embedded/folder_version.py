@@ -24,6 +24,7 @@ from retrieval.index.embedded.layout import (
     BAD_PAGES,
     DATABASES,
     DOCUMENTS,
+    FORMAT,
     GONE,
     LEXICAL,
     META,
@@ -41,9 +42,10 @@ from retrieval.index.embedded.layout import (
 )
 from retrieval.index.embedded.lexical import LexicalWriter
 from retrieval.index.embedded.new_documents import NewDocuments, Preparation
-from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, encode, packaged_vectors
+from retrieval.index.embedded.vectors import EncodedDocuments, NewVectors, encode
 from retrieval.index.errors import source_empty
 from retrieval.index.formats.codes import rotation
+from retrieval.index.formats.packaged import packaged_vectors
 from retrieval.index.formats.titles import NAMES, read_titles, run_of, write_titles
 from retrieval.index.interface import ProgressListener
 from retrieval.models.encoders import DocumentEncoder
@@ -245,7 +247,8 @@ class FolderVersion:
         last = len(self._removed)
         path = self._added(DOCUMENTS) or self._database(self._meta.stored[DOCUMENTS])
         # Those of a whole corpus.
-        packaged = packaged_vectors(encoder.name, digest) if new.first == 0 else None
+        of = {"format": FORMAT, "documents": digest}
+        packaged = packaged_vectors(encoder.name, **of) if new.first == 0 else None
         if packaged:
             turn = packaged.pop("turn")
             if new.end == 0:

@@ -3,28 +3,17 @@
 A search compares the query's signs with those of all documents, which are in a memory-mapped
 file. Then the query itself is compared with the signs of the nearest documents, and finally with
 the codes of their sentences, which are read from the database (``codes``).
-
-Vectors of the default corpus come with the project, so that its build encodes nothing:
-
-models/vital-vectors/
-  vectors.json   what was encoded, by which encoder (``packaged_key``), and the SHA-256 of
-  vectors.npz    the vectors and the matrix that rotated them
-
-If the corpus, its sentences or the encoder differ, or the file is damaged, the build encodes as for
-any other corpus.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +25,10 @@ from retrieval.index.embedded.documents import (
     records_between,
     rows_of,
 )
-from retrieval.index.embedded.layout import FORMAT
 from retrieval.index.formats.codes import along, as_bytes, codes, from_bytes, products, signs
 from retrieval.index.formats.records import encodable
 from retrieval.models import runtime
 from retrieval.models.encoders import DocumentEncoder
-from retrieval.models.packaged import MINILM_SHA256
-from retrieval.system.files import digest_of
 from retrieval.system.processes import in_order
 
 TABLES = ("vectors",)
@@ -60,9 +46,6 @@ _BY_SENTENCES = 800
 # Encoded together: many enough for batches of similar length, few enough to lose little in an
 # interruption.
 _DOCUMENTS = 512
-PACKAGED = Path(__file__).resolve().parents[3] / "models" / "vital-vectors"
-PACKAGED_CONFIG, PACKAGED_ARRAYS = "vectors.json", "vectors.npz"
-_PACKAGED_NAMES = ("documents", "signs", "codes", "turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,31 +292,3 @@ class _Encoding:
             codes(apart @ self._turn),
             [len(each) for each in sentences],
         )
-
-
-def packaged_vectors(encoder: str, documents: str) -> dict[str, NDArray[Any]] | None:
-    """Return the packaged vectors of these documents by this encoder, if there are any.
-
-    They are the arrays of ``EncodedDocuments`` by their names, and ``turn``, which rotated them.
-
-    ``encoder``: the encoder's name. ``documents``: the digest of the documents.
-    """
-    arrays = PACKAGED / PACKAGED_ARRAYS
-    try:
-        config = json.loads((PACKAGED / PACKAGED_CONFIG).read_text(encoding="utf-8"))
-        wanted = packaged_key(encoder, documents)
-        # The digest takes the longest time, so it is computed last.
-        if not wanted.items() <= config.items() or config["sha256"] != digest_of(arrays):
-            return None
-        with np.load(arrays) as packaged:
-            return {name: packaged[name] for name in _PACKAGED_NAMES}
-    except (OSError, ValueError, AttributeError, KeyError):
-        return None
-
-
-def packaged_key(encoder: str, documents: str) -> dict[str, object]:
-    """Return what vectors depend on.
-
-    The index's format, the encoder, the SHA-256 of its weights, and the digest of the documents.
-    """
-    return {"format": FORMAT, "encoder": encoder, "weights": MINILM_SHA256, "documents": documents}

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 # The folder must contain all files of one alternative of each group.
 _FILES = (
     (("config.json",),),
-    (("model.safetensors",), ("pytorch_model.bin",)),
+    (("model.safetensors",),),
     (("tokenizer.json",), ("vocab.json", "merges.txt")),
 )
 _FIX = (
-    "Put config.json, model.safetensors (or pytorch_model.bin) and tokenizer.json (or vocab.json"
-    " and merges.txt) of a BART such as facebook/genre-kilt there."
+    "Put config.json, model.safetensors and tokenizer.json (or vocab.json and merges.txt) of a BART"
+    " such as facebook/genre-kilt there. A pickle (pytorch_model.bin) can run any program, so it is"
+    " not read; docs/models.md has the line that converts one that you trust."
 )
 _BATCH = 10_000  # titles that are tokenised together
 
@@ -87,7 +88,7 @@ class BartTitleModel:
 
     @cached_property
     def _model(self) -> Any:
-        options = {"use_safetensors": None, "dtype": _fastest_precision()}
+        options = {"dtype": _fastest_precision()}
         with failing_as(f"model in {self._folder}", "cannot be loaded", _FIX):
             return model_in(self._folder, "BartForConditionalGeneration", **options)
 

@@ -12,9 +12,11 @@ from spacy.tokens import Doc, Token
 
 from retrieval.models.prover import ProofReading
 from retrieval.recipes.recipes import RetrievalConfig
+from retrieval.stages.ending import says_more
 from retrieval.stages.stage import ClaimState, Makers, Resources, Stage, Step
 from retrieval.text.context import evidence_set_text, evidence_text
 from retrieval.text.english import FINITE, VERBS
+from retrieval.text.word_forms import stems_in
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -289,8 +291,10 @@ class NaturalLogicProver(Stage):
     """Rewrites each span of the claim into one of the evidence, or leaves it open.
 
     The operator of a span is the most probable one. But a span is open as soon as the probability
-    of "independent" reaches a fitted cutoff. No other rule changes the model's output, so the
-    decision follows from the proof that is shown.
+    of "independent" reaches a fitted cutoff, and instead of being equivalent if it has a noun,
+    number, name or adjective that is not in the words it is rewritten into, nor in their title:
+    "the Nobel Prize in Chemistry" is not equivalent to "Nobel Prize". No other rule changes the
+    model's output, so the decision follows from the proof that is shown.
     """
 
     def __init__(self, resources: Resources, settings: RetrievalConfig) -> None:
@@ -320,10 +324,22 @@ class NaturalLogicProver(Stage):
         aligned = aligned_spans(reading, text, state.selected)
         for span, probabilities, where in zip(spans, reading.operators, aligned, strict=True):
             operator = operator_of(probabilities.tolist(), self._cutoff)
-            if where is None or operator == INDEPENDENCE:
+            unmatched = (
+                where is not None
+                and operator == EQUIVALENCE
+                and says_more(state.parsed, span, _said(where, state.selected))
+            )
+            if where is None or operator == INDEPENDENCE or unmatched:
                 yield Mutation(span, INDEPENDENCE, None)
             else:
                 yield Mutation(span, operator, where)
+
+
+def _said(where: EvidenceSpan, evidence: Sequence[Evidence]) -> set[str]:
+    """Return the stems of these words of the evidence, and of their document's title."""
+    item = next(item for item in evidence if item.key == where.key)
+    start, end = where.start - item.sentence.start, where.end - item.sentence.start
+    return stems_in(item.heading) | stems_in(item.sentence.text[start:end])
 
 
 def operator_of(probabilities: Sequence[float], independence_cutoff: float | None) -> Operator:

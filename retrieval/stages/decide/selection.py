@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from retrieval.index.formats.titles import split_disambiguation
-from retrieval.models.papers.selector import log_odds
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.ending import share_a_word
 from retrieval.stages.find.next import MentionExpander
@@ -77,79 +71,6 @@ class ProvedSelector(Stage):
         evidence = tuple(replace(item, selected=item.key in kept) for item in state.evidence)
         found = replace(state, evidence=evidence)
         return Step(found, f"{counted(len(found.selected), 'sentence')} kept for the proof")
-
-
-class UtilityReader(Protocol):
-    """A model that gives the probability that a sentence is useful evidence."""
-
-    def warm_up(self) -> None:
-        """Load its weights."""
-        ...
-
-    def usefulness(
-        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
-    ) -> NDArray[np.floating[Any]]:
-        """Return the probability of each (title, sentence) that it is useful evidence.
-
-        ``relevance``: the probability of each that it is relevant to the claim.
-        """
-        ...
-
-
-class UtilitySelector(Stage):
-    """Selects sentences by their use for the verifier, not by their relevance (FER, section 3).
-
-    FER's retriever selects before the verifier reads anything. If this stage runs after
-    ``verification``, what the verifier says about each sentence counts as much as the retriever:
-    the log-odds of a sentence are the mean of both. The two err on different sentences
-    (research/notebook.md). FER selects what is more probably useful than not; here one sentence is
-    selected if it is far better than the others, several if they are alike.
-    """
-
-    def __init__(self, model: UtilityReader, candidates: int, share: float, limit: int) -> None:
-        """Choose from the ``candidates`` best sentences (FER, 4.1: 25), ``limit`` at most.
-
-        Selected are those whose odds of being useful are at least ``share`` of the best one's.
-        """
-        self._model = model
-        self._candidates = candidates
-        self._share = share
-        self._limit = limit
-
-    def run(self, state: ClaimState) -> Step:
-        """Mark the selected ``evidence`` and put it first."""
-        relevance = {item.key: item.score for item in state.read}
-        verified = bool(state.readings)
-        return _step(state, self.select(state.claim, state.evidence, relevance, verified))
-
-    def select(
-        self,
-        claim: str,
-        evidence: Sequence[Evidence],
-        relevance: Mapping[SentenceKey, float],
-        verified: bool,
-    ) -> list[Evidence]:
-        """Return the evidence, which comes best first, with ``selected`` set again on each.
-
-        ``relevance``: what the relevance model said about each sentence, on whose scores the model
-        is trained. ``verified``: the scores of the evidence are the verifier's.
-
-        The sentences that led to a selected one are selected with it. Selected sentences come
-        before the others; otherwise the order is kept.
-        """
-        read = evidence[: self._candidates]
-        if not read:
-            return [replace(item, selected=False) for item in evidence]
-        texts = [(item.heading, item.sentence.text) for item in read]
-        known = [relevance[item.key] for item in read]
-        odds: NDArray[np.floating[Any]] = log_odds(self._model.usefulness(claim, texts, known))
-        if verified:
-            odds = (odds + log_odds([item.score for item in read])) / 2
-        bar = odds.max() + math.log(self._share) if self._share > 0 else -math.inf
-        best = sorted(range(len(read)), key=lambda rank: -odds[rank])
-        selected = _with_paths([read[rank] for rank in best if odds[rank] >= bar], self._limit)
-        marked = [replace(item, selected=item.key in selected) for item in evidence]
-        return sorted(marked, key=lambda item: not item.selected)
 
 
 def _opposed(best: Sequence[Evidence], evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -313,8 +234,5 @@ def _without_accents(text: str) -> str:
 MAKERS: Makers = {
     "selection": lambda r, c: RelativeSelector(c.selection_share, c.selection_limit),
     "selection:proved": ProvedSelector,
-    "selection:utility": lambda r, c: UtilitySelector(
-        r.models.selector, c.utility_candidates, c.selection_share, c.selection_limit
-    ),
     "bridge": BridgeReader,
 }

@@ -55,7 +55,7 @@ def posted_by_the_form(page: str) -> dict[str, str]:
 def test_the_list_says_which_recipes_can_run_and_why_another_cannot(client: FlaskClient) -> None:
     found = listed(client)
     assert list(found) == list(RECIPES)
-    assert [name for name, recipe in found.items() if not recipe["can_run"]] == ["report"]
+    assert [name for name, recipe in found.items() if not recipe["can_run"]] == ["report", "card"]
     assert [name for name, recipe in found.items() if recipe["default"]] == ["combined"]
     assert found["combined"]["problem"] is None
     assert found["report"]["problem"]["code"] == "report_models_unset"
@@ -83,7 +83,7 @@ def test_over_vectors_of_dpr_the_form_posts_the_recipe_report(dpr: Flask) -> Non
     assert '<input type="hidden" name="recipe" value="report">' in page
     asked = client.post("/api/v1/claims", json={"claim": "Tea is hot."})
     assert store.get(asked.get_json()["id"]).recipe == "report"
-    assert re.findall(r'<input type="radio"[^>]* value="(\w+)"', page) == ["report"]
+    assert re.findall(r'<input type="radio"[^>]* value="(\w+)"', page) == ["report", "card"]
     others = "<strong>combined, esoteric, admiral, m3, fer</strong>. Vectors of MiniLM are needed"
     assert page.count(f"Cannot run here: {others}") == 1
 

@@ -128,6 +128,27 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
     assert (undecided["evidence_recall@5"], undecided["opposite_stances"]) == (None, None)
 
 
+def test_proofs_opposite_to_decided_verdicts_are_counted_with_who_is_right() -> None:
+    said = [
+        (SUPPORTS, SUPPORTS, SUPPORTS),
+        (REFUTES, REFUTES, SUPPORTS),  # opposite, and the verdict is right
+        (REFUTES, SUPPORTS, REFUTES),  # opposite, and the proof is right
+        (NOT_ENOUGH_INFO, SUPPORTS, REFUTES),  # opposite, and neither
+        (SUPPORTS, SUPPORTS, NOT_ENOUGH_INFO),
+        (SUPPORTS, SUPPORTS, None),
+        (SUPPORTS, NOT_ENOUGH_INFO, REFUTES),  # the verdict does not decide
+    ]
+    answers = [answer(label).model_copy(update={"proof_label": by}) for _, label, by in said]
+    proofs = corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
+    assert proofs == {
+        "decided": 6,
+        "both": 4,
+        "opposite": 3,
+        "verdict_right": 1,
+        "proof_right": 1,
+    }
+
+
 def recall(of: CorpusClaim, *evidence: Evidence) -> float:
     value: float = corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
     return value

@@ -238,6 +238,6 @@ def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for(name:
 
 def test_an_unknown_name_lists_those_of_variants() -> None:
     with pytest.raises(UnknownRecipe) as caught:
-        checked_names("fer-26")
-    assert "fer-25" in caught.value.hint
+        checked_names("m3-scales")
+    assert "m3-scale" in caught.value.hint
     assert caught.value.hint.endswith("or all, ablations or variants.")

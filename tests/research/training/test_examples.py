@@ -24,7 +24,6 @@ from research.training.evidence_sets import claim_sets, composition_sets, contra
 from research.training.loop import Example, examples_digest, labelled
 from research.training.path import path_examples
 from research.training.relevance import reading_examples, relevance_examples
-from research.training.selector import selection_examples
 from research.training.title_examples import title_examples
 from research.training.verifier.pairs import AssertionData, MeaningData
 from research.training.verifier.train import Mix, Sources, mixed_examples
@@ -137,7 +136,6 @@ def drawn(
         "relevance": relevance_examples(data.train, data.page_claims, pool, 0),
         "readings": reading_examples(data, 0, 60),
         "path": path_examples(data, twenty, 0, 60),
-        "selector": selection_examples(data, classify, 0, 9, 8, 3),
         "dense": [*sets.claims, *sets.others],
         "titles": title_examples(data.train, [one.claim for one in twenty], pool, 0),
         "prover": [
@@ -183,7 +181,6 @@ DIGESTS = {
     "relevance": (68, "24e356adc3b7dba9"),
     "readings": (52, "83ee1ac5ae03ca27"),
     "path": (60, "84ca6ac2f1763206"),
-    "selector": (9, "22a6ece73d3a240c"),
     "dense": (82, "387a86f19153e696"),
     "titles": (57, "1d8c5e08c62bd910"),
     "prover": (101, "305a3002015218c1"),

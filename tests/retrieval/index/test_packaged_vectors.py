@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from research.training import vital_vectors
 from retrieval.corpora.wiki.vital import VitalCorpus
-from retrieval.index.embedded import folder_version, vectors
+from retrieval.index.elastic.elastic_index import ElasticIndex
+from retrieval.index.elastic.location import ElasticLocation
+from retrieval.index.embedded import folder_version
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from retrieval.index.embedded.vectors import PACKAGED_ARRAYS, PACKAGED_CONFIG
+from retrieval.index.formats import packaged as packaged_files
+from retrieval.index.formats.packaged import PACKAGED_ARRAYS, PACKAGED_CONFIG
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders import MiniLMEncoder
+from tests.retrieval.index.elastic.node import store_url
 from tests.retrieval.index.pages import PAGES, ListCorpus
 from tests.retrieval.index.test_store_contract import NotingEncoder
 from tests.support.encoders import WordEncoder
@@ -23,7 +29,7 @@ from tests.support.encoders import WordEncoder
 def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with the vectors of ``PAGES``, made as those of the default corpus are."""
     folder = tmp_path / "packaged"
-    monkeypatch.setattr(vectors, "PACKAGED", folder)
+    monkeypatch.setattr(packaged_files, "PACKAGED", folder)
     monkeypatch.setattr(vital_vectors, "VitalCorpus", ListCorpus)
     monkeypatch.setattr(vital_vectors, "MiniLMEncoder", WordEncoder)
     vital_vectors.encode_vital(tmp_path / "run", folder, processes=1)
@@ -47,6 +53,21 @@ def test_a_corpus_whose_vectors_are_packaged_is_not_encoded(packaged: Path, tmp_
     assert other.checksum == info.checksum
     asked, _ = built(tmp_path / "fewer", ListCorpus(PAGES[1:]))
     assert asked == len(PAGES) - 1
+
+
+@pytest.mark.elasticsearch
+def test_nor_is_it_in_elasticsearch(packaged: Path, tmp_path: Path) -> None:
+    def encoded(corpus: ListCorpus) -> tuple[int, str]:
+        encoder, name = NotingEncoder(), f"v-{uuid.uuid4().hex}"
+        info = ElasticIndex(ElasticLocation.read(store_url(name)), tmp_path).build(corpus, encoder)
+        return len(encoder.texts), info.checksum
+
+    default = replace(ListCorpus(), source="vital")
+    asked, checksum = encoded(default)
+    assert asked == 0
+    for other in (ListCorpus(), replace(default, pages=PAGES[1:])):
+        assert encoded(other)[0] == len(other.pages)
+    assert encoded(ListCorpus())[1] == checksum
 
 
 CONFIG, ARRAYS = PACKAGED_CONFIG, PACKAGED_ARRAYS

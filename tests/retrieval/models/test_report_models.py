@@ -259,6 +259,13 @@ def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
     assert scores["Skerrow Light"] == scores["Ann Lee"] == 1
     assert all(0.65 <= score <= 1 for score in scores.values())
 
+    # The second document is named by the evidence alone, so only another hop finds it.
+    report = retriever.check("The designer of Skerrow Light was Scottish.", "card", seen.append)
+    hops = {one["title"]: one["hop"] for one in claim_result(report).document()["documents"]}
+    assert (hops["Skerrow Light"], hops["Ann Lee"]) == (1, 2)
+    assert len(report.hops) > 1
+    assert not report.hops[0].sufficient
+
     retriever = opened(home / "index", unpacked, tiny_models)
     retriever.warm_up()  # which loads the models of the report, by the index's vectors
     assert retriever.info().encoder.startswith("dpr-ctx_encoder-single-nq-base ")

@@ -22,7 +22,6 @@ from research.training.networks.encoders import (
     row_tokenizer,
     trained_classifier,
 )
-from research.training.networks.selector import JointReader, usefulness
 from research.training.prover import packaged_proof_network, proof_inputs
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped, trained_model
@@ -34,7 +33,6 @@ from retrieval.models.networks import Tokenizer
 from retrieval.models.own_verifier import read_classifier, write_calibration
 from retrieval.models.packaged import MiniLM, mpnet_folder
 from retrieval.models.papers.report_models import LOCK
-from retrieval.models.papers.selector import UtilityModel
 from retrieval.models.prover import ProofModel, proof_row
 from retrieval.recipes.recipes import RECIPES
 from retrieval.system.files import digest_of
@@ -126,18 +124,6 @@ def test_spans_are_read_as_by_the_network_in_training() -> None:
         assert reading.offsets.tolist() == inputs.offsets[0, :tokens].tolist()
 
 
-@pytest.mark.models
-def test_sentences_are_selected_as_by_the_network_in_training() -> None:
-    module = JointReader(trained_classifier(shipped.RELEVANCE_MODEL))
-    model = UtilityModel(shipped.SELECTOR, shipped.RELEVANCE_MODEL)
-    trained(module, shipped.SELECTOR)
-    fed_by(model, module.distilbert)
-    sentences, relevance = [DESIGNED, CITY, DESIGNED], [0.9, 0.2, 0.0]
-    expected = usefulness(module, row_tokenizer(512), CLAIM, sentences, relevance, 512)
-    assert expected.max() > expected.min() + 0.1
-    assert np.allclose(model.usefulness(CLAIM, sentences, relevance), expected, atol=1e-4)
-
-
 def changed(tmp_path: Path, **values: object) -> Path:
     """Copy the relevance model with another configuration."""
     folder = tmp_path / "relevance"
@@ -171,10 +157,6 @@ def test_a_folder_with_other_labels_or_without_a_model_is_refused(tmp_path: Path
     for kind in (ProofModel, QueryEncoder):
         with pytest.raises(ModelUnavailable, match="missing or damaged"):
             kind(tmp_path)
-    config = {"name": "Selector", "version": "1", "relevance_model": "0", "sha256": "0"}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelUnavailable, match="belongs to another relevance model"):
-        UtilityModel(tmp_path, shipped.RELEVANCE_MODEL)
 
 
 MATRIX = "distilbert.transformer.layer.0.ffn.lin1.weight"
@@ -272,10 +254,10 @@ def test_results_of_other_models_have_another_digest(
 
     bart = tmp_path / "bart"
     bart.mkdir()
-    for name in ("config.json", "pytorch_model.bin", "tokenizer.json"):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
         (bart / name).write_text("{}")
     first = shipped.models_digest(ModelFolders(tmp_path, bart=bart))
-    (bart / "pytorch_model.bin").write_text("{ }")
+    (bart / "model.safetensors").write_text("{ }")
     assert len({two, first, shipped.models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
 
     nli = write_tiny_classifier(tmp_path / "nli")
@@ -311,8 +293,9 @@ def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
         ("esoteric", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
         ("m3", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER]),
         ("combined", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER, shipped.PROVER]),
-        ("fer", [shipped.RELEVANCE_MODEL, shipped.VERIFIER, shipped.SELECTOR]),
+        ("fer", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
         ("report", [shipped.VERIFIER]),
+        ("card", [shipped.VERIFIER]),
     ],
 )
 def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(

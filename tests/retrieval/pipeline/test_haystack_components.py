@@ -9,13 +9,21 @@ from types import ModuleType
 import pytest
 from haystack import Pipeline
 
+from retrieval.corpora.sources import open_corpus
+from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
+from retrieval.models.papers.report_networks import (
+    DprDocumentEncoder,
+    DprQuestionEncoder,
+    MPNetEncoder,
+)
 from retrieval.pipeline.assembly import pipeline_over, resources_over
 from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline
 from retrieval.recipes.recipes import RECIPES
 from retrieval.stages.stage import Resources
+from tests.support.islands import write_source
 
 pytestmark = pytest.mark.models
 
@@ -39,6 +47,23 @@ def test_a_haystack_pipeline_finds_what_the_function_finds(
     assert over.evidence == report.evidence
     assert over.hops == report.hops
     assert over.verdict.label == report.verdict.label
+
+
+def test_the_whole_chain_runs_in_haystack(
+    tmp_path: Path, unpacked: Path, tiny_models: Path
+) -> None:
+    write_source(tmp_path / "islands.jsonl")
+    corpus = open_corpus(f"jsonl:{tmp_path / 'islands.jsonl'}")
+    EmbeddedIndex(tmp_path / "index").build(corpus, DprDocumentEncoder(tiny_models))
+    store = EmbeddedStore.open(tmp_path / "index", DprQuestionEncoder(tiny_models).name)
+    folders = ModelFolders(unpacked, report=tiny_models)
+    resources = resources_over(store, MPNetEncoder(tiny_models), folders)
+    claim = "The designer of Skerrow Light was Scottish."
+    report = pipeline_over(resources, RECIPES["card"]).check(claim, lambda progress: None)
+    pipeline = haystack_pipeline(RECIPES["card"], resources)
+    over = pipeline.run({"claim": {"claim": claim}})["hop end"]["over"]
+    assert (over.evidence, over.hops) == (report.evidence, report.hops)
+    assert len(over.hops) > 1
 
 
 def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: Resources) -> None:

@@ -19,6 +19,7 @@ from retrieval.text.statement_cutter import CutStatement
 from retrieval.types import (
     INDEPENDENCE,
     NOT_ENOUGH_INFO,
+    REFUTES,
     SUPPORTS,
     Candidate,
     Document,
@@ -89,8 +90,9 @@ class Proves(Stage):
     sufficient: int
 
     def run(self, state: ClaimState) -> Step:
-        parts = () if state.hop >= self.sufficient else (Mutation((0, 8), INDEPENDENCE, None),)
-        return Step(replace(state, proof=Proof(parts, NOT_ENOUGH_INFO)), "proved")
+        whole = Proof((), SUPPORTS)
+        part = Proof((Mutation((0, 8), INDEPENDENCE, None),), NOT_ENOUGH_INFO)
+        return Step(replace(state, proof=whole if state.hop >= self.sufficient else part), "proved")
 
 
 @dataclass
@@ -155,10 +157,14 @@ def test_a_search_ends_as_its_recipe_says(
     assert [item.key for item in report.evidence] == [item.key for item in hops[-1]]
 
 
-def test_a_proof_without_an_open_part_ends_the_search_with_any_verdict() -> None:
+def test_a_proof_without_an_open_part_ends_the_search_unless_the_verdict_is_another() -> None:
     report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
     assert endings(report) == [None, "proved"]
     assert [hop.missing for hop in report.hops] == [((0, 8),), ()]
+    labels = [REFUTES, NOT_ENOUGH_INFO, SUPPORTS]
+    report = check(recipe("proved"), [[PIER], [BOAT], [PIER, BOAT]], labels, sufficient=1)
+    assert endings(report) == [None, None, "proved"]
+    assert [hop.sufficient for hop in report.hops] == [False, False, True]
 
 
 def test_a_search_that_takes_too_long_ends_and_says_so() -> None:

@@ -136,7 +136,7 @@ def test_a_file_that_is_too_large_or_not_in_utf8_is_no_recipe(tmp_path: Path) ->
 def test_a_missing_file_and_an_unknown_name_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BadRecipe, match=r"cannot be read \(No such file or directory\)"):
         recipe_given(str(tmp_path / "none.yaml"))
-    with pytest.raises(UnknownRecipe, match=r"Use one of: combined, .*report\."):
+    with pytest.raises(UnknownRecipe, match=r"Use one of: combined, .*card\."):
         recipe_given("soup")
     assert recipe_given("m3") == RECIPES["m3"]
 

@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import VerdictFit
@@ -377,66 +375,6 @@ def test_what_no_part_of_the_proof_uses_is_let_go_unless_it_is_nearly_the_best(
     proof = Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
     state = state_of("The pier is long.", evidence=items(evidence), proof=proof)
     assert titles(after("selection:proved", state, unproved_share=0.6).state.selected) == kept
-
-
-class Useful:
-    """Says how useful each sentence is and remembers what it was asked."""
-
-    def __init__(self, *useful: float) -> None:
-        self.useful = useful
-        self.read: list[tuple[tuple[str, str], float]] = []
-
-    def usefulness(
-        self, claim: str, sentences: Sequence[tuple[str, str]], relevance: Sequence[float]
-    ) -> NDArray[np.float64]:
-        """Return what was told for as many sentences as are asked about."""
-        self.read += zip(sentences, relevance, strict=True)
-        return np.array(self.useful[: len(sentences)])
-
-
-def chosen_by_use(
-    model: Useful, found: Sequence[Evidence], relevance: Sequence[float] = (), **settings: Any
-) -> str:
-    """The numbers of the evidence in its new order; those not selected come in brackets."""
-    read = [replace(i, opinion=(s, 0.0, 1 - s)) for i, s in zip(found, relevance, strict=False)]
-    state = state_of(
-        "The pier is long.",
-        spans=(Span("pier", 4, 8, "noun chunk"),),
-        evidence=tuple(found),
-        read=tuple(read or found),
-        readings={((), PIER.key): UNDECIDED} if relevance else {},
-    )
-    limits = {"utility_candidates": 10, "selection_share": 0.4, **settings}
-    made = after("selection:utility", state, models={"selector": model}, **limits).state.evidence
-    return "".join(item.title if item.selected else f"({item.title})" for item in made)
-
-
-def numbered(count: int) -> list[Evidence]:
-    return [evidence(f"{n}", "a pier", (9 - n) / 10) for n in range(count)]
-
-
-@cases("selection", "useful", "settings", "order")
-def test_sentences_with_a_share_of_the_best_odds_are_selected_and_come_first(
-    useful: list[float], settings: dict[str, Any], order: str
-) -> None:
-    assert chosen_by_use(Useful(*useful), numbered(len(useful)), **settings) == order
-
-
-def test_what_led_to_a_useful_sentence_is_selected_with_it_and_counts() -> None:
-    lead, one, two, three = numbered(4)
-    # Most useful first: number 2 with what led to it, number 3; then 1 is one too many.
-    found = [lead, one, behind(two, lead), three]
-    assert chosen_by_use(Useful(0.1, 0.8, 0.9, 0.85), found, selection_limit=3) == "023(1)"
-
-
-def test_after_the_verifier_the_mean_of_both_log_odds_decides() -> None:
-    # The verifier's odds are 9, 4 and 7/3, the model's 1/4, 1/9 and 2/3. The roots of their
-    # products are 1.5, 0.67 and 1.25; half of the best is 0.75.
-    model = Useful(0.2, 0.1, 0.4)
-    assert chosen_by_use(model, numbered(3), [0.3, 0.6, 0.5], selection_share=0.5) == "02(1)"
-    # It reads titles, sentences and what the relevance model has said.
-    assert [text for text, _ in model.read] == [(f"{n}", "a pier") for n in range(3)]
-    assert [score for _, score in model.read] == pytest.approx([0.3, 0.6, 0.5])
 
 
 # --- bridge

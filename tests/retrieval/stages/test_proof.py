@@ -18,10 +18,11 @@ from retrieval.stages.stage import ClaimState
 from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
+    EQUIVALENCE,
+    INDEPENDENCE,
     NOT_ENOUGH_INFO,
     Document,
     Evidence,
-    EvidenceSpan,
     Proof,
 )
 from tests.support.cases import cases
@@ -125,6 +126,38 @@ def proof(
     return made
 
 
+class Reads:
+    """Calls every part of a claim equivalent to the words "Café Holm"."""
+
+    def read(self, claim: str, spans: Sequence[tuple[int, int]], text: str) -> ProofReading:
+        one = reading("Café", "Holm", text=text)
+        count = len(spans)
+        operators = np.tile(np.array([[1.0, 0.0, 0.0, 0.0]], np.float32), (count, 1))
+        every = {name: np.tile(getattr(one, name), (count, 1)) for name in ("starts", "ends")}
+        return replace(one, operators=operators, seen=np.full(count, True), **every)
+
+
+@pytest.mark.parametrize(
+    ("claim", "operators"),
+    [
+        ("Café Holm serves.", [EQUIVALENCE, EQUIVALENCE]),  # verbs are said in many ways
+        ("Café Holm in Paris serves.", [EQUIVALENCE, INDEPENDENCE, EQUIVALENCE]),
+        ("The large Café Holm serves.", [INDEPENDENCE, EQUIVALENCE]),
+        ("The rock serves.", [EQUIVALENCE, EQUIVALENCE]),  # from the title
+    ],
+)
+def test_a_part_with_a_content_word_that_the_evidence_lacks_is_not_equivalent(
+    parser: EnglishParser, claim: str, operators: list[str]
+) -> None:
+    state = ClaimState(claim, parser.parse(claim), evidence=(EVIDENCE[1],))
+    made = after("proof", state, models={"prover": Reads()}).state.proof
+    assert made is not None
+    assert [step.operator for step in made.mutations] == operators
+    assert [step.evidence is None for step in made.mutations] == [
+        operator == INDEPENDENCE for operator in operators
+    ]
+
+
 @pytest.mark.models
 @pytest.mark.parametrize("claim", [CLAIM, "Runde", SIXTY_WORDS])
 @pytest.mark.parametrize("evidence", [EVIDENCE, EVIDENCE * 40, EVIDENCE[1:]])
@@ -132,10 +165,10 @@ def test_every_step_of_a_proof_quotes_a_sentence_that_was_given(
     parser: EnglishParser, model: ProofModel, claim: str, evidence: list[Evidence]
 ) -> None:
     made = proof(parser, model, claim, evidence)
-    assert made.sufficient
     given = {item.key: item.sentence for item in evidence}
     for step in made.mutations:
-        assert isinstance(step.evidence, EvidenceSpan)
+        if step.evidence is None:
+            continue
         sentence = given[step.evidence.key]
         assert sentence.start <= step.evidence.start < step.evidence.end <= sentence.end
         words = {of.id: of.text for of in (RUNDE, HOLM)}[sentence.document_id]
