@@ -38,7 +38,7 @@ Rule: TypeAlias = Literal["anybody", "reader", "checker", "operator"]
 _VIEWS: Mapping[Rule, Mapping[str, str]] = {
     "anybody": {"health": "healthz readyz", "login": "show log_in log_out"},
     "reader": {
-        "pages": "home claim help_page history to_history",
+        "pages": "home claim picture help_page history to_history",
         "box": "says",
         "selection": "selected",
         "yours": "export",
@@ -46,7 +46,7 @@ _VIEWS: Mapping[Rule, Mapping[str, str]] = {
         "files": "show",
         "compare": "compare recipes",
         "feedback": "page",
-        "lists": "lists claims row",
+        "lists": "lists claims row feed",
         "texts": "form",
         "corpora": "documents corpus",
         "api_page": "api client openapi",
@@ -63,7 +63,7 @@ _VIEWS: Mapping[Rule, Mapping[str, str]] = {
         "sharing": "switch share",
         "compare": "submit",
         "feedback": "give delete",
-        "lists": "submit pause go_on cancel delete",
+        "lists": "submit edit pause go_on cancel delete",
         "texts": "read check",
         # Who may change documents, app.documents.uploading says: operators, where users log in.
         "corpora": "make upload remove_file rename index_again remove clear_kept",

@@ -233,6 +233,7 @@ def test_no_route_changes_what_is_of_another_user(start: Start) -> None:
         "list_id": made["id"],
         "name": corpus["name"],
         "file": "a.txt",
+        "number": 1,
         "which": job,
     }
     statuses = {}
