@@ -27,14 +27,12 @@ class Ruling:
     """What arithmetic says about a claim.
 
     ``because``: the sentence for people. ``confidence``: the verifier's, that the sentence gives
-    the quantity for what the claim is about; the arithmetic itself is certain. ``of_table``: a
-    verifier that reads the same sentences together confuses their numbers.
+    the quantity for what the claim is about; the arithmetic itself is certain.
     """
 
     label: Label
     because: str
     confidence: float
-    of_table: bool = False
 
     @property
     def opinion(self) -> Opinion:

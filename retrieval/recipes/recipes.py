@@ -323,7 +323,6 @@ _REPORT_HOP = (
     *("selection", "verdict"),
 )
 _QUESTIONS = ("spans", "titles", "texts", "questions", "ranking")
-_COMPUTED = ("comparison", "tables")
 
 RECIPES: dict[str, Recipe] = {
     recipe.name: recipe
@@ -335,7 +334,7 @@ RECIPES: dict[str, Recipe] = {
             first=(*_QUESTIONS, "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_COMPUTED, "completion", "selection", "proof", "selection:proved", "bridge"),
+                *("comparison", "completion", "selection", "proof", "selection:proved", "bridge"),
                 "verdict",
             ),
             next=("mentions", "dense"),
@@ -353,7 +352,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_COMPUTED, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=("mentions",),
             ending="decided",
@@ -366,7 +365,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion", "verification"),
-                *(*_COMPUTED, "completion", "selection", "proof", "verdict"),
+                *("comparison", "completion", "selection", "proof", "verdict"),
             ),
             next=("generation",),
             ending="proved",
@@ -380,7 +379,7 @@ RECIPES: dict[str, Recipe] = {
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
-                *(*_COMPUTED, "completion", "selection", "verdict"),
+                *("comparison", "completion", "selection", "verdict"),
             ),
             next=("dense",),
             ending="unchanged",
@@ -392,7 +391,7 @@ RECIPES: dict[str, Recipe] = {
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
-                *(*_COMPUTED, "selection", "verdict"),
+                *("comparison", "selection", "verdict"),
             ),
             next=(),
             ending="decided",

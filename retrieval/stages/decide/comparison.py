@@ -72,7 +72,7 @@ class ComparisonReader(Stage):
         lead, last = read[one.place], read[other.place]
         path = () if lead.key == last.key else (lead.key,)
         item = replace(last, opinion=decided.opinion, path=path, alone=None)
-        ruled = with_ruling(_without_guesses(state), item, decided)
+        ruled = _with_ruling(_without_guesses(state), item, decided)
         return Step(ruled, "Both halves of the comparison found, and compared")
 
     def compared(
@@ -89,8 +89,7 @@ class ComparisonReader(Stage):
         if not all(sides):
             return None
         asked = [candidate for side in sides for candidate in side]
-        pairs = ((filled(half, gap), texts[n]) for half, gap, n in asked)
-        supported = supported_by(self._model, pairs)
+        supported = self._supported((filled(half, gap), texts[n]) for half, gap, n in asked)
         read = [
             Filled(*one, probability) for one, probability in zip(asked, supported, strict=True)
         ]
@@ -99,6 +98,11 @@ class ComparisonReader(Stage):
             for side in (read[: len(sides[0])], read[len(sides[0]) :])
         )
         return compared(claim, first, second)
+
+    def _supported(self, asked: Iterable[tuple[str, tuple[str, str]]]) -> list[float]:
+        """Return for each claim how probable it is that its (title, sentence) text supports it."""
+        pairs = [(claim, evidence_text(*text)) for claim, text in asked]
+        return [supports for supports, _, _ in self._model.probabilities(pairs).tolist()]
 
     def _candidates(
         self, halves: Halves, texts: Sequence[tuple[str, str]], parsed: dict[int, Doc]
@@ -119,18 +123,12 @@ class ComparisonReader(Stage):
                         yield half, filling, place
 
 
-def supported_by(model: EvidenceModel, asked: Iterable[tuple[str, tuple[str, str]]]) -> list[float]:
-    """Return for each claim how probable it is that its (title, sentence) text supports it."""
-    pairs = [(claim, evidence_text(*text)) for claim, text in asked]
-    return [supports for supports, _, _ in model.probabilities(pairs).tolist()]
-
-
 def _words_of(text: str) -> set[str]:
     """Return the stems of a text's words, without those in brackets."""
     return {stem(word) for word in re.findall(r"\w+", _BRACKETS.sub("", text))} - {"the", "of"}
 
 
-def with_ruling(state: ClaimState, item: Evidence, decided: Ruling) -> ClaimState:
+def _with_ruling(state: ClaimState, item: Evidence, decided: Ruling) -> ClaimState:
     """Return the state with what is ruled on first in ``evidence``, and ``rulings``.
 
     ``item``: the last sentence of a path, or a sentence alone, with the opinion that follows from
@@ -140,7 +138,7 @@ def with_ruling(state: ClaimState, item: Evidence, decided: Ruling) -> ClaimStat
     known |= {one.key: one for one in state.evidence}
     first = {item.key: item} | {key: known[key] for key in item.path}
     others = (one for one in state.evidence if one.key not in first)
-    rulings = {**state.rulings, (item.path, item.key): decided}
+    rulings = {(item.path, item.key): decided}
     return replace(state, evidence=(*first.values(), *others), rulings=rulings)
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.halves import Ruling
@@ -33,7 +32,6 @@ from retrieval.types import (
 from retrieval.words import VERDICTS, WITH_QUANTITIES, counted, is_firm
 
 _WORD = re.compile(r"\w+")
-_NO_RULINGS: Mapping[SentenceKey, Ruling] = MappingProxyType({})
 _LEANING: dict[Label, str] = {SUPPORTS: "supporting", REFUTES: "refuting"}
 _VERBS: dict[Label, tuple[str, str]] = {
     SUPPORTS: ("supports", "support"),
@@ -55,7 +53,7 @@ class CrossEncoderJudge(Stage):
         selected = state.selected
         said_by = ((i.key, state.rulings.get((i.path, i.key))) for i in selected)
         rulings = {key: ruling for key, ruling in said_by if ruling is not None}
-        verdict = self.judge(state.claim, selected, subject_of(state.parsed), rulings)
+        verdict = self.judge(state.claim, selected, subject_of(state.parsed), frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         said = VERDICTS[verdict.label].lower()
@@ -69,13 +67,13 @@ class CrossEncoderJudge(Stage):
         claim: str,
         evidence: Sequence[Evidence],
         subject: Subject = ANYTHING,
-        ruled: Mapping[SentenceKey, Ruling] = _NO_RULINGS,
+        ruled: Collection[SentenceKey] = (),
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        ``ruled``: what arithmetic says of the readings that it takes part in. What the readings
-        say is decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH
-        INFO with the confidence 1.
+        ``ruled``: the sentences whose reading arithmetic takes part in. What the readings say is
+        decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO
+        with the confidence 1.
         """
         if not evidence:
             rationale = "No sentence in the corpus is close enough to this claim."
@@ -83,9 +81,7 @@ class CrossEncoderJudge(Stage):
                 NOT_ENOUGH_INFO, 1.0, self._name, rationale, probabilities=(0.0, 0.0, 1.0)
             )
         best = max(evidence, key=lambda item: item.score)
-        several = len(evidence) > 1
-        computed = best.key in ruled and ruled[best.key].of_table
-        together = best.opinion if computed else self.together(claim, evidence)
+        together, several = self.together(claim, evidence), len(evidence) > 1
         readings = VerdictReadings(
             together, best.opinion, several, bool(best.path), best.key in ruled
         )

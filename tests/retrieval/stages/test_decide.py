@@ -289,63 +289,6 @@ def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: 
     assert decided.label == REFUTES
 
 
-# --- tables
-
-PORTS = ranked(
-    "ports",
-    *(
-        f"Port: {port}, Country: {country}, 2020 (tonnes): {first}, 2021 (tonnes): {last}."
-        for port, country, first, last in (
-            ("Veska", "Norland", "410,000", "455,000"),
-            ("Ombry", "Norland", "290,000", "261,000"),
-            ("Tarn", "Sulia", "615,000", "640,000"),
-            ("Total", "", "1,315,000", "1,356,000"),
-        )
-    ),
-)
-RESULTS = ranked("results", "Company: Ombry, Result: -4 million euros.")
-
-
-def rows_read() -> tuple[Evidence, ...]:
-    return tuple(
-        evidence(one.document.title, row.text, 0.3, NOT_ENOUGH_INFO, row.sentence_id)
-        for one in (PORTS, RESULTS)
-        for row in one.document.sentences
-    )
-
-
-@cases("table_claims", "claim", "filled", "label")
-def test_a_claim_on_a_table_is_computed_with_its_cells(
-    parser: EnglishParser, claim: str, filled: list[str], label: str | None
-) -> None:
-    models = {"parser": parser, "verifier": supports(dict.fromkeys(filled, 0.9))}
-    before = ClaimState(
-        claim, parser.parse(claim), documents=(PORTS, RESULTS), evidence=rows_read()
-    )
-    state = after("tables", before, models=models).state
-    assert [one.label for one in state.rulings.values()] == [label] * (label is not None)
-
-
-def test_a_table_is_read_cell_by_cell_and_other_rows_do_not_count(parser: EnglishParser) -> None:
-    claim = "Tarn handled more cargo than Veska in 2021."
-    halves = (
-        "Tarn handled 640,000 tonnes cargo in 2021.",
-        "Veska handled 455,000 tonnes cargo in 2021.",
-    )
-    says = supports(dict.fromkeys(halves, 0.9))
-    before = ClaimState(claim, parser.parse(claim), documents=(PORTS,), evidence=rows_read())
-    state = after("tables", before, models={"parser": parser, "verifier": says}).state
-    assert says.asked[0] == (halves[0], "ports : The 2021 (tonnes) of Tarn is 640,000 tonnes.")
-    tarn, veska, result = state.evidence
-    assert (tarn.decides, tarn.path, result.title) == (SUPPORTS, (veska.key,), "results")
-    # The verifier, which confuses the rows that it reads together, is not asked about them.
-    selected = replace(state, evidence=(chosen(tarn), chosen(veska)))
-    unasked = Says(lambda *_: (0, 1, 0))
-    verdict = after("verdict", selected, models={"verifier": unasked}).state.verdict
-    assert verdict is not None
-    assert (verdict.label, unasked.asked) == (SUPPORTS, [])
-
-
 # --- selection
 
 
