@@ -127,9 +127,9 @@ CANNOT_COMBINE = (
 BY_WHOLE = "by the title or the whole sentence"
 """What a part of the claim is settled by where no words of a sentence match it."""
 VITAL = "Wikipedia introductions"
+"""What people call the corpus ``vital``."""
 DECIDED_BY_OWN = "The documents decide this claim, so the default corpus was not searched."
 LEFT_OPEN_BY_OWN = "The documents leave this open: the default corpus is searched too"
-"""What people call the corpus ``vital``."""
 BY_OCR = "read by OCR"
 """The section of what was read from a picture."""
 OCR_NOTE = (
@@ -137,7 +137,7 @@ OCR_NOTE = (
     " less than 60% sure of."
 )
 WITH_QUANTITIES = " + quantities"
-"""Follows the verifier's name in a verdict that the stage ``quantities`` had a part in."""
+"""Follows the verifier's name in a verdict that the stage ``comparison`` had a part in."""
 
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "

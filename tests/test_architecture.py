@@ -32,6 +32,7 @@ APP_IMPORTS = {
     "retrieval.corpora.json_lines",
     "retrieval.errors",
     "retrieval.index.open",
+    "retrieval.llm_judge.ollama",
     "retrieval.models.folders",
     "retrieval.pipeline.runnable",
     "retrieval.recipes.recipe_files",

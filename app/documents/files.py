@@ -26,6 +26,7 @@ from app.services import services
 from retrieval.errors import IndexUnavailable, Problem
 from retrieval.result import ClaimResult, Document
 from worker.corpora.errors import CorpusRefused, UnknownCorpus
+from worker.corpora.uploads import SUFFIXES
 
 blueprint = Blueprint("files", __name__)
 
@@ -38,18 +39,15 @@ _NO_RIGHTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src da
 _HTML, _PDF, _TEXT = "text/html", "application/pdf", "text/plain"
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _OTHER = "application/octet-stream"
+# Of the files that are read; browsers cannot show the last ones, so they are downloaded.
 _KINDS = {
+    **dict.fromkeys(SUFFIXES, _OTHER),
     **dict.fromkeys((".htm", ".html", ".xhtml"), _HTML),
     **dict.fromkeys(
         (".csv", ".ics", ".markdown", ".md", ".srt", ".text", ".tsv", ".txt", ".vtt"), _TEXT
     ),
     ".pdf": _PDF,
-    # Browsers cannot show these, so they are downloaded.
     ".docx": _WORD,
-    **dict.fromkeys(
-        (".eml", ".epub", ".mbox", ".mht", ".mhtml", ".ods", ".odt", ".pptx", ".rtf", ".xlsx"),
-        _OTHER,
-    ),
 }
 
 

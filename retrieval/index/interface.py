@@ -219,6 +219,8 @@ class DocumentStore(ABC):
     def phrase_matches(self, searches: Sequence[PhraseSearch]) -> list[list[PhraseMatch]]:
         """Return for each search the documents whose text contains any phrase, in BM25 order.
 
+        A phrase weighs the sum of its words' inverse document frequencies, as in Lucene.
+
         Case and accents of words are ignored. Documents with equal scores are in order of their
         ids, but which of them are within the limit is not defined. No character of a phrase is
         query syntax.

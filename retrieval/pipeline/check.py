@@ -5,7 +5,7 @@
                    ├─ questions ─ ranking ────┤
                    └─ dense ──────────────────┴─ sentences ─ relevance ─ paths ─ semantic ─ fusion
                                                    ▲                                          │
-                                                   │          comparison ─ quantities ─ verification
+                                                   │                      comparison ─ verification
                      next: mentions, dense ────────┘              │
                        ▲                                     completion ─ selection
                        │                                                      │
@@ -14,8 +14,8 @@
                                      explain, if there is a language model
 
 A recipe (``recipes``) names the stages that check a claim, in order. Each is a class in
-``stages``: it takes the state of the claim (``state``) and returns a new one.
-``haystack`` has the same stages as components of a Haystack pipeline.
+``stages``: it takes the state of the claim (``stages.stage``) and returns a new one.
+``haystack_components`` has the same stages as components of a Haystack pipeline.
 
 A claim of several statements (``claim_parser``) goes this way once for each of them; the verdict is
 their ``conjunction``.
