@@ -30,18 +30,18 @@ from worker import clock, postgresql
 from worker.database import Database
 from worker.jobs import QueueFull, Shared
 from worker.lists import (
-    CameIn,
     ClaimList,
     Entry,
     EntryState,
+    ImportedFrom,
     ListState,
     NewEntry,
-    RowsWait,
     SaidEntry,
     Shown,
     Sort,
     SourcePage,
     SourceText,
+    TooManyRows,
     UnknownList,
 )
 from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
@@ -98,7 +98,7 @@ _DELETED = Problem(
     "claim_deleted", "This claim was deleted from the history.", "Check the list again."
 )
 _CANCELLED = Problem("cancelled", "This claim was cancelled.", "Check it alone, or the list again.")
-_TYPED = CameIn()
+_TYPED = ImportedFrom()
 MOST_WAITING = 100_000  # rows of all running lists that wait for their turn
 
 
@@ -122,7 +122,7 @@ class ListStore:
         page: SourcePage | None = None,
         client: str | None = None,
         most_waiting: int | None = None,
-        came_in: CameIn = _TYPED,
+        imported_from: ImportedFrom = _TYPED,
     ) -> str:
         """Store a list, whose claims the workers then check; return its id.
 
@@ -132,7 +132,7 @@ class ListStore:
         ``client`` where there is no owner; ``None`` for any number.
 
         Raises:
-            RowsWait: too many of these rows wait already; nothing was stored.
+            TooManyRows: too many of these rows wait already; nothing was stored.
             QueueFull: too many rows of all lists do.
         """
         list_id = secrets.token_hex(16)
@@ -155,11 +155,11 @@ class ListStore:
                     page_title=page and page.title,
                     page_address=page and page.address,
                     corpora=corpora,
-                    file_name=came_in.file,
-                    claim_column=came_in.column,
-                    claim_after=came_in.before,
-                    csv_separator=came_in.separator,
-                    csv_decimal_mark=came_in.decimal_mark,
+                    file_name=imported_from.file,
+                    claim_column=imported_from.column,
+                    claim_after=imported_from.before,
+                    csv_separator=imported_from.separator,
+                    csv_decimal_mark=imported_from.decimal_mark,
                 )
             )
             session.flush()
@@ -315,7 +315,7 @@ class ListStore:
         """Continue a list that is paused, if its rows are within the limits of ``create`` again.
 
         Raises:
-            RowsWait: too many rows of its owner wait; it stays paused.
+            TooManyRows: too many rows of its owner wait; it stays paused.
             QueueFull: too many rows of all lists do.
         """
         with self._database.writing() as session:
@@ -349,7 +349,7 @@ class ListStore:
         """Check a row again, as this claim, if it has ended; a list that has ended goes on with it.
 
         Raises:
-            RowsWait, QueueFull: as of ``create``; nothing was changed.
+            TooManyRows, QueueFull: as of ``create``; nothing was changed.
         """
         of_row = (EntryRow.list_id == list_id, EntryRow.number == number)
         with self._database.writing() as session:
@@ -472,7 +472,7 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.shared,
         cast(ListState, row.state),
         tuple(row.columns),
-        CameIn(
+        ImportedFrom(
             *(row.file_name, row.claim_column, row.claim_after),
             *(row.csv_separator, row.csv_decimal_mark),
         ),
@@ -496,7 +496,7 @@ def _refuse_beyond(
         whose = and_(ListRow.owner.is_(None), ListRow.client == client)
     waiting = 0 if most is None else _waiting(session, whose)
     if most is not None and waiting + rows > most:
-        raise RowsWait(most, waiting, rows)
+        raise TooManyRows(most, waiting, rows)
     if _waiting(session, true()) + rows > MOST_WAITING:
         raise QueueFull(MOST_WAITING)
 

@@ -57,7 +57,7 @@ class UnknownList(EsotericError):
         )
 
 
-class RowsWait(Exception):
+class TooManyRows(Exception):
     """With ``rows`` more, more than ``most`` rows of an owner would wait; nothing was changed."""
 
     def __init__(self, most: int, waiting: int, rows: int) -> None:
@@ -80,7 +80,7 @@ class NewEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class CameIn:
+class ImportedFrom:
     """How a list came in: the name of its ``file``, "" if it was pasted or sent by a program.
 
     ``column``: the name of the column with the claims, "" if there are no columns; ``before``: how
@@ -113,7 +113,7 @@ class ClaimList:
     shared: Shared | None
     state: ListState
     columns: tuple[str, ...]
-    came_in: CameIn
+    imported_from: ImportedFrom
     corpora: tuple[str, ...] | None
     created_at: datetime
     finished_at: datetime | None

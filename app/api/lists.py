@@ -181,7 +181,7 @@ def submit() -> tuple[Response, HTTPStatus, dict[str, str]]:
     recipe = recipe_to_run(asked)
     list_id = stored_list(
         *(given.name, recipe, given.entries, visitor(), corpora_to_search(corpora)),
-        came_in=given.came_in,
+        imported_from=given.imported_from,
     )
     return _status(list_id), HTTPStatus.ACCEPTED, {"Location": ListLinks.of(list_id).self}
 

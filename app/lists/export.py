@@ -55,7 +55,7 @@ def file_names(claims: ClaimList, suffix: str) -> tuple[str, str]:
 
     Without one, or where nothing of its name is left, the id of the list is in it.
     """
-    stem = PurePosixPath(claims.came_in.file.replace("\\", "/")).stem
+    stem = PurePosixPath(claims.imported_from.file.replace("\\", "/")).stem
     whole = _NO_NAME.sub("-", stem).strip(" .-")[:_LONGEST_STEM]
     plain = nfkd(whole).encode("ascii", "ignore").decode().strip(" .-")
     by_id = f"list-{claims.id}.{suffix}"
@@ -82,12 +82,14 @@ def _checked_row(paths: ServerPaths, text: str, page: str, entry: Entry) -> Chec
 
 
 def _table(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[list[object]]:
-    came_in = claims.came_in
-    return verdict_table(rows, claims.columns, came_in.column or "claim", came_in.before)
+    imported_from = claims.imported_from
+    return verdict_table(
+        rows, claims.columns, imported_from.column or "claim", imported_from.before
+    )
 
 
 def _csv(rows: Iterable[CheckedRow], claims: ClaimList) -> Iterator[bytes]:
-    form = claims.came_in
+    form = claims.imported_from
     pieces = csv_pieces(_table(rows, claims), form.separator, form.decimal_mark)
     return (piece.encode() for piece in pieces)
 

@@ -30,7 +30,7 @@ from retrieval.claim_lists.files import (
 from retrieval.errors import BadSource, InvalidClaim, ModelUnavailable, Problem
 from retrieval.words import counted
 from worker.health import worker_health
-from worker.lists import MOST_CLAIMS, CameIn, NewEntry, RowsWait, SourcePage
+from worker.lists import MOST_CLAIMS, ImportedFrom, NewEntry, SourcePage, TooManyRows
 
 NO_FACTS = {"claim_opinion": "Opinion", "claim_call": "Call or greeting"}
 """Codes of rows that state no fact, and what these are called."""
@@ -59,7 +59,7 @@ class ListInput:
 
     name: str
     entries: tuple[NewEntry, ...]
-    came_in: CameIn
+    imported_from: ImportedFrom
 
 
 def uploaded_file() -> ListFile | None:
@@ -132,11 +132,11 @@ def list_input(
     named = next((row for row in rows if row.column), rows[0])
     separator = separator_of(file, column.strip() or None)
     form = separator, decimal_mark_of(separator, rows)
-    came_in = CameIn(file_name, named.column, named.before, *form)
+    imported_from = ImportedFrom(file_name, named.column, named.before, *form)
     given = (name.strip() or file_name)[:_LONGEST_NAME]
     if facts_alone:
         entries = _without_opinions(entries)
-    return ListInput(given or list_name(claims[0], len(entries)), entries, came_in)
+    return ListInput(given or list_name(claims[0], len(entries)), entries, imported_from)
 
 
 def list_name(first: str, rows: int) -> str:
@@ -154,7 +154,7 @@ def stored_list(
     corpora: tuple[str, ...] | None,
     source_text: str | None = None,
     page: SourcePage | None = None,
-    came_in: CameIn | None = None,
+    imported_from: ImportedFrom | None = None,
 ) -> str:
     """Count a list, store it, and return its id; see ``ListStore.create``.
 
@@ -168,9 +168,9 @@ def stored_list(
             *(name, recipe, entries, owner, source_text, corpora, page),
             client=client(),
             most_waiting=services().settings.most_rows,
-            came_in=came_in or CameIn(),
+            imported_from=imported_from or ImportedFrom(),
         )
-    except RowsWait as error:
+    except TooManyRows as error:
         room = max(0, error.most - error.waiting)
         smaller = f", or send at most {counted(room, 'row')} now" if room else ""
         raise _refused(error, f"pause or cancel a list{smaller}") from error
@@ -189,7 +189,7 @@ def check_again(list_id: str, number: int, claim: str, *, anyway: bool) -> None:
     services().limits.claim()
     try:
         services().lists.edit(list_id, number, text, client(), services().settings.most_rows)
-    except RowsWait as error:
+    except TooManyRows as error:
         raise _refused(error, "pause or cancel a list") from error
 
 
@@ -203,7 +203,7 @@ def continue_list(list_id: str) -> None:
     """
     try:
         services().lists.go_on(list_id, services().settings.most_rows)
-    except RowsWait as error:
+    except TooManyRows as error:
         raise _refused(error, "pause or cancel another list") from error
 
 
@@ -243,7 +243,7 @@ def _without_opinions(entries: tuple[NewEntry, ...]) -> tuple[NewEntry, ...]:
     )
 
 
-def _refused(error: RowsWait, instead: str) -> RequestRefused:
+def _refused(error: TooManyRows, instead: str) -> RequestRefused:
     """Return what is said. ``instead``: what can be done at once."""
     said = f"{error.most:,} rows of your lists may wait at once."
     if error.rows > error.most:

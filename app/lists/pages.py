@@ -121,7 +121,7 @@ def submitted_list(file: ListFile, *, uploaded: bool = False) -> BaseResponse:
     corpora = corpora_to_search(form.getlist("corpora"))
     list_id = stored_list(
         *(given.name, recipe, given.entries, visitor_with_cookie(), corpora),
-        came_in=given.came_in,
+        imported_from=given.imported_from,
     )
     return _see(list_id)
 

@@ -23,7 +23,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import evidence_model
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
-from retrieval.stages.decide.verdict import CrossEncoderJudge
+from retrieval.stages.decide.verdict import VerdictJudge
 from retrieval.stages.decide.verification import EvidenceVerifier
 from retrieval.text.context import evidence_text
 from retrieval.types import Evidence, Report, Retrieved, Sentence, SentenceKey
@@ -71,7 +71,7 @@ class RankedBaseline:
             model, replace(config, verified_sentences=MOST_EVIDENCE)
         )
         self._selection = RelativeSelector(config.selection_share, config.selection_limit)
-        self._judge = CrossEncoderJudge(model, model.version, config)
+        self._judge = VerdictJudge(model, model.version, config)
 
     def warm_up(self) -> None:
         """Make the ranker's tables and load the models."""

@@ -22,7 +22,7 @@ from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
-from worker.lists import Entry, NewEntry, RowsWait, Shown, UnknownList
+from worker.lists import Entry, NewEntry, Shown, TooManyRows, UnknownList
 
 
 class Desk:
@@ -142,7 +142,7 @@ def test_lists_that_are_sent_at_once_do_not_pass_the_limit_together(desk: Desk) 
     def send(_: int) -> bool:
         try:
             desk.lists.create("Speech", "combined", rows, "anna", most_waiting=500)
-        except RowsWait:
+        except TooManyRows:
             return False
         return True
 

@@ -39,7 +39,7 @@ _VERBS: dict[Label, tuple[str, str]] = {
 }
 
 
-class CrossEncoderJudge(Stage):
+class VerdictJudge(Stage):
     """Decides from all selected sentences together and from the most relevant one alone."""
 
     def __init__(self, model: EvidenceModel, name: str, settings: RetrievalConfig) -> None:
@@ -206,4 +206,4 @@ def rationale_of(
     return f"“{quoted.title}”{more} {one} it: “{quoted.in_context}”"
 
 
-MAKERS: Makers = {"verdict": lambda r, c: CrossEncoderJudge(r.verifier, r.verifier.version, c)}
+MAKERS: Makers = {"verdict": lambda r, c: VerdictJudge(r.verifier, r.verifier.version, c)}

@@ -199,8 +199,8 @@ def test_an_export_is_named_as_the_file_and_has_its_columns_in_their_order(
     named = sent.headers["Content-Disposition"]
     assert "filename*=UTF-8''Wahl-kampf%20%C3%BC-verdicts.csv" in named
     assert sent.data.startswith(codecs.BOM_UTF8)
-    came_in = csv.reader(io.StringIO(sent.data.decode("utf-8-sig"), newline=""), delimiter=";")
-    header, first, _ = came_in
+    exported = csv.reader(io.StringIO(sent.data.decode("utf-8-sig"), newline=""), delimiter=";")
+    header, first, _ = exported
     assert header[:4] == ["No", "Statement", "verdict (input)", "verdict"]
     assert first[:4] == ["1", "Tea is hot.", "open", "SUPPORTS"]
     row = dict(zip(header, first, strict=True))
