@@ -161,15 +161,19 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
 
 
 def picture(result: ClaimResult) -> bytes:
-    """Return the claim, its answer, its verdict and where that is from, as a PNG."""
+    """Return the claim, its answer, its verdict and the sentence that it rests on, as a PNG."""
     answer, badge = answer_of(result), verdict_badge(result.verdict)
     label = " · ".join(filter(None, (badge.word, result.certainty)))
-    from_ = answer.quoted.title if answer.quoted else result.corpus_title
-    return _drawn(_short(result.claim), _short(answer.text), label, from_, _COLOURS[badge.look])
+    quote, source = "", result.corpus_title
+    if answer.quoted:
+        said = "".join(text for text, _ in answer.quoted.pieces)
+        quote, source = f"“{_short(said)}”", answer.quoted.title
+    texts = _short(result.claim), _short(answer.text), label, quote, source
+    return _drawn(*texts, _COLOURS[badge.look])
 
 
 @lru_cache(32)
-def _drawn(claim: str, answer: str, label: str, source: str, colour: Colour) -> bytes:
+def _drawn(claim: str, answer: str, label: str, quote: str, source: str, colour: Colour) -> bytes:
     sheet = _Sheet(unit="pt", format=(_WIDTH, _HEIGHT))
     sheet.set_auto_page_break(False)
     sheet.set_margin(72)
@@ -178,12 +182,12 @@ def _drawn(claim: str, answer: str, label: str, source: str, colour: Colour) -> 
     sheet.rect(0, 0, _WIDTH, _HEIGHT, style="F")
     sheet.set_fill_color(*colour)
     sheet.rect(0, 0, 24, _HEIGHT, style="F")
-    for text, family, style, ink, room in (
-        (claim, "serif", "", _INK, 210),
-        (answer, "sans", "B", colour, 190),
-        (label, "sans", "", _SOFT, 48),
+    for text, family, style, ink, size, room in (
+        (claim, "serif", "", _INK, 48.0, 130),
+        (answer, "sans", "B", colour, 48.0, 130),
+        (label, "sans", "", _SOFT, 28.0, 48),
+        (quote, "serif", "", _INK, 30.0, 130),
     ):
-        size = 48.0 if room > 48 else 28.0
         sheet.set_text_color(*ink)
         while True:
             sheet.set_font(family, style, size)
