@@ -26,6 +26,7 @@ _PAGES = (".html", ".htm")  # beside which browsers save a folder with the parts
 _MOST_NAMED = 12  # endings of files that are not read
 _CHUNK = 100  # files
 _CHUNK_BYTES = 20_000_000  # of files after which a chunk ends
+_LITTLE_TEXT = 500_000  # bytes
 
 
 @dataclass(slots=True)
@@ -238,8 +239,9 @@ def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
             f" of {path.suffix.lower()} files.",
             "Divide the file, or save its text as a .txt file.",
         )
-    # What needs no library has been read for long, and is read without the cost of a process.
-    document = reader.read(child, path, kind, password) if kind.library else kind.reader()(path)
+    # Little text is read in no time, without the cost of a process that can be ended.
+    here = not kind.library and size <= _LITTLE_TEXT
+    document = kind.reader()(path) if here else reader.read(child, path, kind, password)
     said = (document.title, *(block.text for block in document.blocks))
     if not any(any(map(str.isalnum, text)) for text in said):
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")

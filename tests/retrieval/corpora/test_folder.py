@@ -400,6 +400,18 @@ def test_a_file_that_takes_too_long_is_left_out(
     assert "a.pdf: the file takes more than 5 seconds to read." in message
 
 
+def test_a_large_text_has_the_same_limit_and_a_small_one_is_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "_SECONDS_AT_LEAST", 0)
+    monkeypatch.setattr(child, "_SECONDS_PER_MEGABYTE", 0)
+    (tmp_path / "large.csv").write_text("Town,People\n" + "Varnby,12\n" * 60_000)
+    (tmp_path / "small.csv").write_text("Town,People\nVarnby,12\n")
+    (page,), (message,) = read(tmp_path)
+    assert page.id == "small.csv"
+    assert "large.csv: the file takes more than 0 seconds to read." in message
+
+
 def test_a_process_that_is_ended_loses_only_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
