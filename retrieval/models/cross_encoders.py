@@ -20,6 +20,8 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, VerdictReadings
 
 # Those of four digits may be years up to 2099. Not parts of dates, codes and decimals.
 _UNGROUPED = re.compile(r"(?<![\w.,/-])(?:[1-9]\d{4,11}|(?:2[1-9]|[3-9]\d)\d\d)(?![\w/-])")
+# As tables in most of Europe have it: "1410,5", "2,75"; not the groups of "1,410".
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,/-])(\d+),(\d\d?)(?![\w/-]|[.,]\d)")
 _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 
 
@@ -129,12 +131,12 @@ class EvidenceModel(Protocol):
 
 
 def with_grouped_figures(text: str) -> str:
-    """Return a text with its figures as texts write them: "14000" is "14,000".
+    """Return a text with its figures as English texts write them: 14,000 of "14000", 7.5 of "7,5".
 
     The networks know figures as words: they take "14000" in a row of a table for another number
     than "14,000" in a claim.
     """
-    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", text)
+    return _UNGROUPED.sub(lambda found: f"{int(found[0]):,}", _DECIMAL_COMMA.sub(r"\1.\2", text))
 
 
 class CrossEncoder(TrainedModel):

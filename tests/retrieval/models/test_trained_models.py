@@ -308,6 +308,8 @@ def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
     ("written", "read"),
     [
         ("Stadium: Old Ground, Seats: 14000.", "Stadium: Old Ground, Seats: 14,000."),
+        ("2020 (mm): 1410,5, Budget: 33980,0.", "2020 (mm): 1410.5, Budget: 33,980.0."),
+        ("1,410 of 12,500 in rows 1,2,3", "1,410 of 12,500 in rows 1,2,3"),
         ("town: Asper, 2011: 3900, 2021: $15900.50", "town: Asper, 2011: 3,900, 2021: $15,900.50"),
         ("1999, 2099 and 1350 may be years", "1999, 2099 and 1350 may be years"),
         ("2021-03-04, 12345-678, 0.12345, A12345", "2021-03-04, 12345-678, 0.12345, A12345"),
