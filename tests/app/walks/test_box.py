@@ -58,7 +58,7 @@ def test_somebody_types_whatever_comes_to_mind_and_the_box_knows_what_to_do(
     walker.write_in_box("Bees make honey.\nHamlet is set in Denmark.")
     says(walker, "Check 2 claims")
     walker.leave(lambda: walker.keys(Keys.ENTER))
-    assert walker.text(".figures").endswith("of 2 claims")
+    assert "of 2 claims" in walker.text(".figures")
 
     walker.write_in_box("Tea came to Europe from China. It is a hot drink.")
     says(walker, "Choose claims")

@@ -42,7 +42,7 @@ def test_a_journalist_uploads_a_table_pauses_it_and_takes_it_back_though_a_worke
     with walker.service.held_worker():
         walker.follow("Check the list")
         assert walker.text("h1") == "speech.csv"
-        assert walker.text(".figures") == "1 of 14 claims"  # one is no claim in English
+        assert walker.text(".figures").startswith("1 of 14 claims")  # one is no claim in English
     walker.wait("document.querySelector('#row-1 .opens')")
     walker.service.kill_worker()
     walker.follow("Pause")
@@ -56,7 +56,7 @@ def test_a_journalist_uploads_a_table_pauses_it_and_takes_it_back_though_a_worke
     assert walker.text(".figures") == "14 of 14 claims"
     (problem,) = (one for one in walker.all(".entries > li") if "Norwegen" in one.text)
     assert "English" in problem.text
-    verdicts = [one.text for one in walker.all(".entry-verdict")]
+    verdicts = [one.text.partition("\n")[0] for one in walker.all(".entry-verdict")]
     assert verdicts.count("Supported") + verdicts.count("Refuted") == 13
 
     walker.press("William Shakespeare was born in London.")

@@ -40,7 +40,7 @@ def test_a_journalist_checks_what_a_speech_says_and_leaves_out_what_nobody_can_c
 
     walker.follow("Check 4 claims")
     walker.wait("document.getElementById('list').dataset.state === 'done'")
-    verdicts = [one.text for one in walker.all(".entry-verdict")]
+    verdicts = [one.text.partition("\n")[0] for one in walker.all(".entry-verdict")]
     assert verdicts == ["Supported", "Supported", "Refuted", "Supported"]
     coloured = [
         (one.get_attribute("class"), one.text.partition("\n")[0])
