@@ -387,7 +387,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "one hop of esoteric: FER's trained selection (section 3) is a negative result here",
+            "one hop of esoteric; FER's trained selection (section 3) did not help here, so it is not"
+            " used",
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),
