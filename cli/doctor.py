@@ -181,7 +181,9 @@ def _language_model(settings: Settings) -> str:
     """Return which language model gives the verdict, and what the workers report; sends nothing."""
     if settings.llm is None:
         here = found()
-        offered = "ESOTERIC_LLM names one" if here is None else f"Ollama runs here: {here.offer}"
+        offered = "set ESOTERIC_LLM to use one"
+        if here is not None:
+            offered = f"Ollama runs here: {here.offer}"
         return f"none: verdicts are the verifier's ({offered})"
     with closing(Database(settings.database_url)) as database:
         asked = worker_health(WorkerStore(database)).language_model

@@ -66,7 +66,7 @@ _VECTORS = click.option(
 _WHOLE = click.option(
     "--whole",
     is_flag=True,
-    help="For zim and cirrus: read the articles to their end, not only their introductions.",
+    help="For zim and cirrus: read whole articles, not only their introductions.",
 )
 _PASSWORD = click.option(
     "--password", help="Opens the encrypted PDF files of folder:DIR. It is not stored."

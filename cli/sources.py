@@ -15,14 +15,14 @@ from settings import Settings
 
 
 @click.command("sources", epilog="Example: esoteric sources --clear")
-@click.option("--clear", is_flag=True, help="Remove the articles that are kept.")
+@click.option("--clear", is_flag=True, help="Remove the stored articles.")
 @json_option
 @reports_errors
 def command(clear: bool, as_json: bool) -> None:
-    """List the sources of ESOTERIC_SOURCES, what is sent to them, and the articles kept of them.
+    """List the sources of ESOTERIC_SOURCES, what is sent to them, and their stored articles.
 
-    An article that was read is kept in ESOTERIC_HOME for 30 days after its last use, all together
-    at most 500 MB, so that it need not be asked for again, and can be read without the network.
+    Articles that were read are stored in ESOTERIC_HOME for 30 days after their last use, 500 MB at
+    most, so they need not be requested again and can be read without the network.
     """
     from retrieval.sources.kept import KeptArticles
 
@@ -46,4 +46,4 @@ def command(clear: bool, as_json: bool) -> None:
         click.echo("No sources. Name one: ESOTERIC_SOURCES=wikipedia=mediawiki:en")
     for held in holdings:
         articles = counted(held.articles, "article")
-        click.echo(f"Kept of {held.place}: {articles}, {held.bytes / 1e6:.1f} MB.")
+        click.echo(f"Stored of {held.place}: {articles}, {held.bytes / 1e6:.1f} MB.")

@@ -51,7 +51,7 @@ def export() -> Response:
     comparison, jobs = compared_checks(asked)
     if not any(run.label for run in comparison.runs):
         message = "None of these checks has a result to export."
-        hint = "Wait for the first, or see on their pages why there is none."
+        hint = "Wait until one has a result, or open their pages to see why there is none."
         raise refusal(HTTPStatus.CONFLICT, "not_done", message, hint)
     file = FILES[asked.format]
     page = url_for("compare.compare", **comparison.address, _external=True)

@@ -200,7 +200,7 @@ def delete(job_id: str) -> BaseResponse:
     HTTP_303=(None, "The page of the new check"),
     HTTP_403=(None, "From another site"),
     HTTP_404=(None, "No such claim"),
-    HTTP_409=(None, "Its recipe cannot search on, or not any further"),
+    HTTP_409=(None, "Its recipe cannot search further"),
     HTTP_422=(None, "Its recipe cannot run here"),
 )
 def search_on(job_id: str) -> BaseResponse:

@@ -229,7 +229,7 @@ def _of_several(comparison: Comparison) -> Iterator[str]:
         lines.append(f"{pair.first} and {pair.second}: kappa {beyond}")
     for one in comparison.measured[0].differences if comparison.measured else ():
         either = (
-            f"only {one.first} right {one.only_first}, only {one.second} right {one.only_second}"
+            f"only {one.first} is right on {one.only_first}, only {one.second} on {one.only_second}"
         )
         lines.append(f"{either}, McNemar p = {one.p:.3f}")
     for line in lines:

@@ -222,7 +222,7 @@ def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:
             CorpusChoice(
                 source.name,
                 source.title,
-                source.sent or "Nothing is sent: it is a file of this server.",
+                source.sent or "Nothing is sent: it is a file on this server.",
                 text_date="",
                 chosen=source.name in selected,
                 kind=source.kind,

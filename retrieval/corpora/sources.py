@@ -84,8 +84,8 @@ def of_whole_articles(source: str) -> str:
     if f"{kind}-whole" not in _KINDS:
         raise BadSource(
             "source_unknown",
-            f"{kind}: is read whole in any case.",
-            "Leave --whole out; it is for zim and cirrus.",
+            f"--whole does not apply to {kind}: this source is always read whole.",
+            "Leave out --whole: it is for zim and cirrus.",
         )
     return f"{kind}-whole{colon}{path}"
 

@@ -64,7 +64,7 @@ def _problem(recipe: Recipe, encoder: str, folders: ModelFolders, asks: bool) ->
     if recipe.language_model not in (None, NO_MODEL) and not asks:
         return Problem(
             "no_language_model",
-            "It asks a language model, and ESOTERIC_LLM names none.",
+            "This recipe asks a language model, and ESOTERIC_LLM names none.",
             "Choose another recipe, or set ESOTERIC_LLM.",
         )
     if recipe.reads_report_models:

@@ -387,7 +387,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "fer",
-            "one hop of esoteric: FER's trained selection (section 3) is a negative result here",
+            "one hop of esoteric; FER's trained selection (section 3) did not help here",
             first=_QUESTIONS,
             hop=(
                 *("sentences", "relevance", "semantic", "verification"),

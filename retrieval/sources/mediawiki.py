@@ -185,7 +185,7 @@ class WikiClient:
 
     def no_wiki(self) -> SourceAway:
         """Return the error of an answer that is none of MediaWiki."""
-        return self._away("its answer is not that of a MediaWiki")
+        return self._away("its answer is not from MediaWiki")
 
     def _rests(self, reason: str, seconds: float) -> SourceAway:
         self._rests_until = time.monotonic() + seconds

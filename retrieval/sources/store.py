@@ -76,7 +76,7 @@ class SourceStore(DocumentStore):
     def notices(self) -> tuple[str, ...]:
         """Return why the source was not searched, and what users should know of its search."""
         if self._problem:
-            kept = " What was kept of it was read." if self._articles else ""
+            kept = " Its articles that are stored here were read." if self._articles else ""
             return (f"{self._problem}{kept}",)
         notice = self._source.about().notice
         return (notice,) if notice else ()

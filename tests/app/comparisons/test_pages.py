@@ -501,7 +501,7 @@ def test_right_labels_in_a_column_measure_the_recipes(
     file_of = f"/api/v1/compare/export?id={address.partition('id=')[2]}&format="
     lines = client.get(f"{file_of}latex").text.splitlines()
     assert r"Right, all (5 claims) & 80.0 (38 to 96) & 40.0 (12 to 77) \\" in lines
-    either = "only esoteric right 3, only m3 right 1, McNemar p = 0.625"
+    either = "only esoteric is right on 3, only m3 on 1, McNemar p = 0.625"
     assert rf"\multicolumn{{3}}{{l}}{{{either}}} \\" in lines
     first = next(csv.DictReader(io.StringIO(client.get(f"{file_of}csv").text)))
     assert (first["gold"], first["kind"]) == ("SUPPORTS", "food")

@@ -216,11 +216,11 @@ def test_evidence_of_a_wiki_names_its_revision_and_what_is_kept_can_be_seen_and_
     assert f"{wiki.title} {wiki.sent} {held.articles} article" in said
     assert "30 days after their last use, 500 MB at most." in said
     others = create_app(replace(settings, sources={"wiki": wiki}, uploads=False)).test_client()
-    assert "Remove kept articles" not in others.get("/documents").text
+    assert "Remove stored articles" not in others.get("/documents").text
     assert others.post("/documents/kept/clear").status_code == 403
     assert client.post("/documents/kept/clear").headers["Location"] == "/documents"
     assert KeptArticles(home / KEPT).holdings() == []
-    assert "Remove kept articles" not in client.get("/documents").text
+    assert "Remove stored articles" not in client.get("/documents").text
 
 
 def test_a_browser_remembers_the_switch(browser: Chrome, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_source_and_the_index_are_searched_as_one_and_without_the_network_the_
     again = check(over(index, unpacked, tmp_path, wiki), SOLD, "default", "wiki")
     assert again.verdict.label == SUPPORTS  # from what was kept
     (notice,) = (one for one in again.notices if "could not be searched" in one)
-    assert notice.endswith("What was kept of it was read.")
+    assert notice.endswith("Its articles that are stored here were read.")
 
     elsewhere = tmp_path / "new"
     alone = check(over(index, unpacked, elsewhere, wiki), LIT, "default", "wiki")
