@@ -363,7 +363,18 @@ class ListStore:
             if entry is None:
                 return  # there is none, or it is being checked
             _refuse_beyond(session, row.owner, client, most_waiting, 1)
+            before = entry.claim_id
             entry.claim, entry.state, entry.problem, entry.claim_id = claim, "waiting", None, None
+            if before and row.shared not in (None, "owner"):
+                session.flush()
+                others = select(EntryRow.claim_id).where(EntryRow.claim_id == before)
+                session.execute(
+                    # It left the list, so taking the list back could not take it back.
+                    update(ClaimRow)
+                    .where(ClaimRow.id == before, ClaimRow.owner == row.owner)
+                    .where(ClaimRow.shared == row.shared, ~others.exists())
+                    .values(shared="owner")
+                )
             if row.state in ("done", "cancelled"):
                 row.state, row.finished_at, row.client = "running", None, client
 
