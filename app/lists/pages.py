@@ -174,6 +174,7 @@ class EditForm(BaseModel):
         "HTTP_303": (None, "The list's page, at the row"),
         "HTTP_403": (None, "From another site, or somebody else's"),
         "HTTP_404": (None, "No such list, or no such row"),
+        "HTTP_409": (None, "The row is being checked"),
     },
 )
 def edit(list_id: str, number: int) -> BaseResponse:
@@ -186,10 +187,13 @@ def edit(list_id: str, number: int) -> BaseResponse:
         raise refusal(HTTPStatus.NOT_FOUND, *said)
     claim, page = request.form.get("claim", ""), (number - 1) // ROWS_PER_PAGE + 1
     try:
-        check_again(list_id, number, claim, anyway=request.form.get("anyway") == "1")
+        changed = check_again(list_id, number, claim, anyway=request.form.get("anyway") == "1")
     except REFUSED as error:
         edited = Edited(number, claim, error.problem)
         return refused_page(list_page(found, "all", page, edited=edited), error)
+    if not changed:
+        said = "row_pending", "This row is being checked.", "Wait for its verdict, then edit it."
+        raise refusal(HTTPStatus.CONFLICT, *said)
     at = url_for(
         "lists.claims",
         list_id=list_id,

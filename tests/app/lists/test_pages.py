@@ -310,6 +310,7 @@ def test_a_row_is_edited_and_checked_again_and_the_list_goes_on_with_it(
         none = client.post(f"{address}/rows/{number}", data={"claim": "Snow is white."})
         assert none.status_code == 404
     assert client.post(row, data={"claim": "Snow is white."}).location == f"{address}#row-2"
+    assert client.post(row, data={"claim": "Snow is cold."}).status_code == 409  # it waits
     assert client.get(f"/api/v1{address}").get_json()["state"] == "running"
     worker.finish_lists(services_of(app))
     rows = client.get(f"/api/v1{address}/results").get_json()["rows"]
