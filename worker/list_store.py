@@ -345,8 +345,10 @@ class ListStore:
         claim: str,
         client: str | None = None,
         most_waiting: int | None = None,
-    ) -> None:
+    ) -> bool:
         """Check a row again, as this claim, if it has ended; a list that has ended goes on with it.
+
+        Return whether it had.
 
         Raises:
             TooManyRows, QueueFull: as of ``create``; nothing was changed.
@@ -361,11 +363,23 @@ class ListStore:
             )
             entry = session.scalar(ended)
             if entry is None:
-                return  # there is none, or it is being checked
+                return False  # there is none, or it is being checked
             _refuse_beyond(session, row.owner, client, most_waiting, 1)
+            before = entry.claim_id
             entry.claim, entry.state, entry.problem, entry.claim_id = claim, "waiting", None, None
+            if before and row.shared not in (None, "owner"):
+                session.flush()
+                others = select(EntryRow.claim_id).where(EntryRow.claim_id == before)
+                session.execute(
+                    # It left the list, so taking the list back could not take it back.
+                    update(ClaimRow)
+                    .where(ClaimRow.id == before, ClaimRow.owner == row.owner)
+                    .where(ClaimRow.shared == row.shared, ~others.exists())
+                    .values(shared="owner")
+                )
             if row.state in ("done", "cancelled"):
                 row.state, row.finished_at, row.client = "running", None, client
+        return True
 
     def share(self, list_id: str, shared: Shared) -> None:
         """Share a list and the claims that were made for it, or share them no more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +12,7 @@ from app.claims.box import entered
 from app.comparisons.comparison import MOST_RECIPES, Comparison, compared
 from app.http.errors import RequestRefused, refusal
 from app.lists.input import pasted
-from app.people.visitor import viewer
+from app.people.visitor import may_change, viewer
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST, read_claim
 from retrieval.claim_lists.files import ListFile, TooManyClaims, read_claims
@@ -62,13 +62,14 @@ def given_claims(
         RequestRefused: so many recipes cannot check so many claims.
     """
     if file is None and len(text) <= _LONGEST_CLAIM and entered(text).kind == "claim":
-        return {read_claim(text, anyway).original: Gold()}
+        claim = read_claim(text, anyway).original
+        return {claim: _gold_of_list(found).get(claim, Gold()) if found else Gold()}
     try:
         rows = read_claims(file or pasted(text), None, MOST_CLAIMS)
     except TooManyClaims:
         raise _too_many(f"These are more than {MOST_CLAIMS:,} rows.", recipes) from None
     of_list = _gold_of_list(found) if found else {}
-    claims: dict[str, Gold] = {}
+    said: dict[str, list[Gold]] = {}
     problems: list[tuple[str, Problem]] = []
     for row in rows:
         try:
@@ -77,9 +78,10 @@ def given_claims(
             problems.append((row.where, row.problem or error.problem))
         else:
             gold = _gold(row.others) if row.others else of_list.get(claim, Gold())
-            claims[claim] = _joined(claims.get(claim), gold)
+            said.setdefault(claim, []).append(gold)
     if problems:
         raise _refused(problems)
+    claims = {claim: _joined(golds) for claim, golds in said.items()}
     if not claims:
         read_claim("")  # says that there is none
     if len(claims) > 1 and len(claims) * recipes > most_checks():
@@ -89,26 +91,26 @@ def given_claims(
 
 def _gold(columns: Mapping[str, Any]) -> Gold:
     """Return what the columns beside a claim say of it."""
-    said = {name.strip().casefold(): str(value).strip() for name, value in columns.items()}
+    filled = {name: value for name, value in columns.items() if value is not None}
+    said = {name.strip().casefold(): str(value).strip() for name, value in filled.items()}
     word = next((said[name] for name in _GOLD if said.get(name)), "")
     kind = " ".join(said.get("kind", "").split())
     return Gold(label_named(word) or _TRUE.get(word.casefold()), kind[:_LONGEST_KIND])
 
 
-def _joined(one: Gold | None, other: Gold) -> Gold:
-    """Return what two rows with the same claim say of it; two labels are none."""
-    if one is None or one == other:
-        return other
-    labels = {label for label in (one.label, other.label) if label}
-    return Gold(labels.pop() if len(labels) == 1 else None, one.kind or other.kind)
+def _joined(rows: Sequence[Gold]) -> Gold:
+    """Return what rows with the same claim say of it; different labels are none."""
+    labels = {row.label for row in rows if row.label}
+    kind = next((row.kind for row in rows if row.kind), "")
+    return Gold(labels.pop() if len(labels) == 1 else None, kind)
 
 
 def _gold_of_list(found: ClaimList) -> dict[str, Gold]:
-    known: dict[str, Gold] = {}
+    known: dict[str, list[Gold]] = {}
     for row in services().lists.entries(found.id, "all", found.total, 0, results=False):
         claim = " ".join(row.claim.split())
-        known[claim] = _joined(known.get(claim), _gold(row.others))
-    return known
+        known.setdefault(claim, []).append(_gold(row.others))
+    return {claim: _joined(golds) for claim, golds in known.items()}
 
 
 def most_checks() -> int:
@@ -174,6 +176,10 @@ def compared_checks(asked: ComparedIds) -> tuple[Comparison, list[Job]]:
             f"These checks are by {len(checked)} recipes; at most {MOST_RECIPES} fit side by side.",
             "Leave out the ids of some recipes.",
         )
+    if kept.name and len(jobs) < len(kept.checks):
+        # It may have the words of a claim that is not shared.
+        own = may_change(services().store.owner(jobs[0].id))  # so are all: one visitor made them
+        kept = kept if own else replace(kept, name="")
     shown = [services().paths.hidden_in_job(job) for job in jobs]
     return compared(kept, shown, services().recipes), shown
 

@@ -176,8 +176,8 @@ def stored_list(
         raise _refused(error, f"pause or cancel a list{smaller}") from error
 
 
-def check_again(list_id: str, number: int, claim: str, *, anyway: bool) -> None:
-    """Check a row of a list again, as this claim; see ``ListStore.edit``.
+def check_again(list_id: str, number: int, claim: str, *, anyway: bool) -> bool:
+    """Check a row of a list again, as this claim; return whether it can be: ``ListStore.edit``.
 
     Raises:
         InvalidClaim: it is none; ``anyway``: as of ``read_claim``.
@@ -188,7 +188,8 @@ def check_again(list_id: str, number: int, claim: str, *, anyway: bool) -> None:
     text = read_claim(claim, anyway).original
     services().limits.claim()
     try:
-        services().lists.edit(list_id, number, text, client(), services().settings.most_rows)
+        most = services().settings.most_rows
+        return services().lists.edit(list_id, number, text, client(), most)
     except TooManyRows as error:
         raise _refused(error, "pause or cancel a list") from error
 

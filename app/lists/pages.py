@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -35,6 +36,7 @@ from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cook
 from app.services import services
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
+from retrieval.claim_lists.verdicts import NO_XML
 from retrieval.errors import EsotericError
 from worker.lists import MOST_CLAIMS, Shown, Sort
 
@@ -171,7 +173,8 @@ class EditForm(BaseModel):
     | {
         "HTTP_303": (None, "The list's page, at the row"),
         "HTTP_403": (None, "From another site, or somebody else's"),
-        "HTTP_404": (None, "No such list"),
+        "HTTP_404": (None, "No such list, or no such row"),
+        "HTTP_409": (None, "The row is being checked"),
     },
 )
 def edit(list_id: str, number: int) -> BaseResponse:
@@ -179,12 +182,18 @@ def edit(list_id: str, number: int) -> BaseResponse:
     refuse_unless_form("From a program, send a new list to /api/v1/lists.")
     found = services().lists.get(list_id)
     refuse_others(found.owner)
+    if not 0 < number <= found.total:
+        said = "unknown_row", "The list has no such row.", "Go back to the list and reload it."
+        raise refusal(HTTPStatus.NOT_FOUND, *said)
     claim, page = request.form.get("claim", ""), (number - 1) // ROWS_PER_PAGE + 1
     try:
-        check_again(list_id, number, claim, anyway=request.form.get("anyway") == "1")
+        changed = check_again(list_id, number, claim, anyway=request.form.get("anyway") == "1")
     except REFUSED as error:
         edited = Edited(number, claim, error.problem)
         return refused_page(list_page(found, "all", page, edited=edited), error)
+    if not changed:
+        said = "row_pending", "This row is being checked.", "Wait for its verdict, then edit it."
+        raise refusal(HTTPStatus.CONFLICT, *said)
     at = url_for(
         "lists.claims",
         list_id=list_id,
@@ -197,11 +206,12 @@ def edit(list_id: str, number: int) -> BaseResponse:
 @blueprint.get("/lists/feed")
 @describe(HTTP_200=(None, "The feed (application/atom+xml)"))
 def feed() -> Response:
-    """Name the visitor's lists that are done, newest first, for a reader of feeds."""
+    """Name the lists that the visitor's page has and that are done, the last one first."""
     found = services().lists.recent(_owners_listed(), LISTS_SHOWN, viewer())
-    ended = [one for one in found if one.finished_at is not None]
+    done = [(one.finished_at, one) for one in found if one.finished_at is not None]
+    ended = [one for _, one in sorted(done, key=itemgetter(0), reverse=True)]
     text = render_template("lists.xml", lists=ended, now=datetime.now(UTC))
-    return Response(text, mimetype="application/atom+xml")
+    return Response(NO_XML.sub("", text), mimetype="application/atom+xml")
 
 
 _CHANGES: dict[str, Any] = {

@@ -152,8 +152,10 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
     sheet.ln(5)
     for part in result.corpora:
         day = f"text of {part.text_date}" if part.text_date else "the date of its text is not known"
-        named = f"Searched: {part.title}, {counted(part.documents, 'document')}, {day}."
-        sheet.paragraph([(named, "")], 8.5, _SOFT)
+        holds = f"{counted(part.documents, 'document')}, {day}"
+        if part.kind != "index":
+            holds = "whole articles, searched where they are"
+        sheet.paragraph([(f"Searched: {part.title}, {holds}.", "")], 8.5, _SOFT)
     program = f"A program gave this verdict, ESOTERIC {result.version}"
     sheet.say(f"{program}; it knows only the documents that it searched. ", 8.5, _SOFT)
     sheet.say(page, 8.5, _SOFT, link=page)

@@ -43,7 +43,8 @@ _WIDE, _NARROW = 60, 16  # characters of a column of an .xlsx
 _DIGITS = 15  # of a number that spreadsheets keep
 # A sheet of an .xlsx has so many columns; a list with more others could not be exported.
 MOST_OTHERS = 16_384 - len(("claim", *_COLUMNS))
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML cannot have.
+NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BYTE_ORDER_MARK = "\ufeff"  # Excel reads UTF-8 only after it
 
 
@@ -130,7 +131,7 @@ def write_xlsx(file: Path | IO[bytes], rows: Iterable[list[object]]) -> None:
         width = _WIDE if name in _LONG else _NARROW
         sheet.column_dimensions[get_column_letter(number)].width = width
     for row in chain([header], cells):
-        sheet.append([_NO_XML.sub("", one) if isinstance(one, str) else one for one in row])
+        sheet.append([NO_XML.sub("", one) if isinstance(one, str) else one for one in row])
     book.save(file)
 
 

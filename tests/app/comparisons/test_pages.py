@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from app.comparisons.given import MOST_CHECKS
+from app.comparisons.given import MOST_CHECKS, _gold
 from retrieval.errors import EsotericError
 from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.app.worker_by_hand import WorkerByHand
+from worker.comparison_store import Gold
 from worker.job_store import JobStore
 from worker.jobs import Job
 
@@ -512,6 +513,7 @@ def test_right_labels_in_a_column_measure_the_recipes(
 
 def test_the_right_labels_of_a_list_go_with_its_claims(client: FlaskClient) -> None:
     table = b"claim,gold\nTea is hot.,SUPPORTS\nIce is cold.,REFUTES\nTea is hot.,REFUTES\n"
+    table += b"Tea is hot.,SUPPORTS\n"
     listed = client.post("/lists", data={"file": (io.BytesIO(table), "a.csv")}).location
     form = client.get(f"/compare?list={listed.rpartition('/')[2]}").text
     given = dict(
@@ -635,3 +637,7 @@ def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
         in refused.text
     )
     assert client.get("/compare?list=none").status_code == 404
+
+
+def test_a_kind_that_is_null_is_none() -> None:
+    assert _gold({"kind": None, "gold": True}) == Gold("SUPPORTS")

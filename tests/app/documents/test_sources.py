@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from sqlalchemy import update
@@ -141,6 +143,11 @@ def test_what_the_default_corpus_leaves_open_is_looked_up_in_whole_articles_by_o
     assert (second.corpora, second.continued_from) == (("wikipedia",), first.id)
     assert second.recipe == first.recipe
     worker.finish(second, result_in(["wikipedia"], "SUPPORTS"))
+    printed = client.get(f"/api/v1/claims/{second.id}/export?format=pdf").data
+    text = " ".join(
+        " ".join(one.extract_text() for one in PdfReader(BytesIO(printed)).pages).split()
+    )
+    assert "Searched: Wikipedia, whole articles, searched where they are." in " ".join(text.split())
     page = client.get(f"/claims/{second.id}").text
     assert f"{VITAL} Not settled → Wikipedia Supported" in words(page)
     assert f'<a href="/claims/{first.id}"><bdi>{VITAL}' in page

@@ -306,7 +306,11 @@ def test_a_row_is_edited_and_checked_again_and_the_list_goes_on_with_it(
     refused = client.post(row, data={"claim": "Wer hat das gesagt und warum?"})
     assert refused.status_code == 422
     assert "Wer hat das gesagt und warum?</textarea>" in refused.text
+    for number in ("0", "4", "9" * 30):
+        none = client.post(f"{address}/rows/{number}", data={"claim": "Snow is white."})
+        assert none.status_code == 404
     assert client.post(row, data={"claim": "Snow is white."}).location == f"{address}#row-2"
+    assert client.post(row, data={"claim": "Snow is cold."}).status_code == 409  # it waits
     assert client.get(f"/api/v1{address}").get_json()["state"] == "running"
     worker.finish_lists(services_of(app))
     rows = client.get(f"/api/v1{address}/results").get_json()["rows"]
@@ -352,7 +356,9 @@ def test_rows_are_sorted_by_verdict_and_by_certainty_which_they_say(
 def test_lists_that_are_done_are_in_the_feed_of_their_visitor(
     app: Flask, client: FlaskClient, worker: WorkerByHand
 ) -> None:
-    done = client.post("/lists", data={"claims": "Tea is hot.\nIce is <b>cold</b>.", "name": "<A>"})
+    done = client.post(
+        "/lists", data={"claims": "Tea is hot.\nIce is <b>cold</b>.", "name": "<A\x01>"}
+    )
     worker.finish_lists(services_of(app))
     client.post("/lists", data={"claims": "Snow is white.\nCoal is black.", "name": "Open"})
     sent = client.get("/lists/feed")

@@ -19,6 +19,7 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
+from worker.comparison_store import ComparisonStore, Gold
 from worker.feeder import Feeder
 from worker.user_store import Role
 
@@ -449,3 +450,31 @@ def test_what_is_private_stays_so_when_the_service_is_opened_to_all(tmp_path: Pa
     assert SECRET not in found
     assert note not in found
     services_of(app).close()
+
+
+def test_the_name_of_a_comparison_does_not_say_a_claim_that_is_not_shared(house: House) -> None:
+    secret = house.claim_of(house.anna)
+    others = [
+        house.anna.post("/api/v1/claims", json={"claim": one}).get_json()["id"]
+        for one in ("Tea is hot.", "Ice is cold.")
+    ]
+    checks = dict.fromkeys((secret, *others), Gold())
+    compared = ComparisonStore(house.services.database).create(f"“{SECRET}” and 2 more", checks)
+    for one in others:
+        house.anna.post(f"/claims/{one}/share", data={"shared": "everyone"})
+    addresses = f"/compare?id={compared}", f"/api/v1/compare?id={compared}"
+    assert "Tea is hot." in text_of(house.bert, *addresses)
+    assert SECRET not in text_of(house.bert, *addresses)
+    assert SECRET in house.anna.get(addresses[1]).get_json()["name"]
+
+
+def test_a_claim_that_left_a_shared_list_is_shared_no_more(house: House) -> None:
+    found = house.list_of(house.anna)
+    (entry,) = house.services.lists.entries(found, "all", 9, 0)
+    assert entry.claim_id
+    house.worker.finish(house.services.store.get(entry.claim_id), claim_document(ROW))
+    house.anna.post(f"/lists/{found}/share", data={"shared": "everyone"})
+    assert house.bert.get(f"/claims/{entry.claim_id}").status_code == 200
+    house.anna.post(f"/lists/{found}/rows/1", data={"claim": "Varnby has two harbours."})
+    assert house.bert.get(f"/claims/{entry.claim_id}").status_code == 404
+    assert house.anna.get(f"/claims/{entry.claim_id}").status_code == 200
