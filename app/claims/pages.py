@@ -216,6 +216,7 @@ def search_on(job_id: str) -> BaseResponse:
             "Check the claim with another recipe.",
         )
     recipe = recipe_to_run(base if elsewhere else f"{base}+{hops}")
+    corpora = corpora_to_search(elsewhere or job.corpora or ())
     # What was accepted once is not refused now.
     services().limits.claim()
     new = services().queue.submit(
@@ -228,7 +229,7 @@ def search_on(job_id: str) -> BaseResponse:
         origin=Origin(
             continued_from=job.id, said=SaidBy.of(job.speaker, job.appearance, job.said_on)
         ),
-        corpora=corpora_to_search(elsewhere or job.corpora or ()),
+        corpora=corpora,
     )
     return _see_claim(new.id)
 

@@ -1,8 +1,8 @@
 """A finished claim as a PDF, and its answer as a picture that pages show beside a link to it.
 
-The letters are those of DejaVu, which comes with matplotlib: Latin, Greek, Cyrillic, Armenian,
-Georgian, Hebrew and Arabic ones; others are boxes. Marked words are bold and underlined, so that
-they stay so on paper.
+The letters are those of DejaVu, which comes with matplotlib: Latin, Greek, Cyrillic, Armenian
+and Georgian ones. Hebrew and Arabic ones stand from left to right, others are boxes. Marked words
+are bold and underlined, so that they stay so on paper.
 """
 
 from __future__ import annotations
