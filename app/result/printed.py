@@ -44,7 +44,7 @@ _MARGIN = 22.0  # mm, as all lengths of the PDF
 _FEWEST = 3  # sentences from which on they are drawn as a meter
 _MOST_WORDS = 240  # characters of the answer and of the claim on a picture
 _WIDTH, _HEIGHT = 1200, 630  # px of a picture, as sites show it beside a link
-_DRAWING = Lock()  # pdfium is used by one thread at a time
+_DRAWING = Lock()  # one picture at a time: pdfium allows no more, and requests take one core
 
 
 class _Sheet(FPDF):
@@ -171,7 +171,8 @@ def picture(result: ClaimResult) -> bytes:
         said = "".join(text for text, _ in answer.quoted.pieces)
         quote, source = f"“{_short(said)}”", answer.quoted.title
     texts = _short(result.claim), _short(answer.text), label, quote, source
-    return _drawn(*texts, _COLOURS[badge.look])
+    with _DRAWING:
+        return _drawn(*texts, _COLOURS[badge.look])
 
 
 @lru_cache(32)
@@ -213,7 +214,7 @@ def _drawn(claim: str, answer: str, label: str, quote: str, source: str, colour:
     sheet.set_text_color(*_SOFT)
     sheet.set_xy(72, _HEIGHT - 80)
     sheet.cell(0, 30, sheet.shown(_short(f"ESOTERIC · {source}", 70)))
-    with _DRAWING, pypdfium2.PdfDocument(bytes(sheet.output())) as document:
+    with pypdfium2.PdfDocument(bytes(sheet.output())) as document:
         drawn = document[0].render(scale=1).to_pil()
     file = io.BytesIO()
     drawn.save(file, "PNG", optimize=True)
