@@ -148,7 +148,7 @@ def test_the_page_fills_in_while_checks_are_pending(client: FlaskClient, checks:
     assert ["Verdict", "Supported 93%", "Waiting"] in rows(page)
     assert rows(page)[6][1:] == ["rank 1, used", "no result"]
     assert "compare.js" in page
-    assert f'href="/compare?claims={ids[0]},{ids[1]}">Show what' in page
+    assert f'href="/compare?claims={ids[0]},{ids[1]}">Show the checks' in page
     # Files have what there is, and say that it is not all.
     assert [row["state"] for row in table(client, *ids)] == [*["done"] * 4, "queued"]
     assert "% 1 of 2 checks had not ended" in exported(client, "latex", *ids).decode()
