@@ -1,7 +1,7 @@
 // Opens the rows of a list in place, and keeps a list that is being checked up to date: gets the
 // page again and replaces what changed.
 const EVERY = 2000;
-// While another page is in front, for who wants to be told of the end.
+// While another page is in front, for those who want a notice at the end.
 const EVERY_BEHIND = 10000;
 const list = document.getElementById("list");
 // The rows as the server sent them, before their links became buttons.
@@ -93,22 +93,22 @@ function replace(old, fresh) {
   else old.replaceWith(fresh);
 }
 
-// The browser tells of the end, if it may and somebody wants it. Elsewhere there is no such button.
+// A notice of the browser at the end, if it may and the user wants it. Elsewhere there is no such button.
 const tell = document.getElementById("tell");
-const told = () => tell?.getAttribute("aria-pressed") === "true";
+const isWanted = () => tell?.getAttribute("aria-pressed") === "true";
 if (tell && "Notification" in window && Notification.permission !== "denied") {
   tell.hidden = false;
   tell.addEventListener("click", async () => {
-    const may = told() || (await Notification.requestPermission()) === "granted";
-    tell.setAttribute("aria-pressed", String(may && !told()));
+    const may = isWanted() || (await Notification.requestPermission()) === "granted";
+    tell.setAttribute("aria-pressed", String(may && !isWanted()));
     const said = may ? "This page must stay open." : "The browser does not allow it.";
-    document.getElementById("told").textContent = may && !told() ? "" : said;
+    document.getElementById("tell-status").textContent = may && !isWanted() ? "" : said;
   });
 }
 
 function end(title) {
   const text = list.querySelector(".figures").textContent;
-  const wanted = told();
+  const wanted = isWanted();
   tell?.parentElement.remove();
   try {
     if (wanted) new Notification(title, { body: text });
@@ -120,7 +120,7 @@ function end(title) {
 async function follow() {
   while (list.dataset.state === "running") {
     await new Promise((resolve) => setTimeout(resolve, document.hidden ? EVERY_BEHIND : EVERY));
-    if (document.hidden && !told()) continue;
+    if (document.hidden && !isWanted()) continue;
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
       if (!answer.ok) continue;

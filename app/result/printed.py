@@ -98,7 +98,7 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
     """Return a claim with its answer and the sentences that it rests on, as a PDF.
 
     ``page``: the address of its page. ``said``: who said it, where and when, "" where that is not
-    known. ``by``: who has confirmed the verdict, "" for nobody.
+    known. ``by``: who has confirmed the verdict, "" if it is not confirmed.
     """
     answer, badge = answer_of(result), verdict_badge(result.verdict)
     colour = _COLOURS[badge.look]

@@ -25,7 +25,7 @@ from retrieval.models.encoders import MiniLMEncoder
 from retrieval.text.english import EnglishParser, subject_in
 from retrieval.text.notices import is_english
 from retrieval.text.sentence_splitter import shared_splitter
-from retrieval.text.statement_cutter import clauses_of, statements, told_aside
+from retrieval.text.statement_cutter import clauses_of, statements, with_aside_apart
 
 _LONGEST_SENTENCE = 1000  # characters; what is longer is cut, and no sentence
 
@@ -76,15 +76,18 @@ class TextReader:
             if len(sentence.text) == _LONGEST_SENTENCE:
                 kind = "fragment"
             halves = self._halves(number, sentence, references) if kind in _MAY_HAVE_A_FACT else ()
-            facts = [one for one, of in halves if of == "fact"]
+            facts = tuple(one for one, of in halves if of == "fact" and not one.unclear)
+            whole = (self._as_said(number, sentence, references),)
+            # Of a sentence with a fact only an opinion is left out.
+            left_out = kind != "fact" or any(of == "opinion" for _, of in halves)
             if kind != "fact" and not facts:
-                yield TextSentence(start, end, kind, (self._as_said(number, sentence, references),))
-            elif 0 < len(facts) < len(halves):
-                yield TextSentence(start, end, "fact", tuple(facts))
+                yield TextSentence(start, end, kind, whole)
+            elif facts and len(facts) < len(halves) and left_out:
+                yield TextSentence(start, end, "fact", facts)
             else:
                 cut = self._statements(number, sentence, references)
-                whole = (self._as_said(number, sentence, references),)
-                yield TextSentence(start, end, "fact", cut or tuple(facts) or whole)
+                halved = facts if len(facts) == len(halves) else ()
+                yield TextSentence(start, end, "fact", cut or halved or whole)
 
     def kinds_of(self, sentences: Sequence[str]) -> tuple[Kind, ...]:
         """Return what each of these sentences is, read alone.
@@ -113,7 +116,7 @@ class TextReader:
         claims, said = [], []
         if _ASIDE.search(sentence.text):
             whole, placed = _rewritten(sentence.text, rewritten)
-            for text in told_aside(self._parser.parse(whole)) or ():
+            for text in with_aside_apart(self._parser.parse(whole)) or ():
                 named = (one for one, _ in placed if (one.words or one.said) in text)
                 claims.append(_claim(text, list(named)))
                 said.append(text)

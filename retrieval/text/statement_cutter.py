@@ -117,9 +117,9 @@ def makes_several(claim: Doc, parser: EnglishParser) -> bool:
 def clauses_of(sentence: Doc) -> tuple[Slice, ...]:
     """Return the places of the clauses that "and" or "but" join, if each has its own subject.
 
-    So each can be read by itself once its pronouns are known. A clause after the comma of "The
-    tower, which was completed in 1889, is tall" is no such one: see ``told_aside``. None if the
-    sentence is one clause, or must not be cut.
+    So each can be read by itself once its pronouns are known. The clause between the commas of "The
+    tower, which was completed in 1889, is tall" is not among them: see ``with_aside_apart``. None
+    if the sentence is one clause, or must not be cut.
     """
     try:
         quoted = [found.span() for found in _QUOTED.finditer(sentence.text)]
@@ -130,7 +130,7 @@ def clauses_of(sentence: Doc) -> tuple[Slice, ...]:
     return tuple((clause.start, clause.end) for clause in found) if whole else ()
 
 
-def told_aside(sentence: Doc) -> tuple[str, str] | None:
+def with_aside_apart(sentence: Doc) -> tuple[str, str] | None:
     """Return the two statements of "The tower, which was completed in 1889, is 300 m tall.".
 
     The clause that "which" or "who" begins is about the subject, and stands between commas. What
