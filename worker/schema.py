@@ -38,7 +38,7 @@ from retrieval.types import Findings
 from worker.reports import AskedModel, SearchedCorpus
 
 # The newest revision in worker/migrations.
-REVISION = "list_form_0020"
+REVISION = "comparisons_0019"
 _REFUSED = re.compile("[\0\ud800-\udfff]")
 
 
@@ -388,7 +388,7 @@ class EntryRow(Base):
 
     __tablename__ = "list_rows"
     __table_args__ = (
-        Index("list_rows_by_claim", "claim_id"),
+        Index("list_rows_by_claim", "claim_id", "list_id", "number"),
         Index("list_rows_by_state", "state", "number"),
     )
 
