@@ -34,6 +34,7 @@ from app.people.access import lists_all
 from app.people.asker import is_operator
 from app.people.visitor import refuse_others, viewer, visitor, visitor_with_cookie
 from app.services import services
+from retrieval.checkable.given_text import MOST_SENTENCES
 from retrieval.claim import LONGEST
 from retrieval.claim_lists.files import ListFile
 from retrieval.claim_lists.verdicts import NO_XML
@@ -270,6 +271,7 @@ def _lists_page(error: EsotericError | None = None) -> str:
         sent=request.form,
         most_claims=MOST_CLAIMS,
         most_characters=LONGEST,
+        most_sentences=MOST_SENTENCES,
         most_rows=services().settings.most_rows,
         room=room_for_rows(),
     )
