@@ -428,7 +428,8 @@ def judged(
     found = tuple(
         chosen(replace(evidence(title, f"Of the {title}."), opinion=one)) for title, one in items
     )
-    before = state_of("The pier is old.", evidence=found, **state)
+    documents = tuple(ranked(item.title, item.sentence.text) for item in found)
+    before = state_of("The pier is old.", evidence=found, documents=documents, **state)
     verdict = after("verdict", before, models={"verifier": says}).state.verdict
     assert verdict is not None
     return verdict, says.asked
@@ -446,11 +447,30 @@ def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again(
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
     weak, strong = ("Pier", (0.25, 0.125, 0.625)), ("Quay", (0.6, 0.3, 0.1))
-    fit = VerdictFit(together=0.5, alone=1.0)
+    fit = VerdictFit(together=0.5, alone=1.0, passage=0.0)
     verdict, asked = judged((0.5, 0.25, 0.25), weak, strong, fit=fit)
     assert asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
     # 0.6 * sqrt(0.5), 0.3 * sqrt(0.25), 0.1 * sqrt(0.25): 0.424, 0.15, 0.05 of 0.624
     assert (verdict.label, verdict.confidence) == (SUPPORTS, near(0.68))
+
+
+def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_computed() -> None:
+    texts = [f"Sentence {n} of the pier." for n in range(6)]
+    pier = ranked("Pier", *texts)
+    best = chosen(
+        replace(
+            evidence("Pier", "", 0.9), sentence=pier.document.sentences[3], opinion=(0.6, 0.0, 0.4)
+        )
+    )
+    fit = VerdictFit(together=0.0, alone=0.0, passage=1.0)
+    for computed in (False, True):
+        says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
+        rulings = {(best.path, best.key): Ruling(SUPPORTS, "", 1.0)} if computed else {}
+        state = state_of("A pier.", evidence=(best,), documents=(pier,), rulings=rulings)
+        verdict = after("verdict", state, models={"verifier": says}).state.verdict
+        assert verdict is not None
+        assert verdict.probabilities == near((0.6, 0.0, 0.4) if computed else (0.0, 0.9, 0.1))
+        assert says.read == ([] if computed else [f"Pier : {' '.join(texts[1:6])}"])
 
 
 ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be
@@ -469,7 +489,8 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     other = chosen(replace(evidence("Quay", "Of the Quay."), opinion=(0.0, 0.0, 1.0)))
     found = (best, other) if how == "several" else (best,)
     rulings = {(best.path, best.key): Ruling(NOT_ENOUGH_INFO, "", 1.0)} if how == "value" else {}
-    state = state_of("A pier.", evidence=found, rulings=rulings)
+    documents = (ranked("Pier", "Of the Pier."), ranked("Quay", "Of the Quay."))
+    state = state_of("A pier.", evidence=found, documents=documents, rulings=rulings)
     for when, fit in ODDS.items():
         says = Says(lambda *_: opinion, fit)
         verdict = after("verdict", state, models={"verifier": says}).state.verdict
