@@ -31,9 +31,10 @@ class VerdictFit:
 
     A logarithmic pool (Genest and Zidek 1986) of three readings: ``together``, the weight of all
     selected sentences read as one text, ``alone``, that of the best reading, and ``passage``, that
-    of its sentence between its neighbours. The numbers ``undecided…`` are added to the log odds of NOT ENOUGH INFO: always, if several sentences are
-    selected, if the best reading is of several, and if arithmetic takes part in it.
-    ``esoteric train calibration`` fits them to the labels of claims that were searched for.
+    of its sentence between its neighbours. The numbers ``undecided…`` are added to the log odds of
+    NOT ENOUGH INFO: always, if several sentences are selected, if the best reading is of several,
+    and if arithmetic takes part in it. ``esoteric train calibration`` fits them to the labels of
+    claims that were searched for.
     """
 
     together: float = 0.5

@@ -7,10 +7,10 @@ given evidence, or with the numbers of ``VerdictFit``.
 The readings that a search chooses from many are wrong more often than their confidence says, and a
 verdict is made of two of them. So the numbers are fitted that make the labels of claims most
 probable. It is fitted to everyday claims, to the fresh claims that earlier versions were measured
-on, and to FEVER's at once, with the same weight. Many claims that FEVER labels NOT ENOUGH INFO would
-be labelled REFUTES among everyday claims, so a fit to only one collection fails on the other. Of the
-first and the last only the fitted half is used (``research.evaluation.choice``), so figures of the
-published half, and of the newest fresh claims, are of claims that nothing here has seen.
+on, and to FEVER's at once, with the same weight. Many claims that FEVER labels NOT ENOUGH INFO
+would be labelled REFUTES among everyday claims, so a fit to only one collection fails on the other.
+Of the first and the last only the fitted half is used (``research.evaluation.choice``), so figures
+of the published half, and of the newest fresh claims, are of claims that nothing here has seen.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ class VerdictJudge(Stage):
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        ``documents``: those of the evidence, and others. ``ruled``: the sentences whose reading arithmetic takes part in. What the readings say is
+        ``documents``: those of the evidence, and others. ``ruled``: the sentences whose reading
+        arithmetic takes part in; these are not read in their passage. What the readings say is
         decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO
         with the confidence 1.
         """

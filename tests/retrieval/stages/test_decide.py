@@ -228,7 +228,9 @@ BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
 def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     parser: EnglishParser,
 ) -> None:
-    found = {"read": (OBER, LUND, PASS), "evidence": (PASS, LUND)}
+    read = (OBER, LUND, PASS)
+    documents = tuple(ranked(item.title, item.sentence.text) for item in read)
+    found = {"read": read, "evidence": (PASS, LUND), "documents": documents}
     state = ruled(parser, supports(BOTH), HIGHER, **found)
     last, lead, other = state.evidence
     assert (last.key, last.path, last.decides) == (LUND.key, (OBER.key,), SUPPORTS)
@@ -457,11 +459,7 @@ def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_
 def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_computed() -> None:
     texts = [f"Sentence {n} of the pier." for n in range(6)]
     pier = ranked("Pier", *texts)
-    best = chosen(
-        replace(
-            evidence("Pier", "", 0.9), sentence=pier.document.sentences[3], opinion=(0.6, 0.0, 0.4)
-        )
-    )
+    best = chosen(replace(evidence("Pier", "", 0.6), sentence=pier.document.sentences[3]))
     fit = VerdictFit(together=0.0, alone=0.0, passage=1.0)
     for computed in (False, True):
         says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
@@ -541,7 +539,8 @@ def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
 ) -> None:
     claim = "Varnby is the capital of Ostrea."
     found = chosen(evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO))
-    state = ClaimState(claim, parser.parse(claim), evidence=(found,))
+    documents = (ranked("Holmstead", found.sentence.text),)
+    state = ClaimState(claim, parser.parse(claim), evidence=(found,), documents=documents)
     says = Says(lambda *_: (0.0, 0.0, 1.0))
     verdict = after("verdict", state, models={"verifier": says}).state.verdict
     assert verdict is not None
