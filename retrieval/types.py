@@ -326,12 +326,14 @@ class VerdictReadings:
     """What a verdict is made of.
 
     ``together``: the verifier's probabilities for all selected sentences read as one text;
-    ``alone``: those of the best reading. Whether ``several`` sentences are selected, whether the
-    best reading is of a ``path``, and whether arithmetic takes part in it (``value``).
+    ``alone``: those of the best reading; ``passage``: those of its sentence between its neighbours.
+    Whether ``several`` sentences are selected, whether the best reading is of a ``path``, and
+    whether arithmetic takes part in it (``value``).
     """
 
     together: Opinion
     alone: Opinion
+    passage: Opinion
     several: bool = False
     path: bool = False
     value: bool = False

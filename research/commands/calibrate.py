@@ -65,9 +65,9 @@ def command(verifier: Path, data: Path) -> None:
 def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> dict[str, float]:
     """Fit the calibration of the verifier of ``folders`` to searches; see ``calibrate``.
 
-    ``data`` contains everyday claims, which are checked against the served index, and FEVER's
-    claims with their pages, which are indexed first. Of both, only the half that is fitted to is
-    used (``research.evaluation.choice``).
+    ``data`` contains everyday claims, which are checked against the served index, as are the fresh
+    ones of the project, and FEVER's claims with their pages, which are indexed first
+    (``claims_to_fit``).
     """
     from cli.progress import IndexBar
     from research.evaluation.evaluate import index_of, indexed
@@ -76,7 +76,7 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
     from retrieval.index.embedded.embedded_index import EmbeddedIndex
     from retrieval.models.document_encoders import DOCUMENT_ENCODERS, default_choice
 
-    everyday, fever = claims_to_fit(data)
+    everyday, fresh, fever = claims_to_fit(data)
     _check_index(settings)  # an error is reported before the long work
     pages = FeverCorpus(data / "fever-dev" / "wiki-pages")
     encoder = default_choice(folders)
@@ -89,7 +89,11 @@ def fit_to_searches(settings: Settings, data: Path, folders: ModelFolders) -> di
             bar.show,
         )
     return calibrate(
-        {"everyday": Claims(everyday, settings.store), "fever": Claims(fever, index)},
+        {
+            "everyday": Claims(everyday, settings.store),
+            "fresh": Claims(fresh, settings.store),
+            "fever": Claims(fever, index),
+        },
         settings.snapshots,
         settings.threads,
         folders,

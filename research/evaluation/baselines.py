@@ -116,7 +116,8 @@ class RankedBaseline:
         verified = self._verification.verify(read.text, best, {})[0]
         evidence = self._selection.select(verified)
         selected = [item for item in evidence if item.selected]
-        verdict = self._judge.judge(read.text, selected)
+        documents = self._store.documents([item.key.document_id for item in selected])
+        verdict = self._judge.judge(read.text, selected, documents)
         ended = time.perf_counter()
         report = Report(
             claim=read.text,

@@ -101,7 +101,7 @@ class Readings:
     def pooled(self) -> NDArray[np.float64]:
         """The pool of both with equal weights, shape ``(claims, labels)``."""
         readings = [
-            VerdictReadings((a, b, c), (d, e, f))
+            VerdictReadings((a, b, c), (d, e, f), (d, e, f))
             for (a, b, c), (d, e, f) in zip(
                 self.together.tolist(), self.alone.tolist(), strict=True
             )

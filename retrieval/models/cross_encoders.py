@@ -29,15 +29,17 @@ _LEAST = 1e-4  # probability, so that one sure reading cannot outvote all others
 class VerdictFit:
     """How the probabilities of a claim's readings make those of its verdict.
 
-    A logarithmic pool (Genest and Zidek 1986) of two readings: ``together``, the weight of all
-    selected sentences read as one text, and ``alone``, that of the best reading. The numbers
-    ``undecided…`` are added to the log odds of NOT ENOUGH INFO: always, if several sentences are
-    selected, if the best reading is of several, and if arithmetic takes part in it.
-    ``esoteric train calibration`` fits them to the labels of claims that were searched for.
+    A logarithmic pool (Genest and Zidek 1986) of three readings: ``together``, the weight of all
+    selected sentences read as one text, ``alone``, that of the best reading, and ``passage``, that
+    of its sentence between its neighbours. The numbers ``undecided…`` are added to the log odds of
+    NOT ENOUGH INFO: always, if several sentences are selected, if the best reading is of several,
+    and if arithmetic takes part in it. ``esoteric train calibration`` fits them to the labels of
+    claims that were searched for.
     """
 
     together: float = 0.5
-    alone: float = 0.5
+    alone: float = 0.25
+    passage: float = 0.25
     undecided: float = 0.0
     undecided_of_several: float = 0.0
     undecided_of_path: float = 0.0
@@ -45,13 +47,10 @@ class VerdictFit:
 
     def probabilities(self, readings: Sequence[VerdictReadings]) -> Array:
         """Return the probabilities of ``LABELS`` for each claim, shape ``(claims, 3)``."""
-        together, alone = (
-            np.log(np.maximum(np.array(opinions).reshape(-1, len(LABELS)), _LEAST)).astype(
-                np.float32
-            )
-            for opinions in ([one.together for one in readings], [one.alone for one in readings])
-        )
-        logits: Array = np.float32(self.together) * together + np.float32(self.alone) * alone
+        read = [(one.together, one.alone, one.passage) for one in readings]
+        logs = np.log(np.maximum(np.array(read).reshape(-1, 3, len(LABELS)), _LEAST))
+        weights = np.array([self.together, self.alone, self.passage], np.float32)
+        logits: Array = np.einsum("r,crl->cl", weights, logs.astype(np.float32))
         biases = [
             self.undecided
             + self.undecided_of_several * one.several

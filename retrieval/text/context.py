@@ -36,7 +36,8 @@ def path_text(candidate: tuple[str, str], path: Sequence[tuple[str, str]]) -> st
     return evidence_set_text([candidate, *reversed(path)])
 
 
-LONGEST = 300  # characters of a neighbour that are read
+LONGEST = 300  # characters of a neighbour, or of the neighbours of one side, that are read
+_NEIGHBOURS = 2  # sentences before and after, in a passage
 _MOST_AFTER = 2  # sentences: a question or a claim, who made it, and the rating
 
 _QUESTION = re.compile(r"\?[\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
@@ -123,6 +124,18 @@ def context_of(document: Document, sentence: Sentence) -> Context:
     if last > at:
         after = _beginning_of(text[sentences[at + 1].start : sentences[last].end])
     return Context(before, after)
+
+
+def passage_of(document: Document, key: SentenceKey) -> str:
+    """Return a sentence of a document between two sentences before it and two after it.
+
+    Each side has at most ``LONGEST`` characters.
+    """
+    texts = [sentence.text for sentence in document.sentences]
+    at = [sentence.key for sentence in document.sentences].index(key)
+    before = " ".join(texts[max(0, at - _NEIGHBOURS) : at])
+    after = " ".join(texts[at + 1 : at + 1 + _NEIGHBOURS])
+    return " ".join(filter(None, (_end_of(before), texts[at], _beginning_of(after))))
 
 
 def _needs_previous(document: Document, previous: Sentence, sentence: Sentence) -> bool:

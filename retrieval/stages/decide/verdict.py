@@ -14,7 +14,7 @@ from retrieval.models.cross_encoders import EvidenceModel
 from retrieval.quantities.halves import Ruling
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.stage import ClaimState, Makers, Stage, Step, opinions
-from retrieval.text.context import evidence_set_text
+from retrieval.text.context import evidence_set_text, passage_of, path_text
 from retrieval.text.subject import ANYTHING, Subject, subject_of
 from retrieval.types import (
     LABELS,
@@ -22,6 +22,7 @@ from retrieval.types import (
     OPPOSITE,
     REFUTES,
     SUPPORTS,
+    Document,
     Evidence,
     Label,
     Opinion,
@@ -40,7 +41,7 @@ _VERBS: dict[Label, tuple[str, str]] = {
 
 
 class VerdictJudge(Stage):
-    """Decides from all selected sentences together and from the most relevant one alone."""
+    """Decides from all selected sentences together, and the best one alone and in its passage."""
 
     def __init__(self, model: EvidenceModel, name: str, settings: RetrievalConfig) -> None:
         """Store the model, loaded in ``warm_up``, and the ``name`` that verdicts contain."""
@@ -53,7 +54,9 @@ class VerdictJudge(Stage):
         selected = state.selected
         said_by = ((i.key, state.rulings.get((i.path, i.key))) for i in selected)
         rulings = {key: ruling for key, ruling in said_by if ruling is not None}
-        verdict = self.judge(state.claim, selected, subject_of(state.parsed), frozenset(rulings))
+        documents = [ranked.document for ranked in state.documents]
+        subject = subject_of(state.parsed)
+        verdict = self.judge(state.claim, selected, documents, subject, frozenset(rulings))
         verdict = replace(verdict, disagreement=disagreement(verdict, state.evidence))
         together = " together" if len(selected) > 1 else ""
         said = VERDICTS[verdict.label].lower()
@@ -66,12 +69,14 @@ class VerdictJudge(Stage):
         self,
         claim: str,
         evidence: Sequence[Evidence],
+        documents: Sequence[Document],
         subject: Subject = ANYTHING,
         ruled: Collection[SentenceKey] = (),
     ) -> Verdict:
         """Return the verdict with its calibrated confidence and a rationale.
 
-        ``ruled``: the sentences whose reading arithmetic takes part in. What the readings say is
+        ``documents``: those of the evidence, and others. ``ruled``: the sentences whose reading
+        arithmetic takes part in; these are not read in their passage. What the readings say is
         decided or leans (``decided_or_leaning``). Without evidence the verdict is NOT ENOUGH INFO
         with the confidence 1.
         """
@@ -82,9 +87,9 @@ class VerdictJudge(Stage):
             )
         best = max(evidence, key=lambda item: item.score)
         together, several = self.together(claim, evidence), len(evidence) > 1
-        readings = VerdictReadings(
-            together, best.opinion, several, bool(best.path), best.key in ruled
-        )
+        value = best.key in ruled
+        passage = best.opinion if value else self.in_passage(claim, best, evidence, documents)
+        readings = VerdictReadings(together, best.opinion, passage, several, bool(best.path), value)
         supports, refutes, undecided = self._model.verdict_fit.probabilities([readings])[0].tolist()
         opinion: Opinion = supports, refutes, undecided
         confidence = max(opinion)
@@ -115,6 +120,22 @@ class VerdictJudge(Stage):
         if len(evidence) == 1:
             return evidence[0].opinion
         return opinions(self._model, claim, [_text(evidence)])[0]
+
+    def in_passage(
+        self,
+        claim: str,
+        best: Evidence,
+        evidence: Sequence[Evidence],
+        documents: Sequence[Document],
+    ) -> Opinion:
+        """Return the probabilities of a sentence between its neighbours, after its path."""
+        document = next(one for one in documents if one.id == best.key.document_id)
+        passage = passage_of(document, best.key)
+        if passage == best.in_context:
+            return best.opinion
+        known = {item.key: item.as_read for item in evidence}
+        path = [known[key] for key in best.path if key in known]
+        return opinions(self._model, claim, [path_text((best.heading, passage), path)])[0]
 
 
 def _with_rulings(verdict: Verdict, rulings: Iterable[Ruling]) -> Verdict:

@@ -165,7 +165,7 @@ def claim(text: str, label: Label) -> Any:
 
 def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
     """A search whose selected evidence says the same alone and together."""
-    return Search(VerdictReadings(opinion, opinion, path=path), label)
+    return Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
 
 
 def verdict(fit: VerdictFit, one: Search) -> Opinion:
@@ -183,14 +183,14 @@ def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
             for n in (1, 2, 3, 5)
         )
         write_json_lines(tmp_path / name, *lines)
-    everyday, fever = claims_to_fit(tmp_path)
+    everyday, _, fever = claims_to_fit(tmp_path)
     assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
     assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
 
 
 def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
-    changed = recalibrated(config, VerdictFit(0.3, 0.9, -0.4444))
+    changed = recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
     assert changed["in_search"] == {
         "temperature": 1.6,
@@ -198,6 +198,7 @@ def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
         "verdict": {
             "together": 0.3,
             "alone": 0.9,
+            "passage": 0.2,
             "undecided": -0.444,
             "undecided_of_several": 0.0,
             "undecided_of_path": 0.0,

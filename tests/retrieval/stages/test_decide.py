@@ -228,7 +228,9 @@ BOTH = {"Ober is 4,212 metres high.": 0.9, "Lund is 3,900 m high.": 0.8}
 def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     parser: EnglishParser,
 ) -> None:
-    found = {"read": (OBER, LUND, PASS), "evidence": (PASS, LUND)}
+    read = (OBER, LUND, PASS)
+    documents = tuple(ranked(item.title, item.sentence.text) for item in read)
+    found = {"read": read, "evidence": (PASS, LUND), "documents": documents}
     state = ruled(parser, supports(BOTH), HIGHER, **found)
     last, lead, other = state.evidence
     assert (last.key, last.path, last.decides) == (LUND.key, (OBER.key,), SUPPORTS)
@@ -428,7 +430,8 @@ def judged(
     found = tuple(
         chosen(replace(evidence(title, f"Of the {title}."), opinion=one)) for title, one in items
     )
-    before = state_of("The pier is old.", evidence=found, **state)
+    documents = tuple(ranked(item.title, item.sentence.text) for item in found)
+    before = state_of("The pier is old.", evidence=found, documents=documents, **state)
     verdict = after("verdict", before, models={"verifier": says}).state.verdict
     assert verdict is not None
     return verdict, says.asked
@@ -446,11 +449,26 @@ def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again(
 
 def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
     weak, strong = ("Pier", (0.25, 0.125, 0.625)), ("Quay", (0.6, 0.3, 0.1))
-    fit = VerdictFit(together=0.5, alone=1.0)
+    fit = VerdictFit(together=0.5, alone=1.0, passage=0.0)
     verdict, asked = judged((0.5, 0.25, 0.25), weak, strong, fit=fit)
     assert asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
     # 0.6 * sqrt(0.5), 0.3 * sqrt(0.25), 0.1 * sqrt(0.25): 0.424, 0.15, 0.05 of 0.624
     assert (verdict.label, verdict.confidence) == (SUPPORTS, near(0.68))
+
+
+def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_computed() -> None:
+    texts = [f"Sentence {n} of the pier." for n in range(6)]
+    pier = ranked("Pier", *texts)
+    best = chosen(replace(evidence("Pier", "", 0.6), sentence=pier.document.sentences[3]))
+    fit = VerdictFit(together=0.0, alone=0.0, passage=1.0)
+    for computed in (False, True):
+        says = Says(lambda *_: (0.0, 0.9, 0.1), fit)
+        rulings = {(best.path, best.key): Ruling(SUPPORTS, "", 1.0)} if computed else {}
+        state = state_of("A pier.", evidence=(best,), documents=(pier,), rulings=rulings)
+        verdict = after("verdict", state, models={"verifier": says}).state.verdict
+        assert verdict is not None
+        assert verdict.probabilities == near((0.6, 0.0, 0.4) if computed else (0.0, 0.9, 0.1))
+        assert says.read == ([] if computed else [f"Pier : {' '.join(texts[1:6])}"])
 
 
 ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be
@@ -469,7 +487,8 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     other = chosen(replace(evidence("Quay", "Of the Quay."), opinion=(0.0, 0.0, 1.0)))
     found = (best, other) if how == "several" else (best,)
     rulings = {(best.path, best.key): Ruling(NOT_ENOUGH_INFO, "", 1.0)} if how == "value" else {}
-    state = state_of("A pier.", evidence=found, rulings=rulings)
+    documents = (ranked("Pier", "Of the Pier."), ranked("Quay", "Of the Quay."))
+    state = state_of("A pier.", evidence=found, documents=documents, rulings=rulings)
     for when, fit in ODDS.items():
         says = Says(lambda *_: opinion, fit)
         verdict = after("verdict", state, models={"verifier": says}).state.verdict
@@ -520,7 +539,8 @@ def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
 ) -> None:
     claim = "Varnby is the capital of Ostrea."
     found = chosen(evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO))
-    state = ClaimState(claim, parser.parse(claim), evidence=(found,))
+    documents = (ranked("Holmstead", found.sentence.text),)
+    state = ClaimState(claim, parser.parse(claim), evidence=(found,), documents=documents)
     says = Says(lambda *_: (0.0, 0.0, 1.0))
     verdict = after("verdict", state, models={"verifier": says}).state.verdict
     assert verdict is not None
