@@ -177,7 +177,7 @@ OTHERS = 10_000  # pages beside the cited ones; the data of the shipped models h
 
 
 def _some(pages: Iterable[Page], cited: Set[str] | None) -> list[Page]:
-    """Return the cited pages, and as many others, drawn with equal chances, in their order.
+    """Return the cited pages, and ``OTHERS`` others, drawn with equal chances, in their order.
 
     FEVER's release has 5.4 million pages, so they are drawn while they are read (Vitter 1985,
     "Random Sampling with a Reservoir").
