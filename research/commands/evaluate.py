@@ -48,7 +48,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--claims",
     type=_FILE,
     help="Annotated claims, JSON lines: in FEVER's format with --wiki-pages, otherwise"
-    " {claim, label, kind, evidence: [[[document id, sentence number], ...], ...]}.",
+    " {claim, label, kind, evidence: [[[document id, sentence number], ...], ...]}, or a file of"
+    " HoVer or FEVEROUS as it is released.",
 )
 @click.option(
     "--pairs",

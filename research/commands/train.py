@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TypeAlias
 
@@ -41,6 +41,32 @@ _data = _given("--data", "Folder with the training data (docs/models.md).")
 _relevance_model = _folder(
     "--relevance", CHECKOUT / "models" / "relevance", "The trained relevance model."
 )
+
+
+_seeds = click.option(
+    "--seed",
+    "seeds",
+    type=click.IntRange(min=0),
+    multiple=True,
+    default=(0,),
+    help="Draws the examples and their order. Given several times, a model of each is trained in"
+    " --run, mean and spread of their figures are shown, and --out stays as it is.  [default: 0]",
+)
+_Train: TypeAlias = Callable[[Path, Path, int], dict[str, float]]
+"""Trains a model: the folders of the run and of the model, and the seed, to its figures."""
+
+
+def _with_seeds(seeds: tuple[int, ...], run: Path, out: Path, train: _Train) -> None:
+    from research.training.figures import spread
+
+    if len(seeds) == 1:
+        train(run, out, seeds[0])
+        return
+    figures = {}
+    for seed in dict.fromkeys(seeds):
+        own = run.with_name(f"{run.name}-seed-{seed}")  # beside it: both keep vectors there
+        figures[seed] = train(own, own / "model", seed)
+    click.echo(spread(figures))
 
 
 @click.group(
@@ -105,24 +131,35 @@ def calibration(data: Path) -> None:
     _data,
     _out("relevance"),
     _run("relevance"),
-    _folder("--teacher", CHECKOUT / "models" / "verifier", "The trained verifier."),
+    _folder(
+        "--teacher",
+        CHECKOUT / "models" / "verifier",
+        "The trained verifier, or a model as for ESOTERIC_VERIFIER.",
+    ),
+    _seeds,
 )
-def relevance(data: Path, run: Path, out: Path, teacher: Path) -> None:
+def relevance(data: Path, run: Path, out: Path, teacher: Path, seeds: tuple[int, ...]) -> None:
     """Train the relevance model with its teacher, the verifier (90 minutes on two cores)."""
     from research.training.relevance import train_relevance
+    from retrieval.models.own_verifier import SequenceClassifier, read_classifier
     from retrieval.models.shipped import verifier
 
     unpacked = _prepared().packaged_models
-    train_relevance(data, run, out, verifier(unpacked, in_search=False, folder=teacher))
+    model = (
+        verifier(unpacked, in_search=False, folder=teacher)
+        if (teacher / "delta.safetensors").is_file()
+        else SequenceClassifier(read_classifier(teacher))
+    )
+    _with_seeds(seeds, run, out, partial(train_relevance, data, model))
 
 
-@_trains("path", _data, _out("path"), _run("path"), _relevance_model)
-def path(data: Path, run: Path, out: Path, relevance: Path) -> None:
+@_trains("path", _data, _out("path"), _run("path"), _relevance_model, _seeds)
+def path(data: Path, run: Path, out: Path, relevance: Path, seeds: tuple[int, ...]) -> None:
     """Train the path model (30 minutes)."""
     from research.training.path import train_path
 
     _prepared()
-    train_path(data, relevance, run, out)
+    _with_seeds(seeds, run, out, partial(train_path, data, relevance))
 
 
 @_trains(
@@ -132,23 +169,26 @@ def path(data: Path, run: Path, out: Path, relevance: Path) -> None:
     _out("prover"),
     _run("prover"),
     _relevance_model,
+    _seeds,
     example="--data ../data --wordnet /usr/share/wordnet",
 )
-def prover(data: Path, wordnet: Path, run: Path, out: Path, relevance: Path) -> None:
+def prover(
+    data: Path, wordnet: Path, run: Path, out: Path, relevance: Path, seeds: tuple[int, ...]
+) -> None:
     """Train the prover, which makes the proof of a claim (an hour on two cores)."""
     from research.training.prover import train_prover
 
     _prepared()
-    train_prover(data, wordnet, relevance, run, out)
+    _with_seeds(seeds, run, out, partial(train_prover, data, wordnet, relevance))
 
 
-@_trains("dense", _data, _out("dense"), _run("dense"), _relevance_model)
-def dense(data: Path, run: Path, out: Path, relevance: Path) -> None:
+@_trains("dense", _data, _out("dense"), _run("dense"), _relevance_model, _seeds)
+def dense(data: Path, run: Path, out: Path, relevance: Path, seeds: tuple[int, ...]) -> None:
     """Train the encoder of claims and paths (half an hour on two cores)."""
     from research.training.dense import train_dense
 
     _prepared()
-    train_dense(data, relevance, run, out)
+    _with_seeds(seeds, run, out, partial(train_dense, data, relevance))
 
 
 @_trains("static", _data, _out("static"), _run("static"))
@@ -194,13 +234,13 @@ def distilbert(data: Path, run: Path) -> None:
     click.echo(", ".join(f"{name} {value:.5g}" for name, value in figures.items()))
 
 
-@_trains("titles", _data, _out("titles"), _run("titles"))
-def titles(data: Path, run: Path, out: Path) -> None:
+@_trains("titles", _data, _out("titles"), _run("titles"), _seeds)
+def titles(data: Path, run: Path, out: Path, seeds: tuple[int, ...]) -> None:
     """Train the model that generates titles (35 minutes on two cores)."""
     from research.training.titles import train_titles
 
     _prepared()
-    train_titles(data, run, out)
+    _with_seeds(seeds, run, out, partial(train_titles, data))
 
 
 @_trains("checkable", _out("checkable"), example="")

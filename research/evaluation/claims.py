@@ -1,20 +1,27 @@
 """Reads annotated claims: of FEVER, of the served corpus, and pairs of a claim and evidence.
 
-FEVER's format: Thorne et al. 2018, section 3.
+FEVER's format: Thorne et al. 2018, section 3. Claims over the served corpus are the project's own,
+HoVer's (Jiang et al. 2020, "HoVer: A Dataset for Many-Hop Fact Extraction and Claim Verification")
+or FEVEROUS' (Aly et al. 2021, "FEVEROUS: Fact Extraction and VERification Over Unstructured and
+Structured information").
 """
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from retrieval.corpora.json_lines import read_json_lines
+from retrieval.corpora.json_lines import opened, read_json_lines
 from retrieval.errors import BadSource
 from retrieval.text.context import SEPARATOR, evidence_set_text, evidence_text
-from retrieval.types import LABELS, NOT_ENOUGH_INFO, Label
+from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+
+_START = 256  # bytes that show whether a file is a list
 
 SentenceKey: TypeAlias = tuple[str, int]
 """A page id and the number of a sentence on that page."""
@@ -102,6 +109,8 @@ def read_fever_claims(path: Path) -> list[FeverClaim]:
 def labelled_records(path: Path) -> Iterator[tuple[str, dict[str, Any], Label]]:
     """Yield file and line, record and label of each line; raises ``BadSource``."""
     for number, record in read_json_lines(path, ("claim", "label")):
+        if not any(record.values()):
+            continue  # the training file of FEVEROUS begins with an empty record
         where = f"{path}, line {number}"
         if record["label"] not in LABELS:
             raise bad_line(where, f"the label is not one of {', '.join(LABELS)}")
@@ -162,45 +171,135 @@ def bad_line(where: str, what: str) -> BadSource:
 class CorpusClaim(AnnotatedClaim):
     """A claim over the served corpus.
 
-    ``kind``: what makes it hard, such as ``two-hop``. ``texts``: the sentences of ``evidence``,
-    in the same shape, where the file has them. ``tempting``: a sentence that shares the topic of
-    an undecided claim and does not settle it.
+    ``evidence``: as for any claim, but a decided claim of FEVEROUS may have none. ``kind``: what
+    makes it hard, such as ``two-hop``. ``texts``: the sentences of ``evidence``, in the same shape,
+    where the file has them. ``tempting``: a sentence that shares the topic of an undecided claim
+    and does not settle it. ``two_labels``: the file does not tell REFUTES from NOT ENOUGH INFO;
+    such a claim that is not supported has the label REFUTES here.
     """
 
     kind: str
-    texts: tuple[tuple[str, ...], ...]
-    tempting: SentenceKey | None
+    texts: tuple[tuple[str, ...], ...] = ()
+    tempting: SentenceKey | None = None
+    two_labels: bool = False
+
+    @property
+    def label_in_file(self) -> str:
+        """The label as its file has it, where that says less than ``label``."""
+        return NOT_SUPPORTED if self.two_labels and self.label != SUPPORTS else self.label
+
+    @property
+    def right(self) -> frozenset[Label]:
+        """The labels that are right."""
+        merged = self.label_in_file == NOT_SUPPORTED
+        return frozenset((REFUTES, NOT_ENOUGH_INFO) if merged else (self.label,))
 
 
 def read_corpus_claims(path: Path) -> list[CorpusClaim]:
-    """Return the claims in the order of the file, JSON lines.
+    """Return the claims in the order of the file: the project's own, HoVer's or FEVEROUS'.
 
-    A line is ``{"claim", "label", "kind", "evidence"}``, where the evidence is a list of sets
-    ``[[document id, sentence number], ...]``, each sufficient alone; ``texts`` and ``tempting``
-    are optional.
+    A line of ours is ``{"claim", "label", "kind", "evidence"}``, where the evidence is a list of
+    sets ``[[document id, sentence number], ...]``, each sufficient alone; ``texts`` and
+    ``tempting`` are optional. The files of the others are read as they are released
+    (``_hover_claims``, ``_feverous_claim``); their document ids are the titles of pages.
 
     Raises:
-        BadSource: the file cannot be read or contains no claims, or a line is not such a claim; the
-            message names file and line.
+        BadSource: the file cannot be read or contains no claims, or a claim of it is not such a
+            claim; the message names file and line.
     """
-    claims = []
-    for where, record, label in labelled_records(path):
-        evidence = _sets(record, where)
-        if bool(evidence) != (label != NOT_ENOUGH_INFO) or not all(evidence):
-            raise bad_line(where, "a decided claim needs evidence and an undecided one has none")
-        claims.append(
-            CorpusClaim(
-                text=record["claim"],
-                label=label,
-                evidence=evidence,
-                kind=text_under(record, "kind", where) or "other",
-                texts=_texts(record, evidence, where),
-                tempting=_tempting(record, where),
-            )
-        )
+    claims = (
+        list(_hover_claims(path))
+        if _is_list(path)
+        else [
+            _feverous_claim(record, label, where)
+            if "challenge" in record
+            else _own_claim(record, label, where)
+            for where, record, label in labelled_records(path)
+        ]
+    )
     if not claims:
         raise BadSource("bad_claims", f"{path} contains no claims.", "Give a file of claims.")
     return claims
+
+
+def _own_claim(record: dict[str, Any], label: Label, where: str) -> CorpusClaim:
+    evidence = _sets(record, where)
+    if bool(evidence) != (label != NOT_ENOUGH_INFO) or not all(evidence):
+        raise bad_line(where, "a decided claim needs evidence and an undecided one has none")
+    return CorpusClaim(
+        text=record["claim"],
+        label=label,
+        evidence=evidence,
+        kind=text_under(record, "kind", where) or _OTHER,
+        texts=_texts(record, evidence, where),
+        tempting=_tempting(record, where),
+    )
+
+
+_OTHER = "other"
+NOT_SUPPORTED = "NOT_SUPPORTED"
+_HOVER: Mapping[str, Label] = {"SUPPORTED": SUPPORTS, NOT_SUPPORTED: REFUTES}
+
+
+def _is_list(path: Path) -> bool:
+    with opened(path) as stream:
+        return stream.read(_START).lstrip().startswith(b"[")
+
+
+def _hover_claims(path: Path) -> Iterator[CorpusClaim]:
+    """Yield the claims of a list ``[{"claim", "label", "supporting_facts", "num_hops"}, ...]``.
+
+    The supporting facts, ``[title, sentence number]``, are one set. HoVer's NOT_SUPPORTED joins
+    refuted claims and those without enough information, because its annotators could not tell them
+    apart well; so both verdicts are right for it. The number of hops is the kind.
+    """
+    try:
+        with opened(path) as stream:
+            records = json.load(stream)
+    except (ValueError, RecursionError) as error:
+        raise BadSource(
+            "source_not_json", f"{path}: not JSON: {error}.", "Fetch the file again."
+        ) from error
+    for number, record in enumerate(records, 1):
+        where = f"{path}, claim {number}"
+        try:
+            text, label, hops = record["claim"], _HOVER[record["label"]], int(record["num_hops"])
+            evidence = sentence_keys(record["supporting_facts"], where)
+        except (KeyError, TypeError, ValueError) as error:
+            raise bad_line(
+                where, "no claim of HoVer with claim, label, supporting_facts and num_hops"
+            ) from error
+        if not evidence:
+            raise bad_line(where, "no supporting facts")
+        evidence = tuple(dict.fromkeys(evidence))
+        yield CorpusClaim(text, label, (evidence,), f"{hops} hops", two_labels=True)
+
+
+_FEVEROUS_SENTENCE = re.compile(r"(.+)_sentence_(\d{1,9})", re.DOTALL)
+
+
+def _feverous_claim(record: dict[str, Any], label: Label, where: str) -> CorpusClaim:
+    """Return the claim of a line ``{"claim", "label", "evidence", "challenge"}`` of FEVEROUS.
+
+    The evidence is a list of sets ``{"content": ["Title_sentence_3", "Title_cell_0_1_2", ...]}``.
+    Documents are searched by sentences, so that no set with a cell, an item of a list or a caption
+    can be found whole: only sets of sentences alone are kept, and a decided claim without one
+    counts for its label only. What an annotator selected for an undecided claim settles nothing,
+    and is left out. The challenge is the kind.
+    """
+    try:
+        contents = [list(map(str, one["content"])) for one in record["evidence"]]
+    except (KeyError, TypeError) as error:
+        raise bad_line(where, "no evidence in FEVEROUS' form") from error
+    found = [[_FEVEROUS_SENTENCE.fullmatch(element) for element in one] for one in contents]
+    sets = [
+        tuple((page_key(one[1]), int(one[2])) for one in matches if one is not None)
+        for matches in found
+        if matches and None not in matches
+    ]
+    evidence = () if label == NOT_ENOUGH_INFO else tuple(dict.fromkeys(sets))
+    kind = text_under(record, "challenge", where) or _OTHER
+    return CorpusClaim(record["claim"], label, evidence, kind)
 
 
 def _sets(record: dict[str, Any], where: str) -> tuple[tuple[SentenceKey, ...], ...]:

@@ -137,7 +137,7 @@ def _measured(
     )
     if llm is not None:
         measured["language_model"] = language_model_results(
-            llm, [claim.label for claim in claims], [_judged(one) for one in given]
+            llm, [claim.right for claim in claims], [_judged(one) for one in given]
         )
     return measured
 
@@ -257,7 +257,7 @@ def _key(claim: CorpusClaim) -> str:
 def _gold(claim: CorpusClaim) -> dict[str, Any]:
     return {
         "claim": claim.text,
-        "label": claim.label,
+        "label": claim.label_in_file,
         "kind": claim.kind,
         "evidence": [[list(key) for key in group] for group in claim.evidence],
     }

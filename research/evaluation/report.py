@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from research.evaluation.claims import NOT_SUPPORTED
 from research.evaluation.measures import corpus, esoteric_table
 from research.evaluation.measures.corpus import FIRST
 from research.evaluation.measures.scores import FIGURES, PAGE_RANKS, SENTENCE_RANKS
@@ -78,6 +79,12 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         " expected calibration error 0 to 1."
     )
     recipes = results["recipes"]
+    if any(NOT_SUPPORTED in recipe["by_label"] for recipe in recipes.values()):
+        about += (
+            " NOT_SUPPORTED joins refuted claims and those without enough information, so both"
+            " verdicts are right for it; the calibration error, of a verdict of three labels, is"
+            " too high there."
+        )
     parts = ["# Evaluation over the served corpus", f"    {results['command']}", about]
     parts += [results["choice"]] if results["choice"] else []
     for name, recipe in recipes.items():
@@ -87,6 +94,7 @@ def corpus_report(results: Mapping[str, Any]) -> str:
         parts += [
             f"## {name}",
             markdown([_CORPUS_HEAD, *(_corpus_row(group, row) for group, row in rows)]),
+            f"Evidence recall counts claims with sets of sentences: {recipe['with_evidence']}.",
             f"Seconds a claim: {seconds['p50']:.2f} at the median,"
             f" {seconds['p95']:.2f} at the 95th percentile."
             if seconds["p50"] is not None

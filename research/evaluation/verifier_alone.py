@@ -284,7 +284,7 @@ def second_judge_results(
     )
     confidence = np.array([one.verdict.confidence for one in judged])
     return {
-        **language_model_results(choice, labels, judged),
+        **language_model_results(choice, [(label,) for label in labels], judged),
         "verdict_accuracy": float(right.mean()),
         "verdict_calibration_error": calibration_error(confidence, right),
     }

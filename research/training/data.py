@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from research.evaluation.claims import (
     AnnotatedClaim,
@@ -79,12 +81,14 @@ def read_page_claims(path: Path) -> list[PageClaim]:
     return claims
 
 
+# For training, to measure on, and more for training. The pages, ``wiki-pages``, are beside them.
 FILES = (
     "fever-dev/train.jsonl",
-    "fever-dev/train-union.jsonl",
     "fever-dev/dev.jsonl",
+    "fever-dev/train-union.jsonl",
     "fm2/train.jsonl",
 )
+RELEASE = ("train.jsonl", "shared_task_dev.jsonl")  # of FEVER's release
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,19 @@ class TrainingData:
     dev_pool: SentencePool
     left_out: int
     digests: dict[str, str]
+    released: bool = False
 
     @property
     def described(self) -> str:
         """The description of the claims in a card."""
+        if self.released:
+            return (
+                f"{len(self.train)} claims of FEVER's training set and {len(self.contrasts)}"
+                " contrast claims made from them by exchanging one fact"
+                f" (`research/training/contrast.py`); {self.left_out} were left out because the"
+                " pages lack their evidence, or they read the same as a dev claim; sentences of"
+                f" {len(self.pool.by_page)} pages"
+            )
         return (
             f"{len(self.train)} claims of FEVER's development set, {len(self.contrasts)} contrast"
             " claims made from them by exchanging one fact (`research/training/contrast.py`) and"
@@ -120,31 +133,41 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
     """Read the data; ``cache`` stores sentence vectors between runs, ``seed`` draws contrasts.
 
     Training claims are left out if they cite a page of a dev claim, have the same text as a dev
-    claim, or are undecided and name such a page. Pages of dev claims are left out too.
+    claim, or are undecided and name such a page. Pages of dev claims are left out too. A folder
+    with the files of ``RELEASE`` has FEVER's own division instead, which published systems are
+    trained and measured on: only claims with the text of a dev claim are left out. Evidence sets
+    that are not whole on the pages are left out, and claims without another.
 
     Raises:
         BadSource: a file is missing or cannot be read.
     """
-    for name in FILES:
+    released = (data / RELEASE[1]).is_file()
+    files = RELEASE if released else FILES
+    for name in files:
         if not (data / name).is_file():
             raise BadSource(
                 "bad_data",
                 f"{data} contains no {name}.",
-                "Point --data at a folder with fever-dev and fm2 in it.",
+                "Point --data at a folder with fever-dev and fm2 in it, or at FEVER's release"
+                f" ({', '.join(RELEASE)}, wiki-pages).",
             )
-    dev = read_fever_claims(data / "fever-dev/dev.jsonl")
-    held_out = {page for claim in dev for page in claim.pages}
+    train_file, dev_file, *more = (data / name for name in files)
+    annotated: list[AnnotatedClaim] = [*read_fever_claims(train_file)]
+    one_page = list[PageClaim]()
+    if more:
+        annotated += read_union_claims(more[0])
+        one_page = read_page_claims(more[1])
+    dev = read_fever_claims(dev_file)
+    cited = {page for claim in (*annotated, *dev) for page in claim.pages}
+    pages = FeverCorpus(dev_file.parent / "wiki-pages")
+    dev_pool = SentencePool(pages, MiniLMEncoder(), cache, cited)
+    dev = _on_pages(dev, dev_pool)
+    held_out = set() if released else {page for claim in dev for page in claim.pages}
     texts = {claim.text for claim in dev}
-    annotated = [
-        *read_fever_claims(data / "fever-dev/train.jsonl"),
-        *read_union_claims(data / "fever-dev/train-union.jsonl"),
-    ]
-    one_page = read_page_claims(data / "fm2/train.jsonl")
-    dev_pool = SentencePool(FeverCorpus(data / "fever-dev/wiki-pages"), MiniLMEncoder(), cache)
     named = CandidateFinder(dev_pool).named
     train = [
         claim
-        for claim in annotated
+        for claim in _on_pages(annotated, dev_pool)
         if claim.text not in texts
         and held_out.isdisjoint(claim.pages if claim.evidence else named(claim.text))
     ]
@@ -159,8 +182,22 @@ def load_data(data: Path, cache: Path, seed: int) -> TrainingData:
         pool=pool,
         dev_pool=dev_pool,
         left_out=len(annotated) + len(one_page) - len(train) - len(page_claims),
-        digests={name: digest_of(data / name) for name in FILES},
+        digests={name: digest_of(data / name) for name in files},
+        released=released,
     )
+
+
+_ClaimT = TypeVar("_ClaimT", bound=AnnotatedClaim)
+
+
+def _on_pages(claims: Sequence[_ClaimT], pool: SentencePool) -> list[_ClaimT]:
+    """Return the claims with their evidence sets that are whole in the pool."""
+    found = []
+    for claim in claims:
+        sets = tuple(one for one in claim.evidence if len(pool.rows(one)) == len(one))
+        if sets or not claim.evidence:
+            found.append(replace(claim, evidence=sets))
+    return found
 
 
 # The project's own data sets, written by hand about pages of the default corpus.

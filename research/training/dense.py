@@ -10,7 +10,7 @@ from all of them, and each example has its own objective.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -202,24 +202,26 @@ DOUBTFUL = 12  # sentences near a claim that the relevance model reads
 RELEVANT = 0.5  # a sentence with this probability of relevance or more is not a negative
 
 
-def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
+def train_dense(
+    data_folder: Path, relevance_model: Path, run: Path, out: Path, seed: int
+) -> dict[str, float]:
     """Train the query encoder, write it to ``out`` and its logs and checkpoints to ``run``.
 
     ``relevance_model`` is the folder of the trained relevance model, which finds likely evidence
-    that was not annotated.
+    that was not annotated. Returns the figures of the card, as shipped.
 
     Raises:
         BadSource: the data cannot be read.
         ModelUnavailable: the relevance model or the packaged weights are missing.
     """
     cache = run.parent / "vectors"
-    data = load_data(data_folder, cache, RECIPE.seed)
+    data = load_data(data_folder, cache, seed)
     dev_vectors = pool_vectors(data.dev_pool, cache)
     vectors = training_vectors(data, dev_vectors, cache)
     ignored = likely_evidence(
         data.train, data.pool, minilm_classifier(relevance_model), run, RELEVANT
     )
-    sets = ExampleSets.of(data, ignored, COMPOSED, FROM_PAGES, RECIPE.seed)
+    sets = ExampleSets.of(data, ignored, COMPOSED, FROM_PAGES, seed)
     examples = [*sets.claims, *sets.others]
 
     tokenizer = row_tokenizer(RECIPE.max_tokens)
@@ -229,7 +231,8 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
     lexical = search_figures(by_bm25(data.dev_pool), searches)
     untrained = search_figures(score, searches)
     loss_of = joint_loss(network, tokenizer, torch.from_numpy(vectors), RECIPE.max_tokens)
-    train(network, examples, loss_of, RECIPE, run, lambda: search_figures(score, searches))
+    recipe = replace(RECIPE, seed=seed)
+    train(network, examples, loss_of, recipe, run, lambda: search_figures(score, searches))
     trained = search_figures(score, searches)
     write_model(out, "dense", network.query, packaged_query_network(), RECIPE.max_tokens)
     encoder = QueryEncoder(out)
@@ -238,7 +241,7 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
         out,
         "dense",
         data.digests,
-        {"dense": RECIPE},
+        {"dense": recipe},
         {"BM25": lexical, "untrained": untrained, "as trained": trained, "as shipped": shipped},
         claims=data.described,
         composed=sets.composed,
@@ -246,6 +249,7 @@ def train_dense(data_folder: Path, relevance_model: Path, run: Path, out: Path) 
         searched=len(searches.claims),
         steps=len(searches.steps),
     )
+    return shipped
 
 
 def pool_vectors(pool: SentencePool, cache: Path) -> NDArray[np.float32]:

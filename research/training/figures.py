@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,14 @@ from transformers import PreTrainedTokenizerBase
 
 from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.scores import calibration_error
+from research.evaluation.tables import columns
 from research.training.contrast import Contrast, refuting, symmetric
 from research.training.data import TrainingData
 from research.training.loop import device_of
 from research.training.networks.encoders import by_length, pair_inputs
 from research.training.sentence_pool import CandidateFinder, PoolSentence, SentencePool, kept_array
 from retrieval.models.cross_encoders import CrossEncoder, VerdictFit
+from retrieval.models.own_verifier import SequenceClassifier
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.decide.selection import RelativeSelector
 from retrieval.text.context import evidence_set_text
@@ -60,10 +63,25 @@ def probabilities(
 
 
 def kept_opinions(
-    model: CrossEncoder, pairs: Sequence[tuple[str, str]], run: Path
+    model: CrossEncoder | SequenceClassifier, pairs: Sequence[tuple[str, str]], run: Path
 ) -> NDArray[np.float32]:
     """Return a model's probabilities; they are kept in ``run`` for a run that begins again."""
-    return kept_array(run, "opinions", [model.digest, *pairs], lambda: model.probabilities(pairs))
+    of = model.digest if isinstance(model, CrossEncoder) else model.version
+    return kept_array(run, "opinions", [of, *pairs], lambda: model.probabilities(pairs))
+
+
+def spread(figures: Mapping[int, Mapping[str, float]]) -> str:
+    """Return a table of the figures of models that differ in their seed only.
+
+    ``figures``: of each seed. Shown are mean, sample standard deviation, least and most.
+    """
+    head = ("seeds " + ", ".join(map(str, figures)), "mean", "deviation", "least", "most")
+    rows: list[Sequence[str]] = [head]
+    for name in next(iter(figures.values())):
+        values = [of_seed[name] for of_seed in figures.values()]
+        shown = (fmean(values), stdev(values), min(values), max(values))
+        rows.append((name, *(f"{value:.3g}" for value in shown)))
+    return columns(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from research.training.figures import Classify, probabilities, temperature_of
 from research.training.loop import (
     Example,
     Hyperparameters,
+    best_device,
     classification_loss,
     labelled,
     switch_off_dropout,
@@ -132,22 +133,26 @@ COMPOSED = 6_000  # claims made from pages
 EXAMPLES = 40_000
 
 
-def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -> None:
+def train_path(
+    data_folder: Path, relevance_model: Path, run: Path, out: Path, seed: int
+) -> dict[str, float]:
     """Train the path model, write it to ``out`` and its logs and checkpoints to ``run``.
 
-    ``relevance_model`` is the folder of the trained relevance model.
+    ``relevance_model`` is the folder of the trained relevance model. Returns the figures of the
+    card, as shipped.
 
     Raises:
         BadSource: the data cannot be read.
         ModelUnavailable: the relevance model is missing.
     """
-    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    made = compositions(data, RECIPE.seed, COMPOSED)
-    examples = path_examples(data, made, RECIPE.seed, EXAMPLES)
+    data = load_data(data_folder, run.parent / "vectors", seed)
+    made = compositions(data, seed, COMPOSED)
+    examples = path_examples(data, made, seed, EXAMPLES)
     steps = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2 == 0]
     others = [step for n, step in enumerate(_steps(data.dev, data.dev_pool)) if n % 2]
 
     tokenizer, model = pair_tokenizer(), trained_classifier(relevance_model)
+    model.to(best_device())  # type: ignore[arg-type]
     model.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(model)
 
@@ -155,7 +160,8 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
     figures = partial(step_figures, classify, steps)
     alone = step_figures(minilm_classifier(relevance_model).probabilities, steps, with_lead=False)
     loss_of = classification_loss(model, tokenizer, RECIPE.max_tokens)
-    train(model, examples, loss_of, RECIPE, run, figures)
+    recipe = replace(RECIPE, seed=seed)
+    train(model, examples, loss_of, recipe, run, figures)
     trained = figures()
     temperature = _temperature(classify, others)
     write_model(
@@ -172,13 +178,14 @@ def train_path(data_folder: Path, relevance_model: Path, run: Path, out: Path) -
         out,
         "path",
         data.digests,
-        {"path": RECIPE},
+        {"path": recipe},
         {"relevance model": alone, "as trained": trained, "as shipped": shipped},
         claims=data.described,
         composed=len(made),
         examples=len(examples),
         steps=len(steps),
     )
+    return shipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -272,12 +272,12 @@ UNFITTED = 0.5  # the cutoff for the figures in the log
 
 
 def train_prover(
-    data_folder: Path, wordnet: Path, relevance_model: Path, run: Path, out: Path
-) -> None:
+    data_folder: Path, wordnet: Path, relevance_model: Path, run: Path, out: Path, seed: int
+) -> dict[str, float]:
     """Train the prover, write it to ``out`` and its logs and checkpoints to ``run``.
 
     ``wordnet`` is the folder of WordNet's database, ``relevance_model`` that of the trained
-    relevance model.
+    relevance model. Returns the figures of the card, as shipped.
 
     Raises:
         BadSource: the data or WordNet cannot be read.
@@ -286,9 +286,9 @@ def train_prover(
     lexicon = Lexicon(wordnet)
     tokenizer = row_tokenizer(RECIPE.max_tokens)
     network = network_from_relevance_model(relevance_model)
-    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    made = compositions(data, RECIPE.seed, COMPOSED)
-    examples = proof_examples(data, made, lexicon, MiniLMTokens(), RECIPE.seed, PROOFS)
+    data = load_data(data_folder, run.parent / "vectors", seed)
+    made = compositions(data, seed, COMPOSED)
+    examples = proof_examples(data, made, lexicon, MiniLMTokens(), seed, PROOFS)
     tuning, others, dev = (DevSets.of(data, part, RECIPE.seed) for part in (TUNING, OTHERS, DEV))
 
     def opinions(sets: DevSets) -> list[Opinion]:
@@ -298,7 +298,8 @@ def train_prover(
         return sufficiency_figures(opinions(tuning), tuning, UNFITTED)
 
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
-    train(network, examples, loss_of, RECIPE, run, figures)
+    recipe = replace(RECIPE, seed=seed)
+    train(network, examples, loss_of, recipe, run, figures)
     predicted = opinions(others)
     temperature = round(fitted_temperature(predicted, others), 2)
     cutoff = fitted_cutoff([scaled(opinion, temperature) for opinion in predicted], others)
@@ -310,15 +311,13 @@ def train_prover(
         model.read(one.claim, spans, evidence_set_text(one.sentences)).operators
         for one, spans in zip(dev.sets, dev.spans, strict=True)
     ]
+    figures_shipped = sufficiency_figures(shipped, dev, cutoff)
     write_card(
         out,
         "prover",
         data.digests | {f"wordnet/{name}": digest_of(wordnet / name) for name in DATABASE},
-        {"proofs": RECIPE},
-        {
-            "as trained": sufficiency_figures(trained, dev, cutoff),
-            "as shipped": sufficiency_figures(shipped, dev, cutoff),
-        },
+        {"proofs": recipe},
+        {"as trained": sufficiency_figures(trained, dev, cutoff), "as shipped": figures_shipped},
         claims=data.described,
         composed=len(made),
         cutoff=cutoff,
@@ -329,6 +328,7 @@ def train_prover(
         sets=len(dev.sets),
         temperature=temperature,
     )
+    return figures_shipped
 
 
 def network_from_relevance_model(relevance_model: Path) -> ProofNetwork:

@@ -43,6 +43,7 @@ from research.training.loop import (
     Example,
     Hyperparameters,
     Weights,
+    best_device,
     classification_loss,
     labelled,
     load_mean,
@@ -52,6 +53,7 @@ from research.training.loop import (
 from research.training.networks.encoders import packaged_classifier, pair_tokenizer
 from research.training.sentence_pool import CandidateFinder, SentencePool
 from retrieval.models.cross_encoders import CrossEncoder
+from retrieval.models.own_verifier import SequenceClassifier
 from retrieval.models.shipped import minilm_classifier
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.text.context import evidence_set_text, evidence_text
@@ -249,16 +251,25 @@ ROUNDS = 2
 OPINION = 0.7  # weight of the teacher's probabilities in a target; the label has the rest
 
 
-def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncoder) -> None:
+def train_relevance(
+    data_folder: Path,
+    teacher: CrossEncoder | SequenceClassifier,
+    run: Path,
+    out: Path,
+    seed: int,
+) -> dict[str, float]:
     """Train the relevance model, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    Returns the figures of its card, as shipped.
 
     Raises:
         BadSource: the data cannot be read.
         ModelUnavailable: the teacher's weights are missing.
     """
-    data = load_data(data_folder, run.parent / "vectors", LABELLED.seed)
+    data = load_data(data_folder, run.parent / "vectors", seed)
     tokenizer = pair_tokenizer()
-    rounds = [replace(DISTILLED, seed=number) for number in range(ROUNDS)]
+    first = replace(LABELLED, seed=seed)
+    rounds = [replace(DISTILLED, seed=ROUNDS * seed + number) for number in range(ROUNDS)]
     drawn = [reading_examples(data, recipe.seed, READINGS) for recipe in rounds]
     opinions = [
         kept_opinions(teacher, [(one.claim, one.evidence) for one in examples], run)
@@ -268,12 +279,13 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
     contrasts = contrast_claims(data.dev, data.dev_pool, LABELLED.seed)
 
     model = packaged_classifier(LABELS)
+    model.to(best_device())  # type: ignore[arg-type]
     model.distilbert.embeddings.requires_grad_(False)
     sentences = relevance_examples(
         [*data.train, *(contrast.claim for contrast in data.contrasts)],
         data.page_claims,
         data.pool,
-        LABELLED.seed,
+        seed,
     )
 
     classify = partial(probabilities, model, tokenizer, max_tokens=DISTILLED.max_tokens)
@@ -282,7 +294,7 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         return reading_figures(read_claims(classify, tuning), tuning.claims)
 
     loss_of = classification_loss(model, tokenizer, LABELLED.max_tokens)
-    train(model, sentences, loss_of, LABELLED, run / "labelled", figures)
+    train(model, sentences, loss_of, first, run / "labelled", figures)
     loss_of = classification_loss(model, tokenizer, DISTILLED.max_tokens)
     start, ends = trained_weights(model), list[Weights]()
     for number, recipe in enumerate(rounds):
@@ -314,7 +326,7 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         out,
         "relevance",
         data.digests,
-        {"labelled": LABELLED}
+        {"labelled": first}
         | {f"distilled {n}": recipe for n, recipe in enumerate(rounds, start=1)},
         {"as trained": trained, "as shipped": shipped},
         claims=data.described,
@@ -330,6 +342,7 @@ def train_relevance(data_folder: Path, run: Path, out: Path, teacher: CrossEncod
         share=RetrievalConfig().selection_share,
         temperature=temperature,
     )
+    return shipped
 
 
 def distilled(examples: list[Example], opinions: NDArray[np.float32]) -> list[Example]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +78,17 @@ class PoolSentence:
 class SentencePool:
     """The non-empty sentences of a corpus with their encodings."""
 
-    def __init__(self, corpus: Corpus, encoder: TextEncoder, cache: Path) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        encoder: TextEncoder,
+        cache: Path,
+        cited: Set[str] | None = None,
+    ) -> None:
         """Read the pages and encode their sentences; ``cache`` stores the vectors between runs.
+
+        ``cited``: of a corpus that is too large for this, only these pages are read, and
+        ``OTHERS`` others.
 
         Raises:
             BadSource: the pages cannot be read.
@@ -85,16 +96,15 @@ class SentencePool:
         self._number(
             [
                 PoolSentence(page_key(page.id), number, page.title, sentence)
-                for page, sentences in _split(list(readable_pages(corpus)))
+                for page, sentences in _split(_some(readable_pages(corpus), cited))
                 for number, sentence in enumerate(sentences)
                 if sentence
             ]
         )
         self._encoder = encoder
         texts = [sentence.written for sentence in self.sentences]
-        of = [corpus.fingerprint(), encoder.name]
         self._vectors: NDArray[np.float32] = kept_array(
-            cache, "sentences", of, lambda: encoder.encode(texts)
+            cache, "sentences", [encoder.name, *texts], lambda: encoder.encode(texts)
         )
 
     def without(self, pages: Set[str]) -> SentencePool:
@@ -161,6 +171,30 @@ class SentencePool:
         for index, sentence in enumerate(sentences):
             self.by_page.setdefault(sentence.page, []).append(index)
         self.position = {sentence.key: i for i, sentence in enumerate(sentences)}
+
+
+OTHERS = 10_000  # pages beside the cited ones; the data of the shipped models has fewer
+
+
+def _some(pages: Iterable[Page], cited: Set[str] | None) -> list[Page]:
+    """Return the cited pages, and ``OTHERS`` others, drawn with equal chances, in their order.
+
+    FEVER's release has 5.4 million pages, so they are drawn while they are read (Vitter 1985,
+    "Random Sampling with a Reservoir").
+    """
+    if cited is None:
+        return list(pages)
+    chance, seen = random.Random(0), 0
+    kept, others = list[tuple[int, Page]](), list[tuple[int, Page]]()
+    for place, page in enumerate(pages):
+        if page_key(page.id) in cited:
+            kept.append((place, page))
+            continue
+        seen += 1
+        number = len(others) if len(others) < OTHERS else chance.randrange(seen)
+        if number < OTHERS:
+            others[number : number + 1] = [(place, page)]
+    return [page for _, page in sorted([*kept, *others], key=itemgetter(0))]
 
 
 def _split(pages: Sequence[Page]) -> Iterator[tuple[Page, Sequence[str]]]:

@@ -48,16 +48,18 @@ Read: TypeAlias = Callable[[str, Sequence[tuple[str, str]]], Reading]
 """Reads a claim and (title, sentence) pairs."""
 
 
-def train_titles(data_folder: Path, run: Path, out: Path) -> None:
+def train_titles(data_folder: Path, run: Path, out: Path, seed: int) -> dict[str, float]:
     """Train the title model, write it to ``out`` and its logs and checkpoints to ``run``.
+
+    Returns the figures of its card, as shipped.
 
     Raises:
         BadSource: the data cannot be read.
         ModelUnavailable: the packaged base weights are missing.
     """
-    data = load_data(data_folder, run.parent / "vectors", RECIPE.seed)
-    made = [one.claim for one in compositions(data, RECIPE.seed, COMPOSED)]
-    examples = title_examples(data.train, made, data.pool, RECIPE.seed)
+    data = load_data(data_folder, run.parent / "vectors", seed)
+    made = [one.claim for one in compositions(data, seed, COMPOSED)]
+    examples = title_examples(data.train, made, data.pool, seed)
     searches, titles = title_searches(data), PoolTitles(data.dev_pool)
     tokenizer, network = TitleTokenizer(), packaged_title_network()
     network.distilbert.embeddings.requires_grad_(False)
@@ -70,7 +72,8 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
         return search_figures(lambda search: generated(read, titles.titles(), search), searches)
 
     loss_of = title_loss(network, tokenizer, RECIPE.max_tokens)
-    train(network, examples, loss_of, RECIPE, run, lambda: figures_of(read))
+    recipe = replace(RECIPE, seed=seed)
+    train(network, examples, loss_of, recipe, run, lambda: figures_of(read))
     trained = figures_of(read)
     write_model(out, "titles", network, packaged_title_network(), RECIPE.max_tokens)
     shipped = MiniLMTitleModel(out)
@@ -90,7 +93,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
         out,
         "titles",
         data.digests,
-        {"titles": RECIPE},
+        {"titles": recipe},
         figures,
         beams=BEAMS,
         claims=data.described,
@@ -101,6 +104,7 @@ def train_titles(data_folder: Path, run: Path, out: Path) -> None:
         searches=len(searches),
         sentences=SENTENCES,
     )
+    return figures["as shipped"]
 
 
 def title_loss(

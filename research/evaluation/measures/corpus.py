@@ -9,7 +9,7 @@ what it costs.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,9 @@ def corpus_results(
 ) -> dict[str, Any]:
     """Return the measures of a recipe, of all claims, by label and by kind (all 0 to 1).
 
-    ``label_accuracy``: claims with the right one of three labels. ``evidence_recall@5``: decided
-    claims with a whole set of their evidence among the first five sentences.
+    ``label_accuracy``: claims with the right one of three labels, or a right one of the two that
+    HoVer joins. ``with_evidence``: claims with sets of sentences as evidence, and
+    ``evidence_recall@5``: those of them with a whole set among the first five sentences.
     ``opposite_stances``: of the first three sentences of decided claims, those whose stance is the
     opposite of the label. ``contradicted``: decided verdicts none of whose selected sentences has
     the verdict's stance, while one has the opposite. ``calibration_error``: expected, ten bins.
@@ -46,10 +47,10 @@ def corpus_results(
     pairs = [(claim, one) for claim, one in zip(claims, answers, strict=True) if one is not None]
     results = _measures(pairs)
     results["failed"] = len(claims) - len(pairs)
-    for key in ("label", "kind"):
-        names = dict.fromkeys(getattr(claim, key) for claim, _ in pairs)
+    for key, attribute in (("label", "label_in_file"), ("kind", "kind")):
+        names = dict.fromkeys(getattr(claim, attribute) for claim, _ in pairs)
         results[f"by_{key}"] = {
-            name: _measures([pair for pair in pairs if getattr(pair[0], key) == name])
+            name: _measures([pair for pair in pairs if getattr(pair[0], attribute) == name])
             for name in names
         }
     seconds = [answer.seconds["total"] for _, answer in pairs]
@@ -75,7 +76,7 @@ def differences(
     differs = {}
     for name, given in others:
         both = [
-            (one.verdict.label == claim.label) - (two.verdict.label == claim.label)
+            (one.verdict.label in claim.right) - (two.verdict.label in claim.right)
             for claim, one, two in zip(claims, given, base, strict=True)
             if one is not None and two is not None
         ]
@@ -98,7 +99,8 @@ def differences(
 
 def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any]:
     decided = [pair for pair in pairs if pair[0].label != NOT_ENOUGH_INFO]
-    right = [answer.verdict.label == claim.label for claim, answer in pairs]
+    annotated = [pair for pair in pairs if pair[0].evidence]
+    right = [answer.verdict.label in claim.right for claim, answer in pairs]
     confidence = [answer.verdict.confidence for _, answer in pairs]
     opposite = [
         item.stance == OPPOSITE[claim.label]
@@ -108,7 +110,8 @@ def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any
     return {
         "claims": len(pairs),
         "label_accuracy": _mean(right),
-        f"evidence_recall@{FIRST}": _mean([_found(claim, answer) for claim, answer in decided]),
+        "with_evidence": len(annotated),
+        f"evidence_recall@{FIRST}": _mean([_found(claim, answer) for claim, answer in annotated]),
         "opposite_stances": _mean(opposite),
         "contradicted": sum(contradicted(answer) for _, answer in pairs),
         "calibration_error": calibration_error(np.array(confidence), np.array(right))
@@ -118,15 +121,15 @@ def _measures(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, Any
 
 
 def _proofs(pairs: Sequence[tuple[CorpusClaim, ClaimResult]]) -> dict[str, int]:
-    decided = [(claim.label, one) for claim, one in pairs if one.verdict.label in OPPOSITE]
-    both = [(gold, one) for gold, one in decided if one.proof_label in OPPOSITE]
-    opposite = [(gold, one) for gold, one in both if one.proof_label != one.verdict.label]
+    decided = [(claim.right, one) for claim, one in pairs if one.verdict.label in OPPOSITE]
+    both = [(right, one) for right, one in decided if one.proof_label in OPPOSITE]
+    opposite = [(right, one) for right, one in both if one.proof_label != one.verdict.label]
     return {
         "decided": len(decided),
         "both": len(both),
         "opposite": len(opposite),
-        "verdict_right": sum(one.verdict.label == gold for gold, one in opposite),
-        "proof_right": sum(one.proof_label == gold for gold, one in opposite),
+        "verdict_right": sum(one.verdict.label in right for right, one in opposite),
+        "proof_right": sum(one.proof_label in right for right, one in opposite),
     }
 
 
@@ -140,11 +143,11 @@ def contradicted(answer: ClaimResult) -> bool:
 def _found(claim: CorpusClaim, answer: ClaimResult) -> bool:
     """Return whether a whole set is among the first sentences, by number or by text."""
     first = answer.evidence[:FIRST]
-    keys = {(item.document, item.sentence_id) for item in first}
-    texts = {(item.document, item.sentence) for item in first}
+    numbers = set(keys([(item.document, item.sentence_id) for item in first]))
+    texts = {(page_key(item.document), item.sentence) for item in first}
     sets = [
         [
-            key in keys or (bool(claim.texts) and (key[0], claim.texts[n][m]) in texts)
+            key in numbers or (bool(claim.texts) and (key[0], claim.texts[n][m]) in texts)
             for m, key in enumerate(group)
         ]
         for n, group in enumerate(claim.evidence)
@@ -326,38 +329,38 @@ class Judged:
 
 def language_model_results(
     choice: LanguageModelChoice,
-    labels: Sequence[Label],
+    labels: Sequence[Collection[Label]],
     judged: Sequence[Judged | None],
 ) -> dict[str, Any]:
     """Return figures of both judges on the claims with both opinions, and the usage.
 
-    ``labels``: the gold labels of the claims in ``judged``. ``without_answer``: claims with
+    ``labels``: the right labels of each claim in ``judged``. ``without_answer``: claims with
     evidence, but without a usable answer; ``not_asked``: claims without evidence. ``accuracy`` and
     ``verifier_accuracy``: 0 to 1, of claims with both opinions; ``when_they_agree`` and
     ``when_they_differ``: of the model, likewise. ``cost``: by the prices of the settings, ``None``
     without them. ``kept``: answers stored before, which took no tokens. Tokens of answers that
     could not be used count. ``seconds``: of the model alone, median of the claims with its opinion.
     """
-    checked = [(label, one) for label, one in zip(labels, judged, strict=True) if one]
-    asked = [(label, one, one.usage) for label, one in checked if one.usage]
-    answered = [(label, one, used) for label, one, used in asked if len(one.verdict.opinions) > 1]
-    both = [(label, *_labels(choice, one)) for label, one, _ in answered]
+    checked = [(right, one) for right, one in zip(labels, judged, strict=True) if one]
+    asked = [(right, one, one.usage) for right, one in checked if one.usage]
+    answered = [(right, one, used) for right, one, used in asked if len(one.verdict.opinions) > 1]
+    both = [(right, *_labels(choice, one)) for right, one, _ in answered]
     prompt = sum(usage.prompt_tokens for _, _, usage in asked)
     answer = sum(usage.answer_tokens for _, _, usage in asked)
     price = choice.price
-    agree = [(label, model) for label, model, verifier in both if model == verifier]
-    differ = [(label, model) for label, model, verifier in both if model != verifier]
+    agree = [model in right for right, model, verifier in both if model == verifier]
+    differ = [model in right for right, model, verifier in both if model != verifier]
     return {
         "model": choice.name,
         "decides": choice.decides,
         "opinions": len(both),
         "without_answer": len(asked) - len(both),
         "not_asked": len(checked) - len(asked),
-        "accuracy": _share([label == model for label, model, _ in both]),
-        "verifier_accuracy": _share([label == verifier for label, _, verifier in both]),
+        "accuracy": _share([model in right for right, model, _ in both]),
+        "verifier_accuracy": _share([verifier in right for right, _, verifier in both]),
         "agreement": _share([model == verifier for _, model, verifier in both]),
-        "when_they_agree": _share([label == model for label, model in agree]),
-        "when_they_differ": _share([label == model for label, model in differ]),
+        "when_they_agree": _share(agree),
+        "when_they_differ": _share(differ),
         "calls": sum(usage.calls for _, _, usage in asked),
         "kept": sum(usage.calls == 0 for _, _, usage in answered),
         "prompt_tokens": prompt,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from research.evaluation.claims import (
     read_pairs,
 )
 from retrieval.errors import BadSource
-from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.evaluation.answers import claim
 from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
@@ -72,6 +73,77 @@ def test_a_text_has_its_title_before_it_and_sentences_are_read_as_one_text(tmp_p
         Pair(said, "It is red.", SUPPORTS, None, None, None),
         Pair(said, both, SUPPORTS, "Holm", None, None),
     ]
+
+
+LIT: dict[str, Any] = {
+    "uid": "a1",
+    "claim": "The lamp on the pier that Ida Holm built is red.",
+    "supporting_facts": [["Pier", 0], ["Lamp", 2], ["Pier", 0]],
+    "label": "SUPPORTED",
+    "num_hops": 2,
+    "hpqa_id": "b2",
+}
+
+
+def test_a_list_of_hover_is_read_with_its_hops_and_two_labels_that_are_right(
+    tmp_path: Path,
+) -> None:
+    unlit = LIT | {"claim": "It is blue.", "label": "NOT_SUPPORTED", "num_hops": 4}
+    path = tmp_path / "hover.json"
+    path.write_text(json.dumps([LIT, unlit], indent=1), encoding="utf-8")
+    lit, not_lit = read_corpus_claims(path)
+    assert (lit.kind, lit.label_in_file, lit.right) == ("2 hops", SUPPORTS, {SUPPORTS})
+    assert lit.evidence == ((("Pier", 0), ("Lamp", 2)),)
+    assert (not_lit.kind, not_lit.label_in_file) == ("4 hops", "NOT_SUPPORTED")
+    assert not_lit.right == {REFUTES, NOT_ENOUGH_INFO}
+    assert not_lit.evidence == lit.evidence
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ([LIT, {"uid": "c3", "claim": "Of the test file."}], "claim 2: no claim of HoVer"),
+        ([LIT | {"label": "REFUTES"}], "claim 1: no claim of HoVer"),
+        ([LIT | {"supporting_facts": []}], "claim 1: no supporting facts"),
+        ([LIT | {"supporting_facts": [["Pier", "0"]]}], "not a page with a sentence number"),
+        ([7], "claim 1: no claim of HoVer"),
+    ],
+)
+def test_an_entry_that_is_no_claim_of_hover_is_named(
+    written: list[Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "hover.json"
+    path.write_text(json.dumps(written), encoding="utf-8")
+    with pytest.raises(BadSource) as caught:
+        read_corpus_claims(path)
+    assert said in caught.value.message
+
+
+def test_of_feverous_the_sets_of_sentences_alone_are_evidence(tmp_path: Path) -> None:
+    def line(label: str, *sets: list[str], challenge: str = "Other") -> dict[str, Any]:
+        evidence = [{"content": content, "context": {}} for content in sets]
+        given = {"id": 3, "claim": "The pier is long.", "label": label}
+        return {**given, "evidence": evidence, "challenge": challenge}
+
+    empty = {"id": "", "claim": "", "label": "", "evidence": [], "challenge": ""}
+    both, cells, open_claim = read_corpus_claims(
+        write_json_lines(
+            tmp_path / "feverous.jsonl",
+            empty,
+            line(
+                SUPPORTS,
+                ["Pier_sentence_3", "Snake_case_sentence_0"],
+                ["Pier_sentence_3", "Pier_cell_0_1_2"],
+                challenge="Multi-hop Reasoning",
+            ),
+            line(REFUTES, ["Pier_header_cell_0_1_2"], ["Pier_item_0_1"]),
+            line(NOT_ENOUGH_INFO, ["Pier_sentence_3"]),
+        )
+    )
+    assert both.evidence == ((("Pier", 3), ("Snake_case", 0)),)
+    assert (both.kind, both.right) == ("Multi-hop Reasoning", {SUPPORTS})
+    assert (cells.label, cells.evidence, cells.kind) == (REFUTES, (), "Other")
+    assert (open_claim.label, open_claim.evidence) == (NOT_ENOUGH_INFO, ())
 
 
 READERS: dict[str, Callable[[Path], Iterable[object]]] = {

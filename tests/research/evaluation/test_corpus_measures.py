@@ -128,6 +128,24 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
     assert (undecided["evidence_recall@5"], undecided["opposite_stances"]) == (None, None)
 
 
+def test_two_verdicts_are_right_for_a_claim_that_hover_calls_not_supported() -> None:
+    unlit = CorpusClaim("A claim.", REFUTES, ((("Lamp", 0),),), "2 hops", two_labels=True)
+    lit = CorpusClaim("Another.", SUPPORTS, ((("Lamp", 0),),), "3 hops", two_labels=True)
+    given = [answer(one) for one in (REFUTES, NOT_ENOUGH_INFO, SUPPORTS, NOT_ENOUGH_INFO)]
+    results = corpus_results([unlit, unlit, unlit, lit], given)
+    assert results["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == pytest.approx(2 / 3)
+    assert results["by_label"][SUPPORTS]["label_accuracy"] == 0
+    assert results["by_kind"]["2 hops"]["claims"] == 3
+
+
+def test_a_decided_claim_without_evidence_in_sentences_counts_for_its_label_only() -> None:
+    # The index has the accent as two characters, an annotation as one (``page_key``).
+    given = [answer(SUPPORTS, item("Pier", 0)), answer(SUPPORTS, item("Cafe\u0301", 0))]
+    results = corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
+    assert (results["label_accuracy"], results["claims"]) == (0.5, 2)
+    assert (results["with_evidence"], results["evidence_recall@5"]) == (1, 1.0)
+
+
 def test_proofs_opposite_to_decided_verdicts_are_counted_with_who_is_right() -> None:
     said = [
         (SUPPORTS, SUPPORTS, SUPPORTS),

@@ -187,6 +187,30 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
     assert read(path)[2]["verdict"] == documents[2]["verdict"]
 
 
+def test_claims_of_hover_are_checked_as_they_are_released(home: Path, tmp_path: Path) -> None:
+    facts = [["Skerrow_Light", 1], ["Ann_Lee", 0]]
+    told = {"claim": "Skerrow Light was designed by a Scot.", "label": "SUPPORTED", "num_hops": 2}
+    stamps = {"claim": CLAIMS[2]["claim"], "label": "NOT_SUPPORTED", "num_hops": 3}
+    claims = tmp_path / "hover.json"
+    claims.write_text(json.dumps([one | {"supporting_facts": facts} for one in (told, stamps)]))
+    run = esoteric(
+        home, "evaluate", "--claims", claims, "--recipe", "bm25", "--out", tmp_path / "out"
+    )
+    assert run.returncode == 0, run.stderr
+    first, second = read(tmp_path / "out" / "bm25" / "predictions.jsonl")
+    assert second["gold"]["label"] == "NOT_SUPPORTED"
+    results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    bm25 = results["recipes"]["bm25"]
+    assert bm25["with_evidence"] == 2
+    right = second["verdict"]["label"] != "SUPPORTS"
+    assert bm25["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == right
+    supported = first["verdict"]["label"] == "SUPPORTS"
+    assert bm25["by_kind"]["2 hops"]["label_accuracy"] == supported
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| 3 hops | 1 |" in report
+    assert "both verdicts are right for it" in report
+
+
 def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
     home: Path, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from research.training.data import TrainingData, load_data
-from research.training.sentence_pool import PoolSentence, SentencePool, kept_array
+from research.training.sentence_pool import OTHERS, PoolSentence, SentencePool, kept_array
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
 from tests.research.training.pages import fever_page, pool_of
@@ -91,6 +91,53 @@ def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(data: Train
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"contains no fever-dev/train\.jsonl"):
         load_data(tmp_path, tmp_path, seed=0)
+
+
+@pytest.fixture(scope="module")
+def release(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same pages and claims, named as in FEVER's release."""
+    release = tmp_path_factory.mktemp("release")
+    (release / "wiki-pages").symlink_to(folder / "fever-dev/wiki-pages")
+    lost = ("Elm Pier is a mill.", "REFUTES", "No_Page")
+    again = (DEV[0][0], "SUPPORTS", "Elm_Pier")
+    for name, claims in (("train", [*TRAIN, lost, again]), ("shared_task_dev", DEV)):
+        write_json_lines(release / f"{name}.jsonl", *(fever(n, *c) for n, c in enumerate(claims)))
+    return release
+
+
+@pytest.mark.models
+def test_of_fevers_release_every_training_claim_with_evidence_on_the_pages_is_read(
+    release: Path, tmp_path: Path
+) -> None:
+    data = load_data(release, tmp_path, seed=0)
+    assert [claim.text for claim in data.train] == [text for text, _, _ in TRAIN]
+    assert (data.page_claims, data.left_out) == ([], 2)
+    assert [claim.text for claim in data.dev] == [DEV[0][0]]
+    assert data.pool.by_page.keys() == data.dev_pool.by_page.keys() == PAGES.keys()
+    assert list(data.digests) == ["train.jsonl", "shared_task_dev.jsonl"]
+    assert data.described.startswith("4 claims of FEVER's training set")
+
+
+@pytest.mark.models
+def test_a_missing_file_of_the_release_is_named(tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "shared_task_dev.jsonl", fever(0, *DEV[0]))
+    with pytest.raises(BadSource, match=r"contains no train\.jsonl") as caught:
+        load_data(tmp_path, tmp_path, seed=0)
+    assert "wiki-pages" in caught.value.hint
+
+
+def test_of_a_large_corpus_the_cited_pages_are_read_and_some_others(tmp_path: Path) -> None:
+    pages = [Page(f"P{n}", f"P{n}", None, "", ("Red.",)) for n in range(OTHERS + 50)]
+    cited = {"P3", "P10040", "P9"}
+    first, again = (
+        SentencePool(ListCorpus(tuple(pages)), WordEncoder(), tmp_path, cited) for _ in range(2)
+    )
+    assert cited < first.by_page.keys()
+    assert len(first.by_page) == OTHERS + len(cited)
+    assert list(first.by_page) == sorted(first.by_page, key=lambda name: int(name[1:]))
+    assert list(first.by_page) == list(again.by_page)
+    # 47 are left out, from all over the corpus and not from its end only.
+    assert any(f"P{n}" not in first.by_page for n in range(OTHERS // 2))
 
 
 SPLIT = Page("Pier", "Pier", None, "Oak. Iron.", ("The pier is long.", "", "It is made of oak."))

@@ -12,7 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
-from research.training.figures import DevClaims, read_claims, reading_figures, temperature_of
+from research.training.figures import (
+    DevClaims,
+    read_claims,
+    reading_figures,
+    spread,
+    temperature_of,
+)
 from research.training.sentence_pool import PoolSentence, SentencePool
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
@@ -155,3 +161,13 @@ def test_figures_of_three_claims() -> None:
     # Confidences 0.9 right, 0.5 wrong, 0.65 right: a third each of 0.1, 0.5 and 0.35. A probability
     # of 0 counts as 0.0001.
     assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)
+
+
+def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
+    found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
+    found[7] = {"right": 75.0, "error": 0.1}
+    head, right, error = (line.split() for line in spread(found).splitlines())
+    assert head == ["seeds", "0,", "4,", "7", "mean", "deviation", "least", "most"]
+    # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
+    assert right == ["right", "72", "2.65", "70", "75"]
+    assert error == ["error", "0.1", "0", "0.1", "0.1"]
