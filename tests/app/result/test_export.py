@@ -212,7 +212,10 @@ def test_the_page_and_every_file_say_of_which_day_a_text_is_and_that_it_is_older
     result = claim_document(CLAIM)
     result["documents"][1] |= {"source": "a.pdf, page 3, as of 2024-03-03", "date": "2024-03-03"}
     result["evidence"][0]["date"] = "2024-03-03"
-    result["evidence"][2] |= {"stance": "REFUTES", "selected": True, "date": "2024-03-05"}
+    denial = "The Lighthouse of Varn was not built by Ida Holm."
+    result["evidence"][2] |= {"stance": "REFUTES", "selected": True, "sentence": denial}
+    result["evidence"][2]["date"] = "2024-03-05"
+    result["verdict"]["disagreement"] = [3]
     older = "The text is of 3 March 2024 and may be out of date: the claim says “now”."
     result["notices"] = ["It was read as “tower”.", older]
     job = done(result)
