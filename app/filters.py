@@ -33,6 +33,7 @@ from retrieval.words import (
     Level,
     balance_words,
     counted,
+    day_words,
     found_by_words,
     level_of,
     recipe_words,
@@ -172,11 +173,7 @@ def moment(at: datetime) -> Markup:
 
 def day(iso: str) -> Markup:
     """Return the day of an ISO 8601 time, or the text itself where it cannot be parsed."""
-    try:
-        at = datetime.fromisoformat(iso)
-    except ValueError:
-        return _time(iso, iso)
-    return _time(iso, f"{at.day} {at:%B %Y}")
+    return _time(iso, day_words(iso))
 
 
 def seconds(value: float) -> str:

@@ -46,6 +46,7 @@ from retrieval.words import (
     Quoting,
     balance_of,
     certainty_words,
+    is_about_age,
     is_about_reading,
     is_about_source,
     level_of,
@@ -200,8 +201,8 @@ class Evidence(_Part):
     """How many of the documents that were read contain the same sentence, 1 or more; it is listed
     once."""
     date: str | None = None
-    """Day of the text that it is quoted from, ISO 8601, such as the day of a wiki's revision; null
-    where the text has no day of its own."""
+    """Day of the text that it is quoted from, ISO 8601, such as the day of a mail, of minutes or of
+    a wiki's revision; null where the text has no day of its own."""
 
     @property
     def reference(self) -> str:
@@ -261,9 +262,9 @@ class Document(_Part):
     page: int | None = None
     """Page of the passage of a long document, from 1."""
     source: str = ""
-    """What it is credited to: a file of a folder with its page and the day on which it was last
-    modified, a wiki with the day of the revision, or else the site of its address, or else the
-    corpus. Empty in older results."""
+    """What it is credited to: a file of a folder with its page and its own day, or that on which it
+    was last modified, a wiki with the day of the revision, or else the site of its address, or else
+    the corpus. Empty in older results."""
     date: str | None = None
     """Day of the text, ISO 8601; null where it has none of its own."""
 
@@ -468,6 +469,11 @@ class ClaimResult(_Part):
     def notices_on_sources(self) -> tuple[str, ...]:
         """Those of the other notices that say which source did not answer."""
         return tuple(filter(is_about_source, self.notices))
+
+    @property
+    def notices_on_verdict(self) -> tuple[str, ...]:
+        """Those of the other notices that stand beside the verdict: on old texts, on sources."""
+        return (*filter(is_about_age, self.notices), *self.notices_on_sources)
 
     def said_of_statements(self, rank: int) -> tuple[SaidOfStatement, ...]:
         """Return what a piece of evidence says about the statements that it was selected for.

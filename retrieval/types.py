@@ -101,8 +101,8 @@ class Document:
 
     ``section``: the headings above a passage, the outermost first, joined by " > ". ``page``: the
     number of its page in the file, from 1. ``source``: what it is credited to, ``None`` where its
-    address or the name of the corpus says that. ``date``: the day of an article's revision, ISO
-    8601, in a corpus that is searched where it is; else ``None``.
+    address or the name of the corpus says that. ``date``: the day of the text, ISO 8601, such as
+    that of a mail or of a wiki's revision; ``None`` where it has none of its own.
     """
 
     id: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
 from retrieval.recipes.recipes import STAGES as RECORDS
@@ -141,7 +142,9 @@ WITH_QUANTITIES = " + quantities"
 
 _STATEMENT = "Statement "
 _READ_IN_PART = "Only the first "
+_OLDER = " and may be out of date: the claim says "
 NOT_SEARCHED = "could not be searched"
+_LAST_DAY = re.compile(r"(?<= o[fn] )\d{4}-\d\d-\d\d\Z")
 
 
 class Quoting(NamedTuple):
@@ -240,6 +243,34 @@ def read_in_part(number: int) -> str:
 def is_about_reading(notice: str) -> bool:
     """Return whether ``read_in_part`` made this notice."""
     return notice.startswith(_READ_IN_PART)
+
+
+def older_text(day: str, said: str, texts: int) -> str:
+    """Return the notice that a text is older than what the claim says: "now".
+
+    ``day``: of the newest of so many ``texts``, ISO 8601.
+    """
+    which = "The text" if texts == 1 else "The newest text that has a date"
+    return f"{which} is of {day_words(day)}{_OLDER}“{said}”."
+
+
+def is_about_age(notice: str) -> bool:
+    """Return whether ``older_text`` made this notice."""
+    return _OLDER in notice
+
+
+def day_words(iso: str) -> str:
+    """Return the day of an ISO 8601 time, or the text itself where it cannot be parsed."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return f"{at.day} {at:%B %Y}"
+
+
+def credit_words(credit: str) -> str:
+    """Return what a document is credited to with its day in words: "a.txt, as of 3 March 2024"."""
+    return _LAST_DAY.sub(lambda found: day_words(found[0]), credit)
 
 
 def is_about_source(notice: str) -> bool:

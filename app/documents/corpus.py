@@ -189,9 +189,8 @@ def is_wikipedia(site: str) -> bool:
 
 def from_wikipedia(document: Document) -> bool:
     """Return whether a text is Wikipedia's; a page of it in a file is credited to the file."""
-    return (
-        is_wikipedia(document.site or document.credit) and ", modified on " not in document.credit
-    )
+    of_a_file = any(day in document.credit for day in (", modified on ", ", as of "))
+    return is_wikipedia(document.site or document.credit) and not of_a_file
 
 
 def corpora_to_choose(chosen: Sequence[str] = ()) -> tuple[CorpusChoice, ...]:

@@ -25,7 +25,7 @@ from app.result.answer import Answer, Shown, answer_of
 from app.result.evidence import balance
 from retrieval.compared import counted_stance
 from retrieval.result import ClaimResult
-from retrieval.words import AGAINST, STANCES, balance_words, counted
+from retrieval.words import AGAINST, STANCES, balance_words, counted, credit_words
 from worker.jobs import Job
 
 Colour: TypeAlias = tuple[int, int, int]
@@ -130,6 +130,8 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
         pieces += [("“", ""), *((text, "BU" if on else "") for text, on in shown.pieces), ("”", "")]
         sheet.paragraph(pieces, 11, _INK)
         sheet.paragraph([(_source(result, shown), "")], 9, _SOFT)
+    for notice in result.notices_on_verdict:
+        sheet.paragraph([(notice, "")], 9, _INK)
     _meter(sheet, result, answer)
     if sheet.page_no() == first:
         sheet.set_fill_color(*colour)
@@ -146,7 +148,7 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
             sheet.ln(1.5)
             sheet.paragraph([(STANCES[stance], "B")], 9, _COLOURS[LOOKS[stance]])
             sheet.paragraph([(item.sentence, "")], 10.5, _INK)
-            credit = result.credits.get(item.document)
+            credit = credit_words(result.credits.get(item.document, ""))
             sheet.say(item.reference, 9, _SOFT, link=safe_url(item.url) or "")
             sheet.paragraph([(f", {credit}" if credit else "", "")], 9, _SOFT)
     sheet.ln(5)
@@ -229,7 +231,7 @@ def _quoted(answer: Answer) -> Iterable[tuple[Shown, bool]]:
 
 
 def _source(result: ClaimResult, shown: Shown) -> str:
-    credit = result.credits.get(shown.document)
+    credit = credit_words(result.credits.get(shown.document, ""))
     return f"{shown.title}, {credit}" if credit else shown.title
 
 

@@ -34,7 +34,8 @@ class Page:
     is split. ``links``: for each of these sentences the titles of the pages that it links to; empty
     if the source has no links. ``other_titles``: titles of redirects, which find it too.
     ``passage`` is ``None`` unless the source knows pages or sections. ``source``: what it is
-    credited to, "" where its address or the name of the corpus says that.
+    credited to, "" where its address or the name of the corpus says that. ``date``: the day of the
+    text, ISO 8601, "" if it has none of its own.
     """
 
     id: str
@@ -45,8 +46,9 @@ class Page:
     links: tuple[tuple[str, ...], ...] = ()
     other_titles: tuple[str, ...] = ()
     passage: Passage | None = None
-    # Not in ``repr``, whose digest tells unchanged pages; it is added to that where there is one.
+    # Not in ``repr``, whose digest tells unchanged pages; they are added to that where they are.
     source: str = field(default="", repr=False)
+    date: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

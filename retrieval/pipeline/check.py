@@ -37,7 +37,14 @@ from retrieval.pipeline.claim_parser import ClaimParser, ParsedStatement
 from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.recipes.recipes import FIRST, HOP, NEXT, Form, Recipe, record_of, stage_of
 from retrieval.stages.decide.verdict import disagreement
-from retrieval.stages.ending import hop_ended, missing, nothing_new, reason_to_stop, why_not_settled
+from retrieval.stages.ending import (
+    hop_ended,
+    missing,
+    nothing_new,
+    older_texts,
+    reason_to_stop,
+    why_not_settled,
+)
 from retrieval.stages.find.next import ExpanderMakers, NextHop
 from retrieval.stages.stage import ClaimState, Makers, Resources, Stage
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, OPEN_QUESTION
@@ -239,6 +246,7 @@ class Pipeline:
             state = hop_ended(state, recipe, stopped)
         verdict, usage, explained = self._explain(state, clock)
         notices = (
+            *older_texts(state, verdict),
             *([] if state.read_words is None else [read_in_part(state.read_words)]),
             *([_SLOW] if stopped == "time" else []),
             *self._store.notices(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from retrieval.quantities.amounts import (
@@ -21,6 +22,7 @@ from retrieval.quantities.amounts import (
     point,
     unit_after,
 )
+from retrieval.text.word_forms import lexicon
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -87,6 +89,8 @@ _DATE_BEFORE = re.compile(
 _BETWEEN = re.compile(r"(?<!\w)(?:between|from|anywhere from) (?:the )?$", re.IGNORECASE)
 _RATE = re.compile(r"(?: per |/)[a-z]+(?: k?m| kilomet\w+| met\w+| mile)?", re.IGNORECASE)
 _UNIT_NEEDED = {"a", "an", "half a", "half an"}  # "more than a loaf"
+_PRESENT = lexicon("present")
+_COUNTED = re.compile(r" [a-z]+s\b| people\b")  # "2050 pages"
 _LONGEST_WORDS = 24  # characters of the words before a number
 _COMPOSED = {"time": {"", "and", ",", ", and"}, "length": {"", "and"}, "mass": {"", "and"}}
 _CLOSE, _FAR = 0.05, 0.25  # shares of a number that "about" certainly and possibly spans
@@ -97,6 +101,22 @@ _RESTATED = 0.03  # a conversion in brackets is rounded
 def dimensions(text: str) -> set[str]:
     """Return the dimensions of the numbers and dates of a text, "" for a bare number; cheap."""
     return {amount.dimension for amount in _amounts(text)}
+
+
+def time_after(doc: Doc, day: date) -> str:
+    """Return the first words of a text for the present, or for a later time than a day, "" if none.
+
+    That is "now", or a date that begins after that day. A year before a noun may be a number.
+    """
+    present = (token for token in doc if token.lower_ in _PRESENT and token.pos_ != "PROPN")
+    if now := next(present, None):
+        return str(now)
+    for found in dates(doc.text):
+        is_time = not found.year_alone or _DATE_BEFORE.search(doc.text, 0, found.start)
+        counts = _COUNTED.match(doc.text, found.end) or _counts(doc.text, found)
+        if found.span.low > day.toordinal() and (is_time or not counts):
+            return doc.text[found.start : found.end]
+    return ""
 
 
 def quantities(doc: Doc) -> tuple[Quantity, ...]:

@@ -1,13 +1,15 @@
-"""What of a claim the evidence leaves open, why it is not settled, and when a search ends."""
+"""What of a claim is open, why it is not settled, if its texts are older, when a search ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from datetime import date
 
 from spacy.tokens import Doc, Token
 
 from retrieval.index.interface import DocumentStore
+from retrieval.quantities.reading import time_after
 from retrieval.recipes.recipes import Ending, Recipe
 from retrieval.stages.stage import ClaimState
 from retrieval.text.subject import Subject, subject_of
@@ -21,7 +23,9 @@ from retrieval.types import (
     PhraseSearch,
     Span,
     Stopped,
+    Verdict,
 )
+from retrieval.words import older_text
 
 
 def missing(state: ClaimState) -> tuple[tuple[int, int], ...]:
@@ -155,6 +159,19 @@ def hop_ended(state: ClaimState, recipe: Recipe, stopped: Stopped | None) -> Cla
     return replace(
         state, hop=state.hop + 1, hops=(*state.hops, hop), last_selection=state.selection
     )
+
+
+def older_texts(state: ClaimState, verdict: Verdict) -> tuple[str, ...]:
+    """Return the notice that the texts behind a verdict are older than what the claim is about.
+
+    Its words (``time_after``) are compared with the day of the newest of these texts; those without
+    a day of their own do not count.
+    """
+    label = verdict.leans or verdict.label
+    behind = [item for item in state.selected if item.decides == label] or state.selected
+    newest = max((item.date for item in behind if item.date), default="")
+    said = time_after(state.parsed, date.fromisoformat(newest)) if newest else ""
+    return (older_text(newest, said, len({item.title for item in behind})),) if said else ()
 
 
 _SHORTEST = 3  # letters; shorter words are abbreviations that are written in several ways

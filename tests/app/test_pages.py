@@ -271,16 +271,17 @@ def test_evidence_proof_and_leads_name_the_page_and_section_of_a_passage(page_of
     ) in page
 
 
+@pytest.mark.parametrize("day", ["modified on", "as of"])
 def test_a_document_of_a_folder_is_credited_to_its_file_and_not_to_wikipedia(
-    page_of: PageOf,
+    page_of: PageOf, day: str
 ) -> None:
     result = claim_document(CLAIM)
-    credit = "minutes.docx, modified on 2024-03-05"
+    credit = f"minutes.docx, {day} 2024-03-05"
     for document in result["documents"]:  # the pages of a wiki, saved in a folder
         document["source"] = credit
     result["corpus"] |= {"name": "minutes", "text_date": "2024-03-05"}
     text = words(page_of(result))
-    assert "Ida Holm, from minutes.docx, modified on 5 March 2024" in text
+    assert f"Ida Holm, from minutes.docx, {day} 5 March 2024" in text
     assert "9,842 documents, text of 5 March 2024, indexed on 20 November 2026." in text
     assert "Texts from Wikipedia" not in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from retrieval.errors import BadSource, EsotericError
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities.amounts import Interval, dates, numerals, unit_after
 from retrieval.quantities.halves import Half, Ruling, comparison, filled, fillings
-from retrieval.quantities.reading import Quantity, dimensions, quantities
+from retrieval.quantities.reading import Quantity, dimensions, quantities, time_after
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
@@ -250,6 +251,12 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "first second", "", converted),
     ("quantities", "text dimensions", "", lambda _, text, of: dimensions(text) == set(of)),
     ("quantities", "text", "days", days),
+    (
+        "quantities",
+        "text after",
+        "time",
+        lambda p, t, d: time_after(p.parse(t), date.fromisoformat(d)),
+    ),
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),

@@ -79,7 +79,15 @@ class FileText:
         """The day of the text: its own one, that in its head, or that of its file; "" if none."""
         beginning = self.blocks[:_HEAD]
         head = (text for block in beginning for text in (*block.section, block.text))
-        return self.date or own_date([self.title, *dict.fromkeys(head)]) or self.saved
+        said = (self.date, own_date([self.title, *dict.fromkeys(head)]), self.saved)
+        return next(filter(None, map(_as_day, said)), "")
+
+
+def _as_day(written: str) -> str:
+    """Return what a file says as a day, ISO 8601; "" if it is none."""
+    with suppress(ValueError):
+        return date.fromisoformat(written).isoformat()
+    return ""
 
 
 def own_date(lines: Iterable[str]) -> str:

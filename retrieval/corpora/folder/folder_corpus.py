@@ -223,7 +223,7 @@ class FolderChunk:
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
-            yield replace(page, source=", ".join([*place, day]))
+            yield replace(page, source=", ".join([*place, day]), date=document.day)
         for part in document.unread:
             yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 

@@ -250,5 +250,5 @@ def _keys_of(title: str) -> tuple[str, str | None]:
 
 
 def _digest_of(page: Page) -> bytes:
-    content = f"{page!r}{page.source}".encode("utf-8", "surrogatepass")
+    content = f"{page!r}{page.source}{page.date}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16).digest()

@@ -53,6 +53,7 @@ def document_of(record: Record) -> Document:
         section=_section(record),
         page=record.get("passage", {}).get("page"),
         source=record.get("source"),
+        date=record.get("date"),
     )
 
 
@@ -136,4 +137,6 @@ def _record(page: Page, text: str, sentences: Sequence[Sequence[int]]) -> Record
         record["passage"] = asdict(page.passage)
     if page.source:
         record["source"] = page.source
+    if page.date:
+        record["date"] = page.date
     return record

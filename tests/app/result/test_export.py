@@ -175,7 +175,7 @@ def test_csv_has_a_row_for_each_piece_of_evidence(done: Finish) -> None:
         "claim_as_written": "",
         "text_sentence": "",
         "link": f"http://localhost/claims/{job.id}",
-        **dict.fromkeys(("speaker", "appearance", "said_on"), ""),
+        **dict.fromkeys(("speaker", "appearance", "said_on", "date"), ""),
     }
 
 
@@ -200,10 +200,36 @@ def test_exports_credit_a_document_of_a_folder_to_its_file_and_date_the_corpus(
     job = done(result)
     assert job.rows()[0]["source"] == credit
     markdown = job.markdown()
-    assert "), from report.pdf, page 3, modified on 2024-03-05: supports" in markdown
+    assert "), from report.pdf, page 3, modified on 5 March 2024: supports" in markdown
     assert "Wikipedia introductions (9,842 documents, text of 2024-03-05, built 2026" in markdown
     review = job.review()
     assert [work["creditText"] for work in review["citation"]] == [credit, "en.wikipedia.org"]
+
+
+def test_the_page_and_every_file_say_of_which_day_a_text_is_and_that_it_is_older_than_the_claim(
+    done: Finish,
+) -> None:
+    result = claim_document(CLAIM)
+    result["documents"][1] |= {"source": "a.pdf, page 3, as of 2024-03-03", "date": "2024-03-03"}
+    result["evidence"][0]["date"] = "2024-03-03"
+    denial = "The Lighthouse of Varn was not built by Ida Holm."
+    result["evidence"][2] |= {"stance": "REFUTES", "selected": True, "sentence": denial}
+    result["evidence"][2]["date"] = "2024-03-05"
+    result["verdict"]["disagreement"] = [3]
+    older = "The text is of 3 March 2024 and may be out of date: the claim says “now”."
+    result["notices"] = ["It was read as “tower”.", older]
+    job = done(result)
+    assert [row["date"] for row in job.rows()] == ["2024-03-03", "", "2024-03-05", ""]
+    page = job.client.get(f"/claims/{job.id}").text
+    assert page.index('id="verdict"') < page.index(older) < page.index('id="evidence"')
+    assert page.index('id="search"') < page.index("It was read as “tower”.")
+    assert page.count(older) == 1
+    pdf = PdfReader(io.BytesIO(job.fetch("pdf").data)).pages
+    printed = " ".join(" ".join(one.extract_text() for one in pdf).split())
+    files = [re.sub(r"<[^>]+>", "", one) for one in (page, job.fetch("html").text, job.markdown())]
+    assert all(older in one and "a.pdf, page 3, as of" in one for one in (*files[2:], printed))
+    assert all(older in one and "a.pdf, as of 3 March 2024" in one for one in files[:2])
+    assert "evidence 3, as of 5 March 2024" in files[0]  # beside what opposes the verdict
 
 
 def test_exports_show_the_context_of_a_sentence_and_escape_it(done: Finish) -> None:

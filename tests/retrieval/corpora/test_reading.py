@@ -60,3 +60,5 @@ def test_a_document_is_of_the_day_that_it_says(
     (page,) = (page for chunk, _ in open_corpus(f"folder:{tmp_path}").chunks() for page in chunk)
     assert isinstance(page, Page)
     assert page.source.partition(", ")[2].startswith(day)
+    assert day in ("modified on", f"as of {page.date}")
+    assert (day == "modified on") == (page.date == "")

@@ -380,6 +380,18 @@ def test_an_index_that_is_not_there_is_lacked_and_one_that_was_built_is_whole(in
     assert index.open(None).info().documents == len(PAGES)
 
 
+def test_a_document_keeps_the_day_of_its_text_and_is_stored_again_with_another(
+    index: Index,
+) -> None:
+    mail = Page("mail", "Lamp", None, "It is red.", date="2024-03-03")
+    index.build(ListCorpus((*PAGES, mail)), WordEncoder())
+    documents = index.open(WordEncoder.name).documents(["mail", "Zoe"])
+    assert [one.date for one in documents] == ["2024-03-03", None]
+    later = replace(mail, date="2024-03-05")
+    index.add(ListCorpus((later,), content="2"), WordEncoder())
+    assert index.open(WordEncoder.name).documents(["mail"])[0].date == "2024-03-05"
+
+
 def a_report(*passages: str, title: str = "Yearly report") -> tuple[Page, ...]:
     """A long document whose passages are a page each, below one heading each."""
     return tuple(

@@ -225,6 +225,7 @@ FILES = {
     "bridge.md": "# The Calder bridge\n\nWas the Calder bridge safe in 1990? No.\n",
     "tower.md": "# The tower of Varn\n\nA guide said that the tower of Varn is 90 metres high. In"
     " fact it is 60 metres high.\n",
+    "lamp.txt": "Minutes of 3 March 2024\n\nThe harbour lamp of Sund is red.\n",
 }
 
 
@@ -255,6 +256,17 @@ def test_what_is_read_together_is_shown_together(
     assert f"[{before}] {sentence}" in " ".join(as_text(result).split())
     if document == "bridge.md":  # the answer decides what the question only mentions
         assert result.verdict.label == REFUTES
+
+
+@cases("checks", "claim", "notices")
+def test_a_notice_says_that_a_text_is_older_than_what_the_claim_is_about(
+    town: Retriever, claim: str, notices: list[str]
+) -> None:
+    result = claim_result(check(town, claim))
+    assert list(result.notices) == notices
+    best = result.selected[0]
+    assert best.date == result.documents[0].date
+    assert best.date == ("2024-03-03" if "lamp" in claim else None)
 
 
 def test_a_sentence_that_says_all_by_itself_has_no_context(town: Retriever) -> None:
