@@ -28,7 +28,7 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
-from worker.jobs import QueueFull, Shared
+from worker.jobs import QueueFull, SaidBy, Shared
 from worker.lists import (
     ClaimList,
     Entry,
@@ -425,7 +425,8 @@ def _entries(list_id: str, *, results: bool = True, sort: Sort = "row") -> Any:
         .where(same.claim_id == EntryRow.claim_id, same.list_id == EntryRow.list_id)
         .scalar_subquery()
     )
-    of_claim = (ClaimRow.state, ClaimRow.error, first, ClaimRow.finished_at)
+    said_by = (ClaimRow.speaker, ClaimRow.appearance, ClaimRow.said_on)
+    of_claim = (ClaimRow.state, ClaimRow.error, first, *said_by, ClaimRow.finished_at)
     verdict = (ClaimRow.label, ClaimRow.confidence, ClaimRow.leans)
     return (
         select(EntryRow, *of_claim, *verdict, ClaimRow.result if results else null())
@@ -436,8 +437,18 @@ def _entries(list_id: str, *, results: bool = True, sort: Sort = "row") -> Any:
 
 
 def _entry(
-    row: EntryRow, state: str | None, error: Problem | None, first: int | None, *ended: Any
+    row: EntryRow,
+    state: str | None,
+    error: Problem | None,
+    first: int | None,
+    speaker: str | None,
+    appearance: str | None,
+    said_on: str | None,
+    *ended: Any,
 ) -> Entry:
+    same_as = None if first == row.number else first
+    own = SaidBy.of_columns(row.others)
+    said_by = SaidBy(speaker or "", appearance or "", said_on or "")
     known = _state(row, state)
     problem = {"deleted": _DELETED, "cancelled": _CANCELLED}.get(known, row.problem or error)
     return Entry(
@@ -449,7 +460,8 @@ def _entry(
         problem,
         row.claim_id,
         _place(row),
-        None if first == row.number else first,
+        same_as,
+        own if same_as or said_by == SaidBy() else said_by,
         *ended,
     )
 

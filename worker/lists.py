@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Label
-from worker.jobs import Shared
+from worker.jobs import SaidBy, Shared
 
 ListState: TypeAlias = Literal["running", "paused", "done", "cancelled"]
 EntryState: TypeAlias = Literal[
@@ -139,7 +139,8 @@ class Entry:
 
     ``said``: the characters of the list's text that say it. ``checked_at``: when its check ended.
     ``same_as``: the number of the first row with the same claim, which was checked once for both;
-    ``None`` for that row, and where there is no other.
+    ``None`` for that row, and where there is no other. ``said_by``: who said it, as the claim's
+    page has it; of a further row with the same claim, as its own columns have it.
     """
 
     number: int
@@ -151,6 +152,7 @@ class Entry:
     claim_id: str | None
     said: tuple[int, int] | None
     same_as: int | None
+    said_by: SaidBy
     checked_at: datetime | None
     label: Label | None
     confidence: float | None

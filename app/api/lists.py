@@ -17,7 +17,7 @@ from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
 from app.http.errors import refusal
 from app.http.query import asked_by_program, asked_in_json, numbers_of
-from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
+from app.lists.export import ListFormat, exported, file_names
 from app.lists.input import (
     ListInput,
     continue_list,
@@ -27,6 +27,7 @@ from app.lists.input import (
 )
 from app.lists.rows import seconds_left
 from app.people.visitor import refuse_others, visitor
+from app.result.export import FORMATS
 from app.services import services
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import Problem
@@ -160,7 +161,9 @@ class ListExportFormat(Model):
     """Which file to return."""
 
     format: ListFormat = "csv"
-    """Format of the file."""
+    """Format of the file. `html` is one page that needs no other file, `pdf` holds at most 1,000
+    rows. `claimreview` is a graph of the verdicts, supported or refuted, that a person with a name
+    has agreed with; `html` has these reviews too, and `pdf` the names."""
 
 
 @blueprint.post("/lists")
@@ -238,16 +241,17 @@ def results(list_id: str) -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format"),
     HTTP_404=_NO_LIST,
+    HTTP_409=(Error, "Too many rows for a PDF, or no person has confirmed any for a ClaimReview"),
 )
 def export_list(list_id: str) -> Response:
     """Return a list with its verdicts as a file, also before it is done."""
     name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
-    plain, whole = file_names(found, LIST_EXPORTS[name].suffix)
+    plain, whole = file_names(found, FORMATS[name].suffix)
     disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
     return Response(
         exported(name, found),
-        mimetype=LIST_EXPORTS[name].media_type,
+        mimetype=FORMATS[name].media_type,
         headers={"Content-Disposition": disposition},
     )
 

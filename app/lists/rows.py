@@ -15,10 +15,12 @@ from app.documents.corpus import titles_of
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
-from app.lists.export import LIST_EXPORTS
+from app.lists.export import LIST_EXPORTS, MOST_ROWS, confirmed_in
 from app.lists.input import NO_FACTS
 from app.people.visitor import may_change
 from app.result.evidence import balance, best_of_each_stance, quoted
+from app.result.export import FORMATS
+from app.result.published import decided
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.compared import opposed
@@ -146,7 +148,9 @@ def list_page(
         number=number,
         pages=pages,
         rows_per_page=ROWS_PER_PAGE,
-        exports=LIST_EXPORTS,
+        formats={name: FORMATS[name].label for name in LIST_EXPORTS},
+        most_rows=MOST_ROWS,
+        reviews=sum(map(decided, confirmed_in(claims).values())),
         pieces=coloured(source, _badge) if source else (),
         page=source.page if source else None,
     )
