@@ -9,7 +9,9 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
 from pydantic import ConfigDict, Field
+from werkzeug.utils import get_content_type
 
 from app.api.models import Error, Forget, ListedVerdict, Model, OnePage, Paged, answer
 from app.api.openapi import describe
@@ -243,17 +245,18 @@ def results(list_id: str) -> Response:
     HTTP_404=_NO_LIST,
     HTTP_409=(Error, "Too many rows for a PDF, or no person has confirmed any for a ClaimReview"),
 )
-def export_list(list_id: str) -> Response:
+def export_list(list_id: str) -> ResponseReturnValue:
     """Return a list with its verdicts as a file, also before it is done."""
     name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
     plain, whole = file_names(found, FORMATS[name].suffix)
-    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
-    return Response(
-        exported(name, found),
-        mimetype=FORMATS[name].media_type,
-        headers={"Content-Disposition": disposition},
-    )
+    encoded = f"filename*=UTF-8''{quote(whole, safe='')}"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{plain}"; {encoded}',
+        "Content-Type": get_content_type(FORMATS[name].media_type, "utf-8"),
+    }
+    # Of a whole response ``describe`` would wait for the end.
+    return exported(name, found), HTTPStatus.OK, headers
 
 
 _CHANGES: dict[str, Any] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -25,8 +24,7 @@ from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.compared import opposed
 from retrieval.errors import Problem
-from retrieval.result import ClaimResult, Evidence
-from retrieval.words import certainty_words
+from retrieval.result import Evidence
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
 from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown, Sort, SourceText
@@ -184,12 +182,7 @@ def seconds_left(claims: ClaimList, workers: int) -> float | None:
     """Return about how many seconds a running list still takes; ``None``: that is not known."""
     if claims.state != "running" or workers == 0:
         return None
-    if claims.seconds is not None and claims.last_at is not None:
-        # It goes down while a claim is being checked, too.
-        since = (datetime.now(UTC) - claims.last_at).total_seconds()
-        return claims.to_check * claims.seconds - min(since, claims.seconds)
-    before = services().lists.seconds_of_a_row()  # of other lists and claims
-    return None if before is None else claims.to_check * before / workers
+    return services().lists.seconds_left(claims.id)
 
 
 def coloured(
@@ -238,13 +231,14 @@ def _shown_row(entry: Entry) -> ShownRow:
     says = entry.result is not None and entry.result.verdict.level != "unsettled"
     found = quoted(entry.result) if entry.result and says else None
     others = _filled(entry.number, entry.others)
-    return ShownRow(entry, _badge(entry), _certainty(entry.result), problem, found, others)
-
-
-def _certainty(result: ClaimResult | None) -> str:
-    if result is None or result.verdict.percent is None or not result.certainty:
-        return ""
-    return certainty_words(result.verdict.percent, calibrated=result.calibrated, short=True)
+    return ShownRow(
+        entry,
+        _badge(entry),
+        entry.result.certainty_in_short if entry.result else "",
+        problem,
+        found,
+        others,
+    )
 
 
 def _badge(entry: Entry | SaidEntry) -> Badge | None:

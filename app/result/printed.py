@@ -139,7 +139,10 @@ def printed_list(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> 
     sheet.begin(claims.name, "", claims.created_at)
     sheet.say(claims.name, 19, family="serif")
     sheet.ln(10)
-    sheet.paragraph([(list_in_words(claims), "")], 9, _SOFT)
+    day = claims.created_at.date().isoformat()
+    sheet.paragraph([(f"{list_in_words(claims)} · list of {day}", "")], 9, _SOFT)
+    sheet.say(page, 9, _SOFT, link=page)
+    sheet.ln(5)
     searched: dict[str, CorpusPart] = {}
     for row in rows:
         sheet.ln(5)
@@ -169,6 +172,8 @@ def _verdict(sheet: _Sheet, published: Published, answer: Answer, badge: Badge) 
     sheet.set_left_margin(_MARGIN + 6)
     sheet.set_x(_MARGIN + 6)
     sheet.paragraph([(answer.text, "B")], 13, colour)
+    if answer.lacks:
+        sheet.paragraph([(answer.lacking, "B")], 11, _INK)
     confirmed = published.author and f"confirmed by {published.author}"
     level = (badge.word, result.certainty, confirmed)
     if result.verdict.level != "unsettled":
@@ -177,9 +182,10 @@ def _verdict(sheet: _Sheet, published: Published, answer: Answer, badge: Badge) 
         sheet.paragraph([(f"{one.text} ", ""), (one.verdict.words, "B")], 10.5, _INK)
     for shown, opposes in _quoted(answer):
         sheet.ln(2)
-        pieces: list[tuple[str, Style]] = [(f"{AGAINST}: ", "B")] if opposes else []
-        pieces += [("“", ""), *((text, "BU" if on else "") for text, on in shown.pieces), ("”", "")]
-        sheet.paragraph(pieces, 11, _INK)
+        marked: list[tuple[str, Style]] = [(text, "BU" if on else "") for text, on in shown.pieces]
+        if not shown.said:
+            against: list[tuple[str, Style]] = [(f"{AGAINST}: ", "B")] if opposes else []
+            sheet.paragraph([*against, ("“", ""), *marked, ("”", "")], 11, _INK)
         sheet.paragraph([(_source(result, shown), "")], 9, _SOFT)
     _meter(sheet, result, answer)
     if sheet.page_no() == first:
@@ -197,7 +203,8 @@ def _made_by(sheet: _Sheet, corpora: Iterable[CorpusPart], program: str) -> None
         if part.kind != "index":
             holds = "whole articles, searched where they are"
         sheet.paragraph([(f"Searched: {part.title}, {holds}.", "")], 8.5, _SOFT)
-    sheet.say(f"{program}; it knows only the documents that it searched. ", 8.5, _SOFT)
+    known = f"{program}; it knows only the documents that it searched."
+    sheet.paragraph([(known, "")], 8.5, _SOFT)
     sheet.say(sheet.foot, 8.5, _SOFT, link=sheet.foot)
 
 
