@@ -60,7 +60,7 @@ def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
             HTTPStatus.CONFLICT,
             "too_many_rows",
             f"A {label} holds at most {most:,} rows, and this list has {claims.total:,}.",
-            f"Export it as {FORMATS['html'].label}, which a browser prints, or divide the list.",
+            "Export it as a web page, which a browser can print, or divide the list.",
         )
     confirmed = confirmed_in(claims)
     if name == "claimreview" and not any(map(decided, confirmed.values())):
