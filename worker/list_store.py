@@ -327,7 +327,8 @@ class ListStore:
             before = and_(ListRow.id != list_id, EntryRow.number <= (last or 0))
             rows += _waiting(session, before)
             found = sorted(session.execute(ended), key=itemgetter(1))
-        return seconds_left([(one, end) for one, end in found], rows, clock.now())
+        ends = [(created, end) for created, end in found if end is not None]
+        return seconds_left(ends, rows, clock.now())
 
     # What people do with them
 
