@@ -116,9 +116,10 @@ def _row(
     sentence = " ".join(text[slice(*entry.said)].split()) if entry.said else ""
     published = None
     if entry.result and entry.claim_id and entry.checked_at:
-        by = confirmed.get(entry.claim_id)
         published = Published(
-            entry.result, link, entry.checked_at, entry.said_by, sentence, owner, by
+            *(entry.result, link, entry.checked_at, entry.said_by),
+            submitted_by=owner,
+            by=confirmed.get(entry.claim_id),
         )
     return PublishedRow(
         entry.claim,
