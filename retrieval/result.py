@@ -541,10 +541,18 @@ class ClaimResult(_Part):
 
         It is empty for a language model too, which is not asked for a probability.
         """
+        return self._certainty(short=False)
+
+    @property
+    def certainty_in_short(self) -> str:
+        """The same in fewer words, for one of many."""
+        return self._certainty(short=True)
+
+    def _certainty(self, *, short: bool) -> str:
         percent = self.verdict.percent
         if percent is None or self.decider == "model":
             return ""
-        return certainty_words(percent, calibrated=self.calibrated)
+        return certainty_words(percent, calibrated=self.calibrated, short=short)
 
     def certainty_of(self, said: Verdict | Judgement) -> str:
         """How sure the verdict on a statement or an opinion is, "" as for the whole claim."""

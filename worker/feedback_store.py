@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,7 @@ from retrieval.types import Label
 from worker import clock
 from worker.database import Database
 from worker.jobs import Job, UnknownJob
-from worker.schema import ClaimRow, FeedbackRow
+from worker.schema import ClaimRow, EntryRow, FeedbackRow
 from worker.sharing import EVERYTHING, Viewer
 from worker.user_store import user_of
 
@@ -135,6 +136,16 @@ class FeedbackStore:
         with self._database.reading() as session:
             rows = session.execute(wanted.order_by(FeedbackRow.number.desc()))
             return [_feedback(row) for row in rows]
+
+    def in_list(self, list_id: str) -> dict[str, list[Feedback]]:
+        """Return the feedback on the claims of a list by their ids, each newest first."""
+        claims = select(EntryRow.claim_id).where(EntryRow.list_id == list_id)
+        wanted = _wanted().where(FeedbackRow.claim_id.in_(claims))
+        found: dict[str, list[Feedback]] = defaultdict(list)
+        with self._database.reading() as session:
+            for row in session.execute(wanted.order_by(FeedbackRow.number.desc())):
+                found[row.claim_id].append(_feedback(row))
+        return found
 
     def with_jobs(self, seen_by: Viewer = EVERYTHING) -> Iterator[tuple[Feedback, Job]]:
         """Yield all feedback on claims that may be opened, with claim and result, oldest first."""

@@ -165,6 +165,11 @@ class Job(_Model):
     said_on: str | None = None
     """When it was said, as written; null where that is not known."""
 
+    @property
+    def said(self) -> SaidBy:
+        """Who said it, where and when."""
+        return SaidBy(self.speaker or "", self.appearance or "", self.said_on or "")
+
     @computed_field  # type: ignore[prop-decorator]
     @property
     def links(self) -> Links:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -28,8 +29,9 @@ from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from retrieval.words import FIRM_CONFIDENCE
 from worker import clock, postgresql
 from worker.database import Database
-from worker.jobs import QueueFull, Shared
+from worker.jobs import QueueFull, SaidBy, Shared
 from worker.lists import (
+    PACE_OF,
     ClaimList,
     Entry,
     EntryState,
@@ -43,11 +45,12 @@ from worker.lists import (
     SourceText,
     TooManyRows,
     UnknownList,
+    seconds_left,
 )
 from worker.schema import ClaimRow, EntryRow, FeedbackRow, ListRow
 from worker.sharing import EVERYTHING, Viewer, shared_at_first
 
-# How many of the last claims the time that is left is estimated from.
+# How many of the last claims say how long one takes.
 _LAST = 10
 # Rows whose results are in memory at once while a list is exported.
 _AT_ONCE = 20
@@ -302,6 +305,31 @@ class ListStore:
                 if started is not None and finished is not None
             )
 
+    def seconds_left(self, list_id: str) -> float | None:
+        """Return about how long a running list still takes; ``None`` where that is not known."""
+        waits = EntryRow.state == "waiting"
+        own = (
+            select(func.count(EntryRow.claim.distinct()), func.max(case((waits, EntryRow.number))))
+            .join(ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True)
+            .where(EntryRow.list_id == list_id, PENDING)
+        )
+        first = select(func.min(ClaimRow.number)).where(ClaimRow.id.in_(_claims_of(list_id)))
+        ended = (
+            select(ClaimRow.created_at, ClaimRow.finished_at)
+            .where(_CHECKED, ClaimRow.number >= first.scalar_subquery())
+            .where(exists().where(EntryRow.claim_id == ClaimRow.id))
+            .order_by(ClaimRow.number.desc())
+            .limit(PACE_OF + 1)
+        )
+        with self._database.reading() as session:
+            rows, last = session.execute(own).one()
+            # Of other lists the rows that are handed on before the last one of this list.
+            before = and_(ListRow.id != list_id, EntryRow.number <= (last or 0))
+            rows += _waiting(session, before)
+            found = sorted(session.execute(ended), key=itemgetter(1))
+        ends = [(created, end) for created, end in found if end is not None]
+        return seconds_left(ends, rows, clock.now())
+
     # What people do with them
 
     def pause(self, list_id: str) -> None:
@@ -425,7 +453,8 @@ def _entries(list_id: str, *, results: bool = True, sort: Sort = "row") -> Any:
         .where(same.claim_id == EntryRow.claim_id, same.list_id == EntryRow.list_id)
         .scalar_subquery()
     )
-    of_claim = (ClaimRow.state, ClaimRow.error, first, ClaimRow.finished_at)
+    said_by = (ClaimRow.speaker, ClaimRow.appearance, ClaimRow.said_on)
+    of_claim = (ClaimRow.state, ClaimRow.error, first, *said_by, ClaimRow.finished_at)
     verdict = (ClaimRow.label, ClaimRow.confidence, ClaimRow.leans)
     return (
         select(EntryRow, *of_claim, *verdict, ClaimRow.result if results else null())
@@ -436,8 +465,18 @@ def _entries(list_id: str, *, results: bool = True, sort: Sort = "row") -> Any:
 
 
 def _entry(
-    row: EntryRow, state: str | None, error: Problem | None, first: int | None, *ended: Any
+    row: EntryRow,
+    state: str | None,
+    error: Problem | None,
+    first: int | None,
+    speaker: str | None,
+    appearance: str | None,
+    said_on: str | None,
+    *ended: Any,
 ) -> Entry:
+    same_as = None if first == row.number else first
+    own = SaidBy.of_columns(row.others)
+    said_by = SaidBy(speaker or "", appearance or "", said_on or "")
     known = _state(row, state)
     problem = {"deleted": _DELETED, "cancelled": _CANCELLED}.get(known, row.problem or error)
     return Entry(
@@ -449,7 +488,8 @@ def _entry(
         problem,
         row.claim_id,
         _place(row),
-        None if first == row.number else first,
+        same_as,
+        own if same_as or said_by == SaidBy() else said_by,
         *ended,
     )
 
@@ -472,12 +512,11 @@ def _state(row: EntryRow, of_claim: str | None) -> EntryState:
 
 
 def _with_counts(session: Session, row: ListRow) -> ClaimList:
-    to_check = func.count(case((PENDING, EntryRow.claim)).distinct())
-    joined = select(to_check, *(func.sum(case((one, 1), else_=0)) for one in _FILTERS.values()))
+    joined = select(*(func.sum(case((one, 1), else_=0)) for one in _FILTERS.values()))
     joined = joined.select_from(EntryRow).join(
         ClaimRow, EntryRow.claim_id == ClaimRow.id, isouter=True
     )
-    left, *counts = session.execute(joined.where(EntryRow.list_id == row.id)).one()
+    counts = session.execute(joined.where(EntryRow.list_id == row.id)).one()
     return ClaimList(
         row.id,
         row.name,
@@ -494,8 +533,6 @@ def _with_counts(session: Session, row: ListRow) -> ClaimList:
         row.created_at,
         row.finished_at,
         dict(zip(_FILTERS, (int(count or 0) for count in counts), strict=True)),
-        int(left),
-        *_pace(session, row.id),
     )
 
 
@@ -520,30 +557,6 @@ def _waiting(session: Session, which: ColumnElement[bool], state: ListState = "r
     rows = select(func.count()).select_from(EntryRow).join(ListRow, ListRow.id == EntryRow.list_id)
     waits = (EntryRow.state == "waiting", ListRow.state == state)
     return session.scalar(rows.where(which, *waits)) or 0
-
-
-def _pace(session: Session, list_id: str) -> tuple[float | None, datetime | None]:
-    """Return the seconds from one end of a check to the next, and when the last one was.
-
-    The seconds are the average of the last ones.
-
-    So it counts what comes between them in the queue, and how many workers there are. A claim that
-    was handed on only after the end before it, as after a pause, counts from there.
-    """
-    times = (
-        select(ClaimRow.created_at, ClaimRow.finished_at)
-        .where(_CHECKED, ClaimRow.id.in_(_claims_of(list_id)), ClaimRow.finished_at.is_not(None))
-        .order_by(ClaimRow.finished_at.desc())
-        .limit(_LAST + 1)
-    )
-    found = [(created, ended) for created, ended in session.execute(times)]
-    before = [*(ended for _, ended in found[1:]), None]
-    seconds = (
-        (ended - max(created, last or created)).total_seconds()
-        for (created, ended), last in zip(found[:_LAST], before, strict=False)
-        if ended is not None
-    )
-    return _mean(seconds), found[0][1] if found else None
 
 
 def _claims_of(list_id: str) -> Any:

@@ -7,7 +7,7 @@ running | paused -> cancelled   rows that wait are not checked; those in the que
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Label
-from worker.jobs import Shared
+from worker.jobs import SaidBy, Shared
 
 ListState: TypeAlias = Literal["running", "paused", "done", "cancelled"]
 EntryState: TypeAlias = Literal[
@@ -101,9 +101,6 @@ class ClaimList:
 
     ``shared``: with whom (worker/sharing.py).
     ``corpora``: the names of those that it is checked against, ``None`` for the default one.
-    ``to_check``: claims that wait or are being checked, each once. ``seconds``: from one verdict to
-    the next, on the average of the last ones, and ``last_at``: when the last one was; ``None``
-    before the first.
     """
 
     id: str
@@ -118,9 +115,6 @@ class ClaimList:
     created_at: datetime
     finished_at: datetime | None
     counts: Mapping[Shown, int]
-    to_check: int
-    seconds: float | None
-    last_at: datetime | None
 
     @property
     def total(self) -> int:
@@ -139,7 +133,8 @@ class Entry:
 
     ``said``: the characters of the list's text that say it. ``checked_at``: when its check ended.
     ``same_as``: the number of the first row with the same claim, which was checked once for both;
-    ``None`` for that row, and where there is no other.
+    ``None`` for that row, and where there is no other. ``said_by``: who said it, as the claim's
+    page has it; of a further row with the same claim, as its own columns have it.
     """
 
     number: int
@@ -151,6 +146,7 @@ class Entry:
     claim_id: str | None
     said: tuple[int, int] | None
     same_as: int | None
+    said_by: SaidBy
     checked_at: datetime | None
     label: Label | None
     confidence: float | None
@@ -189,3 +185,34 @@ class SourceText:
     text: str
     said: tuple[SaidEntry, ...]
     page: SourcePage | None = None
+
+
+PACE_OF = 20
+"""From how many of the last checks the time that is left is estimated."""
+_FEWEST = 5
+_SILENT = 3
+
+
+def seconds_left(
+    ended: Sequence[tuple[datetime, datetime]], rows: int, now: datetime
+) -> float | None:
+    """Return about how long checks still take; ``None`` where that cannot be known.
+
+    That is so before the first few have ended, and when none has for longer than usual.
+
+    ``ended``: when each of the last checks was submitted and when it ended, the last one last.
+    ``rows``: how many come before the end, also of other lists. From one end to the next it takes
+    what these do on average, so it matters not how many workers there are, and what else they do. A
+    check that was submitted only after the end before it, as after a pause, counts from there.
+    """
+    before = [created for created, _ in ended[:1]] + [end for _, end in ended]
+    took = [
+        (end - max(created, last)).total_seconds()
+        for (created, end), last in zip(ended, before, strict=False)
+    ][-PACE_OF:]
+    if len(took) < _FEWEST:
+        return None
+    each, since = sum(took) / len(took), (now - ended[-1][1]).total_seconds()
+    if since > _SILENT * max(took):
+        return None
+    return rows * each - min(since, each)  # it goes down while a claim is being checked, too

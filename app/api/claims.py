@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Literal
 
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -32,7 +31,8 @@ from app.http.query import asked_by_program, json_body
 from app.http.streams import COMMENT, HEADERS
 from app.people.asker import client
 from app.people.visitor import refuse_others, visitor
-from app.result.export import EXPORTS, Provenance, confirmation, export
+from app.result.export import EXPORTS, FORMATS, ClaimFormat
+from app.result.published import Published, confirmation
 from app.services import Services, services
 from retrieval.types import Whole
 from worker.feedback_store import FeedbackStore
@@ -107,7 +107,7 @@ class Standing(Model):
 class ExportFormat(Model):
     """Which file to return."""
 
-    format: Literal["json", "md", "csv", "html", "pdf", "claimreview"] = "json"
+    format: ClaimFormat = "json"
     """Format of the file. `html` is one page that needs no other file. `claimreview` needs the
     agreement of a person with a name; where there is one, `html` has it too, and `pdf` the name."""
 
@@ -250,10 +250,16 @@ def export_claim(job_id: str) -> Response:
                 "Read the evidence, and agree with the verdict under your name.",
             )
     page = url_for("pages.claim", job_id=job.id, _external=True)
-    sentence = services().lists.text_sentence_of(job.id, visitor())
-    provenance = Provenance(page, sentence, user_of(services().store.owner(job.id)))
-    file = f"claim-{job.id}.{EXPORTS[name].suffix}"
-    return download(export(name, job, provenance, confirmed), EXPORTS[name].media_type, file)
+    assert job.finished_at is not None
+    published = Published(
+        *(job.result, page, job.finished_at, job.said),
+        text_sentence=services().lists.text_sentence_of(job.id, visitor()),
+        submitted_by=user_of(services().store.owner(job.id)),
+        by=confirmed,
+    )
+    file = FORMATS[name]
+    content = EXPORTS[name](job, published)
+    return download(content, file.media_type, f"claim-{job.id}.{file.suffix}")
 
 
 @blueprint.get("/recipes")

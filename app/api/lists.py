@@ -9,7 +9,9 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
+from flask.typing import ResponseReturnValue
 from pydantic import ConfigDict, Field
+from werkzeug.utils import get_content_type
 
 from app.api.models import Error, Forget, ListedVerdict, Model, OnePage, Paged, answer
 from app.api.openapi import describe
@@ -17,7 +19,7 @@ from app.claims.recipes import recipe_to_run
 from app.documents.corpus import corpora_to_search
 from app.http.errors import refusal
 from app.http.query import asked_by_program, asked_in_json, numbers_of
-from app.lists.export import LIST_EXPORTS, ListFormat, exported, file_names
+from app.lists.export import ListFormat, exported, file_names
 from app.lists.input import (
     ListInput,
     continue_list,
@@ -27,6 +29,7 @@ from app.lists.input import (
 )
 from app.lists.rows import seconds_left
 from app.people.visitor import refuse_others, visitor
+from app.result.export import FORMATS
 from app.services import services
 from retrieval.claim_lists.files import ListFile
 from retrieval.errors import Problem
@@ -160,7 +163,9 @@ class ListExportFormat(Model):
     """Which file to return."""
 
     format: ListFormat = "csv"
-    """Format of the file."""
+    """Format of the file. `html` is one page that needs no other file, `pdf` holds at most 1,000
+    rows. `claimreview` is a graph of the verdicts, supported or refuted, that a person with a name
+    has agreed with; `html` has these reviews too, and `pdf` the names."""
 
 
 @blueprint.post("/lists")
@@ -238,18 +243,20 @@ def results(list_id: str) -> Response:
     HTTP_200=(None, "The file"),
     HTTP_400=(Error, "No such format"),
     HTTP_404=_NO_LIST,
+    HTTP_409=(Error, "Too many rows for a PDF, or no person has confirmed any for a ClaimReview"),
 )
-def export_list(list_id: str) -> Response:
+def export_list(list_id: str) -> ResponseReturnValue:
     """Return a list with its verdicts as a file, also before it is done."""
     name = asked_by_program(ListExportFormat).format
     found = services().lists.get(list_id)
-    plain, whole = file_names(found, LIST_EXPORTS[name].suffix)
-    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(whole, safe='')}"
-    return Response(
-        exported(name, found),
-        mimetype=LIST_EXPORTS[name].media_type,
-        headers={"Content-Disposition": disposition},
-    )
+    plain, whole = file_names(found, FORMATS[name].suffix)
+    encoded = f"filename*=UTF-8''{quote(whole, safe='')}"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{plain}"; {encoded}',
+        "Content-Type": get_content_type(FORMATS[name].media_type, "utf-8"),
+    }
+    # Of a whole response ``describe`` would wait for the end.
+    return exported(name, found), HTTPStatus.OK, headers
 
 
 _CHANGES: dict[str, Any] = {

@@ -22,8 +22,9 @@ from app.people.sharing import seen_job
 from app.people.visitor import may_change, visitor
 from app.result.answer import answer_of
 from app.result.evidence import balance, by_statements, cards, closest_first, source_of
-from app.result.export import confirmation
+from app.result.export import EXPORTS, FORMATS
 from app.result.proof import marked_claim, proof_item
+from app.result.published import confirmation
 from app.result.trail import Group, drawn, has_findings, stances, steps_of, trail, trail_of
 from app.services import services
 from retrieval.errors import UnknownRecipe
@@ -140,6 +141,7 @@ def _result(job: Job, result: ClaimResult, *, may_delete: bool) -> str:
         about=about,
         given=next((one for one in about if asker is not None and one.owner == asker), None),
         confirmed=confirmation(about, asker),
+        formats={name: FORMATS[name].label for name in EXPORTS},
         search_on=more_hops(job.recipe),
         edited_from=known_job(job.edited_from),
         continued_from=continued_from,

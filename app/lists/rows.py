@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -15,16 +14,17 @@ from app.documents.corpus import titles_of
 from app.documents.files import file_links
 from app.filters import Badge, job_badge
 from app.http.query import pages_of
-from app.lists.export import LIST_EXPORTS
+from app.lists.export import LIST_EXPORTS, MOST_ROWS, confirmed_in
 from app.lists.input import NO_FACTS
 from app.people.visitor import may_change
 from app.result.evidence import balance, best_of_each_stance, quoted
+from app.result.export import FORMATS
+from app.result.published import decided
 from app.services import services
 from retrieval.claim import CHECKED_ANYWAY, LONGEST
 from retrieval.compared import opposed
 from retrieval.errors import Problem
-from retrieval.result import ClaimResult, Evidence
-from retrieval.words import certainty_words
+from retrieval.result import Evidence
 from worker.feedback_store import FeedbackStore
 from worker.health import WorkerHealth, worker_health
 from worker.lists import MOST_CLAIMS, ClaimList, Entry, SaidEntry, Shown, Sort, SourceText
@@ -146,7 +146,9 @@ def list_page(
         number=number,
         pages=pages,
         rows_per_page=ROWS_PER_PAGE,
-        exports=LIST_EXPORTS,
+        formats={name: FORMATS[name].label for name in LIST_EXPORTS},
+        most_rows=MOST_ROWS,
+        reviews=sum(map(decided, confirmed_in(claims).values())),
         pieces=coloured(source, _badge) if source else (),
         page=source.page if source else None,
     )
@@ -180,12 +182,7 @@ def seconds_left(claims: ClaimList, workers: int) -> float | None:
     """Return about how many seconds a running list still takes; ``None``: that is not known."""
     if claims.state != "running" or workers == 0:
         return None
-    if claims.seconds is not None and claims.last_at is not None:
-        # It goes down while a claim is being checked, too.
-        since = (datetime.now(UTC) - claims.last_at).total_seconds()
-        return claims.to_check * claims.seconds - min(since, claims.seconds)
-    before = services().lists.seconds_of_a_row()  # of other lists and claims
-    return None if before is None else claims.to_check * before / workers
+    return services().lists.seconds_left(claims.id)
 
 
 def coloured(
@@ -234,13 +231,14 @@ def _shown_row(entry: Entry) -> ShownRow:
     says = entry.result is not None and entry.result.verdict.level != "unsettled"
     found = quoted(entry.result) if entry.result and says else None
     others = _filled(entry.number, entry.others)
-    return ShownRow(entry, _badge(entry), _certainty(entry.result), problem, found, others)
-
-
-def _certainty(result: ClaimResult | None) -> str:
-    if result is None or result.verdict.percent is None or not result.certainty:
-        return ""
-    return certainty_words(result.verdict.percent, calibrated=result.calibrated, short=True)
+    return ShownRow(
+        entry,
+        _badge(entry),
+        entry.result.certainty_in_short if entry.result else "",
+        problem,
+        found,
+        others,
+    )
 
 
 def _badge(entry: Entry | SaidEntry) -> Badge | None:

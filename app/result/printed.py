@@ -1,4 +1,4 @@
-"""A finished claim as a PDF, and its answer as a picture that pages show beside a link to it.
+"""A finished claim or a list as a PDF, and an answer as a picture for pages that link to it.
 
 The letters are those of DejaVu, which comes with matplotlib: Latin, Greek, Cyrillic, Armenian
 and Georgian ones. Hebrew and Arabic ones stand from left to right, others are boxes. Marked words
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from datetime import datetime
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,13 +21,15 @@ from fpdf import FPDF
 from fpdf.enums import MethodReturnValue
 from fpdf.fonts import TTFFont
 
-from app.filters import LOOKS, safe_url, verdict_badge
+from app.filters import LOOKS, Badge, safe_url, verdict_badge
 from app.result.answer import Answer, Shown, answer_of
 from app.result.evidence import balance
+from app.result.published import Published, PublishedRow, list_in_words, said_in_words
 from retrieval.compared import counted_stance
 from retrieval.result import ClaimResult
+from retrieval.types import CorpusPart
 from retrieval.words import AGAINST, STANCES, balance_words, counted, credit_words
-from worker.jobs import Job
+from worker.lists import ClaimList
 
 Colour: TypeAlias = tuple[int, int, int]
 Style: TypeAlias = Literal["", "B", "BU"]
@@ -41,6 +44,7 @@ _COLOURS: dict[str, Colour] = {
 }
 _NO_LETTER = "□"
 _MARGIN = 22.0  # mm, as all lengths of the PDF
+_ROOM = 40.0  # below the last row for the next one to begin there
 _FEWEST = 3  # sentences from which on they are drawn as a meter
 _MOST_WORDS = 240  # characters of the answer and of the claim on a picture
 _WIDTH, _HEIGHT = 1200, 630  # px of a picture, as sites show it beside a link
@@ -52,7 +56,7 @@ class _Sheet(FPDF):
 
     def __init__(self, foot: str = "", **of: Any) -> None:
         super().__init__(**of)
-        self._foot = foot
+        self.foot = foot
         fonts = _fonts()
         for family, file in (("sans", "DejaVuSans"), ("serif", "DejaVuSerif")):
             self.add_font(family, "", fonts / f"{file}.ttf")
@@ -61,10 +65,18 @@ class _Sheet(FPDF):
         self.set_lang("en")
         self.set_margin(_MARGIN)
 
+    def begin(self, title: str, author: str, at: datetime) -> None:
+        """Begin the first page; the rest is for those who look for the file."""
+        self.set_title(title)
+        self.set_author(author or "ESOTERIC")
+        self.set_creation_date(at)
+        self.set_auto_page_break(True, _MARGIN)
+        self.add_page()
+
     def footer(self) -> None:
-        if self._foot:
+        if self.foot:
             self.set_y(-15)
-            self.say(f"{self._foot} · {self.page_no()}", 8, _SOFT)
+            self.say(f"{self.foot} · {self.page_no()}", 8, _SOFT)
 
     def say(
         self,
@@ -94,51 +106,17 @@ class _Sheet(FPDF):
         self.ln(size * 0.35 * 1.45)
 
 
-def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> bytes:
-    """Return a claim with its answer and the sentences that it rests on, as a PDF.
-
-    ``page``: the address of its page. ``said``: who said it, where and when, "" where that is not
-    known. ``by``: who has confirmed the verdict, "" if it is not confirmed.
-    """
+def printed(published: Published) -> bytes:
+    """Return a claim with its answer and the sentences that it rests on, as a PDF."""
+    result = published.result
     answer, badge = answer_of(result), verdict_badge(result.verdict)
-    colour = _COLOURS[badge.look]
-    assert job.finished_at is not None
-    sheet = _Sheet(page, format="A4")
-    sheet.set_title(f"{badge.word}: {result.claim}")
-    sheet.set_author(by or "ESOTERIC")
-    sheet.set_creation_date(job.finished_at)
-    sheet.set_auto_page_break(True, _MARGIN)
-    sheet.add_page()
-    checked = f"checked on {job.finished_at.date().isoformat()}"
-    sheet.paragraph([(f"{said} · {checked}" if said else checked.capitalize(), "")], 9, _SOFT)
+    sheet = _Sheet(published.page, format="A4")
+    sheet.begin(f"{badge.word}: {result.claim}", published.author, published.checked_at)
+    sheet.paragraph([(_said_and_checked(published), "")], 9, _SOFT)
     sheet.ln(2)
     sheet.say(result.claim, 19, family="serif")
     sheet.ln(13)
-
-    top, first = sheet.get_y(), sheet.page_no()
-    sheet.set_left_margin(_MARGIN + 6)
-    sheet.set_x(_MARGIN + 6)
-    sheet.paragraph([(answer.text, "B")], 13, colour)
-    level = (badge.word, result.certainty, by and f"confirmed by {by}")
-    if result.verdict.level != "unsettled":
-        sheet.paragraph([(" · ".join(filter(None, level)), "")], 9.5, _SOFT)
-    for one in result.statements:
-        sheet.paragraph([(f"{one.text} ", ""), (one.verdict.words, "B")], 10.5, _INK)
-    for shown, opposes in _quoted(answer):
-        sheet.ln(2)
-        pieces: list[tuple[str, Style]] = [(f"{AGAINST}: ", "B")] if opposes else []
-        pieces += [("“", ""), *((text, "BU" if on else "") for text, on in shown.pieces), ("”", "")]
-        sheet.paragraph(pieces, 11, _INK)
-        sheet.paragraph([(_source(result, shown), "")], 9, _SOFT)
-    for notice in result.notices_on_verdict:
-        sheet.paragraph([(notice, "")], 9, _INK)
-    _meter(sheet, result, answer)
-    if sheet.page_no() == first:
-        sheet.set_fill_color(*colour)
-        sheet.rect(_MARGIN, top, 1.2, sheet.get_y() - top, style="F")
-    sheet.set_left_margin(_MARGIN)
-    sheet.set_x(_MARGIN)
-
+    _verdict(sheet, published, answer, badge)
     sheet.ln(6)
     if result.selected:
         sheet.paragraph([("In the documents", "B")], 12, _INK)
@@ -151,17 +129,90 @@ def printed(job: Job, result: ClaimResult, page: str, said: str, by: str) -> byt
             credit = credit_words(result.credits.get(item.document, ""))
             sheet.say(item.reference, 9, _SOFT, link=safe_url(item.url) or "")
             sheet.paragraph([(f", {credit}" if credit else "", "")], 9, _SOFT)
+    _made_by(sheet, result.corpora, f"A program gave this verdict, ESOTERIC {result.version}")
+    return bytes(sheet.output())
+
+
+def printed_list(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> bytes:
+    """Return a list as a PDF: for each row its claim, its verdict and what that rests on."""
+    sheet = _Sheet(page, format="A4")
+    sheet.begin(claims.name, "", claims.created_at)
+    sheet.say(claims.name, 19, family="serif")
+    sheet.ln(10)
+    day = claims.created_at.date().isoformat()
+    sheet.paragraph([(f"{list_in_words(claims)} · list of {day}", "")], 9, _SOFT)
+    sheet.say(page, 9, _SOFT, link=page)
     sheet.ln(5)
-    for part in result.corpora:
+    searched: dict[str, CorpusPart] = {}
+    for row in rows:
+        sheet.ln(5)
+        if sheet.will_page_break(_ROOM):
+            sheet.add_page()
+        said = said_in_words(row.said)
+        shown = row.published
+        sheet.paragraph(
+            [(f"{row.number} ", "B"), (_said_and_checked(shown) if shown else said, "")], 9, _SOFT
+        )
+        sheet.say(row.claim, 13, family="serif", link=row.link)
+        sheet.ln(8)
+        if shown is None:
+            why = row.problem.message if row.problem else ""
+            sheet.paragraph([("No verdict: ", "B"), (why, "")], 10.5, _SOFT)
+            continue
+        searched.update((one.title, one) for one in shown.result.corpora)
+        _verdict(sheet, shown, answer_of(shown.result), verdict_badge(shown.result.verdict))
+    _made_by(sheet, searched.values(), "A program gave these verdicts")
+    return bytes(sheet.output())
+
+
+def _verdict(sheet: _Sheet, published: Published, answer: Answer, badge: Badge) -> None:
+    """Write the answer with its label and the sentences that are quoted, beside a bar."""
+    result, colour = published.result, _COLOURS[badge.look]
+    top, first = sheet.get_y(), sheet.page_no()
+    sheet.set_left_margin(_MARGIN + 6)
+    sheet.set_x(_MARGIN + 6)
+    sheet.paragraph([(answer.text, "B")], 13, colour)
+    if answer.lacks:
+        sheet.paragraph([(answer.lacking, "B")], 11, _INK)
+    confirmed = published.author and f"confirmed by {published.author}"
+    level = (badge.word, result.certainty, confirmed)
+    if result.verdict.level != "unsettled":
+        sheet.paragraph([(" · ".join(filter(None, level)), "")], 9.5, _SOFT)
+    for one in result.statements:
+        sheet.paragraph([(f"{one.text} ", ""), (one.verdict.words, "B")], 10.5, _INK)
+    for shown, opposes in _quoted(answer):
+        sheet.ln(2)
+        marked: list[tuple[str, Style]] = [(text, "BU" if on else "") for text, on in shown.pieces]
+        if not shown.said:
+            against: list[tuple[str, Style]] = [(f"{AGAINST}: ", "B")] if opposes else []
+            sheet.paragraph([*against, ("“", ""), *marked, ("”", "")], 11, _INK)
+        sheet.paragraph([(_source(result, shown), "")], 9, _SOFT)
+    for notice in result.notices_on_verdict:
+        sheet.paragraph([(notice, "")], 9, _INK)
+    _meter(sheet, result, answer)
+    if sheet.page_no() == first:
+        sheet.set_fill_color(*colour)
+        sheet.rect(_MARGIN, top, 1.2, sheet.get_y() - top, style="F")
+    sheet.set_left_margin(_MARGIN)
+    sheet.set_x(_MARGIN)
+
+
+def _made_by(sheet: _Sheet, corpora: Iterable[CorpusPart], program: str) -> None:
+    sheet.ln(5)
+    for part in corpora:
         day = f"text of {part.text_date}" if part.text_date else "the date of its text is not known"
         holds = f"{counted(part.documents, 'document')}, {day}"
         if part.kind != "index":
             holds = "whole articles, searched where they are"
         sheet.paragraph([(f"Searched: {part.title}, {holds}.", "")], 8.5, _SOFT)
-    program = f"A program gave this verdict, ESOTERIC {result.version}"
-    sheet.say(f"{program}; it knows only the documents that it searched. ", 8.5, _SOFT)
-    sheet.say(page, 8.5, _SOFT, link=page)
-    return bytes(sheet.output())
+    known = f"{program}; it knows only the documents that it searched."
+    sheet.paragraph([(known, "")], 8.5, _SOFT)
+    sheet.say(sheet.foot, 8.5, _SOFT, link=sheet.foot)
+
+
+def _said_and_checked(published: Published) -> str:
+    said, checked = said_in_words(published.said), published.checked_at.date().isoformat()
+    return f"{said} · checked on {checked}" if said else f"Checked on {checked}"
 
 
 def picture(result: ClaimResult) -> bytes:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
+import math
+import random
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from threading import Event
 
 import pytest
+from sqlalchemy import update
 
 from retrieval.result import ClaimResult
 from settings import Settings
@@ -22,7 +30,8 @@ from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
-from worker.lists import Entry, NewEntry, Shown, TooManyRows, UnknownList
+from worker.lists import Entry, NewEntry, Shown, TooManyRows, UnknownList, seconds_left
+from worker.schema import ClaimRow
 
 
 class Desk:
@@ -227,6 +236,133 @@ def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(de
 
 
 @pytest.mark.server
+@dataclass(frozen=True)
+class Load:
+    """What else happens while a list of 200 rows is checked, in seconds from its beginning.
+
+    ``beside``: when other lists come, and how many rows they have. ``slow``: while this is so, a
+    check takes three times as long. ``typed``: claims that others type, a second; they come first.
+    """
+
+    workers: int = 1
+    beside: tuple[tuple[float, int], ...] = ()
+    slow: tuple[float, float] = (0, 0)
+    typed: float = 0
+
+    def ends(self, rng: random.Random, rows: int) -> list[tuple[float, int | None]]:
+        """Return when each check ends, and the number of its list; this list has number 0."""
+        lists = ((0.0, rows), *self.beside)
+        handed = [0] * len(lists)
+        free = [0.0] * self.workers
+        typed_at = rng.expovariate(self.typed) if self.typed else math.inf
+        ends: list[tuple[float, int | None]] = []
+        while handed[0] < rows:
+            now = heapq.heappop(free)
+            which = None
+            if typed_at <= now:
+                typed_at += rng.expovariate(self.typed)
+            else:  # the lowest number of a row first, as the feeder does it
+                come = [
+                    at for at, (start, of) in enumerate(lists) if start <= now and handed[at] < of
+                ]
+                which = min(come, key=lambda at: (handed[at], at))
+                handed[which] += 1
+            slower = 3 if self.slow[0] <= now < self.slow[1] else 1
+            end = now + rng.lognormvariate(0.6, 0.7) * slower
+            ends.append((end, which))
+            heapq.heappush(free, end)
+        return sorted(ends, key=itemgetter(0))
+
+
+def share_that_is_true(load: Load, since: float, rows: int = 200) -> tuple[float, float]:
+    """Return how much of the time after ``since`` an estimate is shown, and is within a third."""
+    moments, shown, right = 0, 0, 0
+    for seed in range(4):
+        ends = load.ends(random.Random(seed), rows)
+        end = max(at for at, which in ends if which == 0)
+        for now in (end * part / 50 for part in range(50)):
+            if now < since:
+                continue
+            done = Counter(which for at, which in ends if at <= now)
+            ahead = sum(
+                max(0, min(of, rows) - done[which])
+                for which, (start, of) in enumerate(((0.0, rows), *load.beside))
+                if start <= now
+            )
+            last = [
+                START + timedelta(seconds=at)
+                for at, which in ends
+                if at <= now and which is not None
+            ]
+            left = seconds_left([(START, at) for at in last], ahead, START + timedelta(seconds=now))
+            moments += 1
+            shown += left is not None
+            right += left is not None and abs(left - (end - now)) <= (end - now) / 3
+    return shown / moments, right / shown
+
+
+START = datetime(2026, 11, 28, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("load", "known_from", "least"),
+    [
+        (Load(), 0, 0.75),
+        (Load(workers=4), 0, 0.75),
+        (Load(typed=0.15), 0, 0.55),  # a third of the time goes to claims that come as they like
+        (Load(beside=((0, 60),)), 0, 0.75),
+        (Load(beside=((0, 500),)), 0, 0.75),
+        # What nobody can know before: another list comes, the machine is busy with something else.
+        (Load(beside=((150, 60),)), 150, 0.75),
+        (Load(beside=((100, 500), (250, 30))), 250, 0.75),
+        (Load(slow=(0, 200)), 200, 0.75),
+        (Load(slow=(200, 9999)), 200, 0.7),
+    ],
+)
+def test_the_time_that_is_left_is_within_a_third_of_the_truth_under_changing_load(
+    load: Load, known_from: float, least: float
+) -> None:
+    shown, right = share_that_is_true(load, known_from)
+    assert shown > 0.9
+    assert right > least
+
+
+def test_no_time_is_shown_where_it_cannot_be_known() -> None:
+    ends = [(START, START + timedelta(seconds=10 * number)) for number in range(1, 6)]
+    last = ends[-1][1]
+    assert seconds_left(ends, 3, last) == 30
+    assert seconds_left(ends, 3, last + timedelta(seconds=4)) == 26
+    assert (
+        seconds_left(ends, 3, last + timedelta(seconds=25)) == 20
+    )  # the next one ends at any time
+    assert seconds_left(ends, 3, last + timedelta(seconds=31)) is None  # or hangs
+    assert seconds_left(ends[1:], 3, last) is None
+    resumed = last + timedelta(hours=1)  # the pause before it took no time
+    assert (
+        seconds_left(
+            [*ends, (resumed, resumed + timedelta(seconds=10))], 3, resumed + timedelta(seconds=10)
+        )
+        == 30
+    )
+
+
+def test_rows_of_other_lists_that_come_first_count_for_the_time_that_is_left(desk: Desk) -> None:
+    first = desk.submit(*(f"Tea {number} is hot." for number in range(12)))
+    now = datetime.now(UTC)
+    for number in range(6):  # one every hundred seconds, the last one now
+        desk.feeder.look()
+        desk.finish(f"Tea {number} is hot.")
+        at = now - timedelta(seconds=100 * (5 - number))
+        done = update(ClaimRow).where(ClaimRow.claim == f"Tea {number} is hot.")
+        with desk.database.writing() as session:
+            session.execute(done.values(created_at=at - timedelta(seconds=100), finished_at=at))
+    assert desk.lists.seconds_left(first) == pytest.approx(
+        600, abs=99
+    )  # less what has passed since
+    desk.submit(*(f"Ice {number} is cold." for number in range(20)))  # of which 12 come before
+    assert desk.lists.seconds_left(first) == pytest.approx(1800, abs=99)
+
+
 def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
     house.environment["LEASE_SECONDS"] = "4"
     lists = ListStore(house.store.database)

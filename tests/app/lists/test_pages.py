@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 
 from app.lists.export import LIST_EXPORTS, ListFormat
 from app.lists.input import list_name
+from app.result.export import FORMATS
 from app.services import services_of
 from retrieval.errors import EsotericError
 from tests.app.claim_documents import claim_document
@@ -169,8 +170,8 @@ def test_an_export_has_her_columns_and_no_formula(client: FlaskClient, checked: 
     rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
     assert LIST_EXPORTS.keys() == set(get_args(ListFormat))
     page = client.get(checked.removeprefix("/api/v1")).text
-    for name, one in LIST_EXPORTS.items():
-        assert f'/export?format={name}" download>{one.label}</a>' in page
+    for name in LIST_EXPORTS.keys() - {"claimreview"}:
+        assert f'/export?format={name}" download>{FORMATS[name].label}</a>' in page
     assert [row["speaker"] for row in rows] == ["Smith", "Jones", "'=1+1"]
     assert [row["verdict"] for row in rows] == ["SUPPORTS", "", "SUPPORTS"]
     assert rows[1]["error"].startswith("This is a link.")
