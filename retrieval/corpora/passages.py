@@ -229,8 +229,8 @@ def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> lis
     pairs = (pair for pair in pairwise(written) if pair[1])
     apart = [no_blank or not before or ends_sentence(before) for before, _ in pairs]
     names: list[bool] = []
-    for line, begins in zip(lines, apart, strict=True):
-        may_begin = begins or names[-1]
+    for line, is_apart in zip(lines, apart, strict=True):
+        may_begin = is_apart or names[-1]
         names.append(may_be_heading(line) and line not in left_out and may_begin)
     names.append(False)
     begins = [_is_text(line) or bool(_BULLET.match(line)) for line in lines] + [False, False]

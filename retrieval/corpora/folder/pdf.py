@@ -140,7 +140,12 @@ def read(path: Path, password: str | None = None) -> FileText:
 @contextmanager
 def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
     try:
-        document = pdfium.PdfDocument(path, password=password)
+        try:
+            document = pdfium.PdfDocument(path)
+        except pdfium.PdfiumError as error:  # a file may have no password where others have one
+            if not password or error.err_code != raw.FPDF_ERR_PASSWORD:
+                raise
+            document = pdfium.PdfDocument(path, password=password)
     except pdfium.PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             why = f"the file is encrypted with {'another' if password else 'a'} password."
