@@ -28,57 +28,6 @@ _CHUNK_BYTES = 20_000_000  # of files after which a chunk ends
 _LITTLE_TEXT = 500_000  # bytes
 
 
-@dataclass(slots=True)
-class FoundFiles:
-    """The files of a folder: those that can be read, in order, and what is said of the others.
-
-    ``unknown``: how many files of each ending are of formats that are not read. ``lacking``: how
-    many files of each suffix cannot be read without a library.
-    """
-
-    readable: list[Path] = field(default_factory=list)
-    left_out: list[BadPage] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    lacking: Counter[str] = field(default_factory=Counter)
-
-
-def find_files(folder: Path) -> FoundFiles:
-    """Return the files of a folder and its subfolders with a known suffix.
-
-    Hidden files and folders are skipped, and the parts of saved web pages ("NAME_files" beside
-    "NAME.html"); links to folders are not followed.
-    """
-    found = FoundFiles()
-    inside = folder.resolve()
-
-    def note(error: OSError) -> None:
-        found.left_out.append(_unreadable(error.filename, error))
-
-    for place, folders, names in os.walk(folder, onerror=note):
-        parts = {f"{Path(name).stem}_files" for name in names if name.lower().endswith(_PAGES)}
-        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in parts)
-        for name in names:
-            path = Path(place, name)
-            suffix = path.suffix.lower()
-            if name.startswith((".", _LOCK)) or not path.is_file():
-                continue
-            if suffix not in BY_SUFFIX:
-                found.unknown[suffix] += 1
-            elif path.is_symlink() and not path.resolve().is_relative_to(inside):
-                message = f"{shown(path)} is a link to a file outside of the folder."
-                found.left_out.append(BadPage(message, "Copy the file into the folder."))
-            elif BY_SUFFIX[suffix].installed:
-                found.readable.append(path)
-            else:
-                found.lacking[suffix] += 1
-    found.readable.sort()
-    kinds = [*_lacking_libraries(folder, found.lacking), *_unknown_formats(folder, found.unknown)]
-    if kinds:  # one message, and the first, because the first one is what is printed
-        said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
-        found.left_out.insert(0, BadPage(" ".join([*said, kinds[-1].message]), kinds[-1].hint))
-    return found
-
-
 def _unreadable(path: Path | str, error: OSError) -> BadPage:
     message = f"{shown(path)} cannot be read ({error.strerror})."
     return BadPage(message, "Check its permissions.")
@@ -134,21 +83,57 @@ class FolderCorpus:
             raise BadSource("source_missing", message, "Give a folder: folder:DIR.")
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
-        self._folder = folder
-        self._password = password
-        found = find_files(folder)
-        self._files = found.readable
-        self._left_out = tuple(found.left_out)
+        self._folder, self._password = folder, password
+        self._files: list[Path] = []
+        self._left_out: list[BadPage] = []
+        unknown, lacking = self._find_files()
+        kinds = [*_lacking_libraries(folder, lacking), *_unknown_formats(folder, unknown)]
+        if kinds:  # one message, and the first, because the first one is what is printed
+            said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
+            message = " ".join([*said, kinds[-1].message])
+            self._left_out.insert(0, BadPage(message, kinds[-1].hint))
+        if not self._files and lacking:
+            raise BadSource("source_missing", kinds[0].message, kinds[0].hint)
         if not self._files:
-            for lacking in _lacking_libraries(folder, found.lacking):
-                raise BadSource("source_missing", lacking.message, lacking.hint)
-            others = f" {found.left_out[0].message}" if found.unknown else ""
+            others = f" {kinds[0].message}" if unknown else ""
             raise BadSource(
                 "source_missing",
                 f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
                 f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
             )
         self.date = max(map(_modified, self._files))
+
+    def _find_files(self) -> tuple[Counter[str], Counter[str]]:
+        """Find the files; count by suffix those of unknown formats, and those without a library.
+
+        Hidden files and folders are skipped, and the parts of saved web pages ("NAME_files" beside
+        "NAME.html"); links to folders are not followed.
+        """
+        unknown, lacking = Counter[str](), Counter[str]()
+        inside = self._folder.resolve()
+
+        def note(error: OSError) -> None:
+            self._left_out.append(_unreadable(error.filename, error))
+
+        for place, folders, names in os.walk(self._folder, onerror=note):
+            parts = {f"{Path(name).stem}_files" for name in names if name.lower().endswith(_PAGES)}
+            folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in parts)
+            for name in names:
+                path = Path(place, name)
+                suffix = path.suffix.lower()
+                if name.startswith((".", _LOCK)) or not path.is_file():
+                    continue
+                if suffix not in BY_SUFFIX:
+                    unknown[suffix] += 1
+                elif path.is_symlink() and not path.resolve().is_relative_to(inside):
+                    message = f"{shown(path)} is a link to a file outside of the folder."
+                    self._left_out.append(BadPage(message, "Copy the file into the folder."))
+                elif BY_SUFFIX[suffix].installed:
+                    self._files.append(path)
+                else:
+                    lacking[suffix] += 1
+        self._files.sort()
+        return unknown, lacking
 
     def fingerprint(self) -> str:
         """Return a digest of the files' names and contents."""
@@ -161,7 +146,7 @@ class FolderCorpus:
     def chunks(self) -> Iterator[tuple[FolderChunk | tuple[BadPage, ...], int]]:
         """Yield the files in order of their paths, and before them what is said of the others."""
         if self._left_out:
-            yield self._left_out, 0
+            yield tuple(self._left_out), 0
         held: list[Path] = []
         size = 0
         for path in self._files:

@@ -89,8 +89,8 @@ def formula(element: Any) -> str:
     if name == "mfenced":
         inner = ", ".join(map(formula, shown))
         return f"{element.get('open', '(')}{inner}{element.get('close', ')')}"
-    if name == "mmultiscripts" and shown:
-        return _with_all_scripts(shown)
+    if name == "mmultiscripts":
+        return _with_all_scripts(shown) if shown else ""
     if name == "mover":
         return _with_sign(*map(formula, shown))
     if name == "nary":  # a sum or an integral
@@ -167,11 +167,11 @@ def _with_all_scripts(parts: Sequence[Any]) -> str:
     return first + formula(parts[0]) + last
 
 
-def _with_scripts(base: str, below: str, above: str = "") -> str:
+def _with_scripts(base: str, below: str, above: str | None = None) -> str:
     """Return a name with an index and an exponent, or the sign of a sum with its limits."""
     if len(base) == 1 and not base.isalnum() and base not in ")]}":
-        return _with_limits(base, below, above)
-    return base + lowered(below) + (marked(above) if above else "")
+        return _with_limits(base, below, above or "")
+    return base + lowered(below) + ("" if above is None else marked(above))
 
 
 def _with_sign(base: str = "", over: str = "") -> str:

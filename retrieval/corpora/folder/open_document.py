@@ -80,7 +80,7 @@ def read(path: Path) -> FileText:
             if not _is_hidden_sheet(sheet, content):
                 name = sheet.get(_named("table:name"), "")
                 tables = map(partial(table_text, said=[name]), tables_in(reader.sheet(sheet)))
-                texts = (text for table in tables for text in table.sentences)
+                texts = (text for sentences, _ in tables for text in sentences)
                 blocks += (Block(text, (name,), kind="row") for text in texts)
     title, day = (meta.findtext(f".//dc:{part}", "", _NAMES) for part in ("title", "date"))
     unread = hidden_text("hidden text", reader.hidden)

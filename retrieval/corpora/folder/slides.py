@@ -71,7 +71,7 @@ def _blocks(
         if _is_beside(shape, size):
             hidden += filter(None, _lines(shape)) if shape.has_text_frame else ()
         elif getattr(shape, "has_table", False):
-            texts = table_text(list(map(_cells, shape.table.rows)), [heading]).sentences
+            texts, _ = table_text(list(map(_cells, shape.table.rows)), [heading])
         elif getattr(shape, "has_chart", False):
             texts = chart_sentences(shape.chart, heading)
             if not texts:

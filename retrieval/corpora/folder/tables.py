@@ -71,21 +71,15 @@ class Cell:
     rows: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TableText:
-    """What a table says: a sentence for each row, such as "Lamp: red, year: 1921.".
+def table_text(
+    rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()
+) -> tuple[list[str], list[int]]:
+    """Return the sentences of a table whose merged cells are repeated (``row_sentences``).
 
-    ``dropped``: the number of each row that is too wide to be read, from 1.
+    The numbers are those of the rows that are too wide to be read, from 1.
     """
-
-    sentences: list[str]
-    dropped: list[int]
-
-
-def table_text(rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()) -> TableText:
-    """Return the sentences of a table whose merged cells are repeated (``row_sentences``)."""
     grid, dropped = _repeated(rows)
-    return TableText(list(row_sentences(grid, said)), dropped)
+    return list(row_sentences(grid, said)), dropped
 
 
 def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()) -> Iterator[str]:

@@ -402,11 +402,11 @@ class _Reader:
         captions = list(filter(None, map(words, table.iter("caption"))))
         above = above_table((piece.text, piece.kind == "row") for piece in self.pieces[-3:])
         below = map(words, islice(table.itersiblings(), _BELOW))
-        read = table_text(rows, [*captions, *above, *below])
-        self.dropped += dropped_rows(self._tables, read.dropped)
+        sentences, dropped = table_text(rows, [*captions, *above, *below])
+        self.dropped += dropped_rows(self._tables, dropped)
         for text in captions:
             self._piece(text, table)
-        for text in read.sentences:
+        for text in sentences:
             self._piece(text, table, 0, "row")
 
 
