@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ INSTALL = (
     "Install OCR and build again (Debian: apt install tesseract-ocr), or run"
     " ocrmypdf IN.pdf OUT.pdf"
 )
+_TESSERACT = ("env", "OMP_THREAD_LIMIT=1", "tesseract", "stdin", "stdout", "-l", "eng", "--dpi")
 _SURE = 60.0  # percent; OCR_NOTE says it too
 _DOTS = 300  # per inch
 _POINTS = 72  # per inch
@@ -71,8 +71,7 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     dots = str(round(scale * _POINTS))
     try:
         answer = subprocess.run(
-            ["tesseract", "stdin", "stdout", "--dpi", dots, "-l", "eng", "tsv"],
-            env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+            [*_TESSERACT, dots, "tsv"],
             input=header + picture,
             capture_output=True,
             timeout=_SECONDS,

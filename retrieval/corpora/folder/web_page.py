@@ -84,8 +84,8 @@ def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
     parts |= {part for part, count in around.items() if part is not None and count > 1}
     for piece, part, is_main in zip(pieces, places, found, strict=True):
         beside = part in parts or part.getparent() in parts
-        around = (piece.element, *piece.element.iterancestors())
-        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in around)
+        outer = (piece.element, *piece.element.iterancestors())
+        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in outer)
         if is_main or (beside and piece.linked <= _MOST_LINKED and not aside):
             yield piece
 
@@ -115,7 +115,7 @@ def _main_text(tree: html.HtmlElement) -> tuple[set[str], str]:
         )
         body = getattr(found, "body", None)
         length = 0 if body is None else len("".join(body.itertext()).strip())
-        if length > most:
+        if body is not None and length > most:
             longest = [words(one) for one in (*body.iterdescendants(), body)]
             most = length
         if most >= _LITTLE:
