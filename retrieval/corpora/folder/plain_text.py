@@ -88,7 +88,7 @@ def read(path: Path) -> FileText:
         page = _PICTURE.sub(r"\1", _PARSER.render(_FRONT_MATTER.sub("", text)))
         return shown(f"<div>{page}</div>").document("")
     if suffix in (".csv", ".tsv"):
-        return _rows_of_file(text, "\t" if suffix == ".tsv" else "")
+        return _rows_of_file(text, "\t" if suffix == ".tsv" else None)
     if suffix in (".srt", ".vtt", ".ics"):
         lines = list(_events(_FOLDED.sub("", text)) if suffix == ".ics" else _said(text))
         if not lines:
@@ -183,7 +183,7 @@ def _ends(line: str, following: str, width: int) -> bool:
     return room and not goes_on(line, following.lstrip())
 
 
-def _rows_of_file(text: str, separator: str) -> FileText:
+def _rows_of_file(text: str, separator: str | None) -> FileText:
     rows: list[list[Cell]] = []
     bad: list[tuple[int, Problem]] = []
     separator = separator or _separator_below_titles(text)
