@@ -47,7 +47,7 @@ def apart(text: str) -> list[str]:
     said = [lead] if len(lead) > _JOINED else []
     lead = "" if said else lead
     pairs = list(zip(signs, labels, strict=True))
-    ticked = [f"{TICKED_BOX} {label}".strip() for sign, label in pairs if sign == TICKED_BOX]
+    ticked = [f"{sign} {label}".strip() for sign, label in pairs if sign == TICKED_BOX]
     said += [" ".join([lead, *ticked])] if lead and ticked else ticked
-    empty = [" ".join(f"{lead} {label}".split()) for sign, label in pairs if sign == EMPTY_BOX]
-    return said + [f"{EMPTY_BOX} {label}".strip() for label in empty]
+    empty = (" ".join([sign, lead, label]) for sign, label in pairs if sign == EMPTY_BOX)
+    return said + [" ".join(each.split()) for each in empty]

@@ -1,8 +1,7 @@
 """Reads files in a process of its own, which may take only so much time and memory.
 
-A small hostile file may unpack to gigabytes or never come to an end, and a damaged one may crash a
-library; only the process that reads it is lost. It starts when it is needed, and anew after it was
-ended.
+A small hostile file may unpack to gigabytes or never end, and a damaged one may crash a library;
+only the process that reads it is lost. It starts when it is needed, and anew after it was ended.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from threading import Thread, Timer
-from types import TracebackType
 from typing import Any
 
 from retrieval.errors import BadSource
@@ -52,16 +50,9 @@ class ChildProcess:
         self._connection: Connection | None = None
 
     def __enter__(self) -> ChildProcess:
-        """Return this object."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End the process."""
+    def __exit__(self, *raised: object) -> None:
         self.end()
 
     @property
@@ -117,14 +108,9 @@ class ChildProcess:
         # Not by ``multiprocessing``, which runs the main program of the user again.
         connection, other = Pipe()
         with other:
-            arguments = [
-                json.dumps(sys.path),
-                self._module,
-                str(other.fileno()),
-                str(self._memory or MEMORY),
-            ]
+            numbers = str(other.fileno()), str(self._memory or MEMORY)
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, *arguments],
+                [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), self._module, *numbers],
                 stdin=subprocess.PIPE,  # its end tells the process that this one has ended
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # a library's remarks on a file are not for the user

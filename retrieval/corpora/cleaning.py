@@ -15,8 +15,8 @@ from retrieval.text.word_forms import nfc
 
 _SPACE = re.compile(r"\s+")
 _WEB_ADDRESS = re.compile(r"https?://[^\s<>\"\ud800-\udfff]+")
-# Stands where a pronunciation was removed; a character for private use, which no text needs.
-REMOVED = "\ue000"
+# Stands where a pronunciation was removed.
+REMOVED = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 # All of these see single spaces only, and have bounds, so that no text takes long.
 _ICON = re.compile(r"[ⓘ🔊]|\((?:listen|help ?· ?info)\)")

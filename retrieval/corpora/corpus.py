@@ -62,9 +62,7 @@ class BadPage:
 class Chunk(Protocol):
     """Consecutive pages of a source that fit into memory; another process may read them."""
 
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield them in order."""
-        ...
+    def __iter__(self) -> Iterator[Page | BadPage]: ...
 
 
 class Corpus(Protocol):
@@ -83,11 +81,7 @@ class Corpus(Protocol):
     language: str
 
     def fingerprint(self) -> str:
-        """Return a digest that changes when the source's content does.
-
-        Raises:
-            BadSource: a file cannot be read.
-        """
+        """Return a digest that changes when the source's content does; may raise ``BadSource``."""
         ...
 
     def size(self) -> int:
@@ -95,11 +89,7 @@ class Corpus(Protocol):
         ...
 
     def chunks(self) -> Iterator[tuple[Chunk, int]]:
-        """Yield the pages chunk by chunk, each chunk with its part of ``size``.
-
-        Raises:
-            BadSource: a file cannot be read.
-        """
+        """Yield the pages in chunks, each with its part of ``size``; may raise ``BadSource``."""
         ...
 
 

@@ -40,12 +40,8 @@ def decoded(content: bytes, declared: str | None = None) -> str:
 
     A mark decides. Without one the text is UTF-16 if every other byte is zero; or else UTF-8 if
     most of it can be, because hardly any text in another encoding looks like that; or else what is
-    declared; or else Windows-1252, which "iso-8859-1" stands for too. Bytes
-    that have no character become U+FFFD.
-
-    Args:
-        content: all bytes of the file.
-        declared: the name of an encoding, as the file says it.
+    ``declared``, as the file says it; or else Windows-1252, which "iso-8859-1" stands for too.
+    Bytes that have no character become U+FFFD.
     """
     for mark, encoding in _MARKS.items():
         if content.startswith(mark):
@@ -99,10 +95,7 @@ def utf_16_of(start: bytes) -> str | None:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """Return which UTF-16 bytes are that have no mark, ``None`` if they are something else.
-
-    Nearly every other byte of a text in a Latin script is zero then, and none of the rest.
-    """
+    """Nearly every other byte of a text in a Latin script is zero then, and none of the rest."""
     begin = content[: _LOOKED_AT - _LOOKED_AT % 2]
     for zeros, others, encoding in (
         (begin[1::2], begin[::2], "utf-16-le"),

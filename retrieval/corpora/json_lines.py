@@ -1,7 +1,4 @@
-"""Reads JSON lines block by block, and writes them; every error names the file and the line.
-
-The files may be compressed, and may be damaged.
-"""
+"""Reads and writes JSON lines, also of files that are compressed or damaged."""
 
 from __future__ import annotations
 
@@ -10,13 +7,14 @@ import codecs
 import gzip
 import hashlib
 import json
+import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from retrieval.corpora.corpus import BadPage
 from retrieval.corpora.decoding import utf_16_of
@@ -26,44 +24,38 @@ BLOCK = 1 << 20  # bytes
 LONGEST = 1 << 28  # bytes of a line; the memory of a build is bounded by it
 _PIECE = 1 << 16  # bytes
 _START = 256  # bytes of a file that show its format
-
-
-class Readable(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most so many bytes; none at the end."""
-        ...
+_SUFFIX = re.compile(r"(?<=.)\.(?:json.*|\w+)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole lines of a file; ``first`` is the number of the first, ``name`` is for messages.
+    """Whole lines of a file, or items of a list; ``first`` is the number of the first, from 1.
 
-    ``damage``: why the file cannot be read after them, "" if it can.
+    ``damage``: why the file cannot be read after them, "" if it can; ``hint``: what to do then.
     """
 
     name: str
     first: int
     content: bytes
     damage: str = ""
+    hint: str = "Fetch the file again."
+    unit: str = "line"
 
     def records(self, keys: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Any] | BadPage]]:
-        """Yield the position of each line with its object; blank lines are skipped.
+        """Yield the position of each line with its object, or with what is wrong; no blank lines.
 
-        If a line is not a JSON object in UTF-8 with a string under each of ``keys``, the error is
-        yielded instead of the object, and so is the damage after the last line.
+        A line is a JSON object in UTF-8 with a string under each of ``keys``. Damage comes last.
         """
         for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
             if line.strip():
-                where = f"{self.name}, line {number}"
+                where = f"{self.name}, {self.unit} {number}"
                 yield where, _record(where, line, keys)
         if self.damage:
-            where = f"{self.name}, line {self.first}"
-            yield where, BadPage(f"{where}: {self.damage}.", "Fetch the file again.")
+            where = f"{self.name}, {self.unit} {self.first}"
+            yield where, BadPage(f"{where}: {self.damage}.", self.hint)
 
 
-def line_blocks(name: str, stream: Readable) -> Iterator[LineBlock]:
+def line_blocks(name: str, stream: IO[bytes] | Unpacked) -> Iterator[LineBlock]:
     """Yield a file's lines in blocks of about ``BLOCK`` bytes.
 
     Raises:
@@ -101,28 +93,6 @@ def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, di
                 yield number, record
 
 
-def files_in(place: Path, endings: tuple[str, ...]) -> list[Path]:
-    """Return the file at a place, or the files below it whose names have these endings."""
-    if place.is_file():
-        return [place]
-    return sorted(p for p in place.rglob("*") if p.name.endswith(endings) and p.is_file())
-
-
-def fingerprint_of(files: Iterable[Path], more: bytes = b"") -> str:
-    """Return a digest of the files' names and contents, and of ``more``.
-
-    Raises:
-        BadSource: one cannot be read.
-    """
-    digest = hashlib.sha256()
-    for path in files:
-        with opened(path) as stream:
-            digest.update(path.name.encode("utf-8", "surrogateescape"))
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    digest.update(more)
-    return digest.hexdigest()
-
-
 def encoded_line(record: Mapping[str, Any]) -> bytes:
     """Return the record as one line of JSON in UTF-8."""
     try:
@@ -130,6 +100,89 @@ def encoded_line(record: Mapping[str, Any]) -> bytes:
     except UnicodeEncodeError:  # a lone surrogate, which only an escape can write
         text = json.dumps(record).encode()
     return text + b"\n"
+
+
+def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return BadPage(f"{where}: byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8.")
+    except (ValueError, RecursionError):
+        if not line.endswith(b"\n"):
+            return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
+        hint = "Correct or remove that line."
+        if line.strip() in (b"[", b"{"):  # of a file with one value on many lines
+            hint = "Write each object on one line, without a list around them."
+        return BadPage(f"{where}: not JSON.", hint)
+    if not isinstance(record, dict):
+        return BadPage(f"{where}: not a JSON object.", "Correct it, or remove it.")
+    for key in keys:
+        if not isinstance(record.get(key), str):
+            return BadPage(f"{where}: no text under {key!r}.", "Correct that line.")
+    return record
+
+
+class FilesCorpus:
+    """What corpora of files share: their name, source, size in bytes, and a digest."""
+
+    date = ""
+    language = ""
+
+    def __init__(self, kind: str, place: Path, endings: Sequence[str], more: bytes = b"") -> None:
+        """Find the file at a place, or those in a folder and below with one of the endings.
+
+        ``more``: what the digest of their content depends on, too.
+
+        Raises:
+            BadSource: there are none.
+        """
+        self.files = [place] if place.is_file() else []
+        if not self.files:
+            found = (path for path in place.rglob("[!.]*") if path.name.endswith(tuple(endings)))
+            self.files = sorted(path for path in found if path.is_file())
+        if not self.files:
+            raise BadSource(
+                "source_missing",
+                f"{place} contains no {' or '.join(endings)} files.",
+                f"Give a file, or a folder of them: {kind}:PATH.",
+            )
+        whole = place.resolve()
+        self.name = _SUFFIX.sub("", whole.name) if place.is_file() else whole.name
+        self.source = f"{kind}:{whole}"
+        self._more = more
+
+    def fingerprint(self) -> str:
+        """Return a digest of the files' names and contents.
+
+        Raises:
+            BadSource: one cannot be read.
+        """
+        return fingerprint_of([(path.name, path) for path in self.files], self._more)
+
+    def size(self) -> int:
+        """Return the bytes of the files."""
+        return sum(path.stat().st_size for path in self.files)
+
+    def line_blocks(self) -> Iterator[tuple[LineBlock, int]]:
+        """Yield the lines in order of the files' names, each block with its bytes in the file."""
+        for path in self.files:
+            with unpacked(path) as content:
+                yield from content.line_blocks(str(path))
+
+
+def fingerprint_of(files: Sequence[tuple[str, Path]], more: bytes = b"") -> str:
+    """Return a digest of files, each with a name, and of ``more``.
+
+    Raises:
+        BadSource: one cannot be read.
+    """
+    digest = hashlib.sha256()
+    for name, path in files:
+        with opened(path) as stream:
+            digest.update(name.encode("utf-8", "surrogateescape"))
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    digest.update(more)
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -150,33 +203,12 @@ def opened(path: Path) -> Iterator[BufferedReader]:
         ) from error
 
 
-def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
-    try:
-        record = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        return BadPage(f"{where}: byte {error.start + 1} is not UTF-8.", "Save the file as UTF-8.")
-    except (ValueError, RecursionError):
-        if not line.endswith(b"\n"):
-            return BadPage(f"{where}: cut off before its end.", "Fetch the file again.")
-        hint = "Correct or remove that line."
-        if line.strip() in (b"[", b"{"):  # of a file with one value on many lines
-            hint = "Write each object on one line, without a list around them."
-        return BadPage(f"{where}: not JSON.", hint)
-    if not isinstance(record, dict):
-        return BadPage(f"{where}: not a JSON object.", "Correct that line.")
-    for key in keys:
-        if not isinstance(record.get(key), str):
-            return BadPage(f"{where}: no text under {key!r}.", "Correct that line.")
-    return record
-
-
 class Unpacked:
     """A file's content; where it is damaged it ends, and ``damage`` says why."""
 
-    def __init__(self, stream: IO[bytes], content: Any) -> None:
+    def __init__(self, stream: IO[bytes], content: Any, damage: str = "") -> None:
         """Read ``content``, which is unpacked from ``stream``, or is ``stream`` itself."""
-        self._stream, self._content = stream, content
-        self.damage = ""
+        self._stream, self._content, self.damage = stream, content, damage
 
     def position(self) -> int:
         """Return how many bytes of the file have been read."""
@@ -205,8 +237,7 @@ class Unpacked:
     def line_blocks(self, name: str) -> Iterator[tuple[LineBlock, int]]:
         """Yield the lines, each block with its bytes in the file; ``name`` is for messages.
 
-        A last block without lines names the damage, unless it cuts off a line, which is reported as
-        such.
+        A last block without lines names the damage, unless it cuts off a line, which says so.
 
         Raises:
             BadSource: a line is too long.
@@ -230,7 +261,6 @@ class _Recoded:
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
 
     def read1(self, size: int, /) -> bytes:
-        """Return some bytes, none at the end."""
         while piece := self._content.read1(size):
             if text := self._decoder.decode(piece):
                 return text.encode("utf-8", "replace")
@@ -252,9 +282,7 @@ def unpacked(path: Path) -> Iterator[Unpacked]:
         elif start.startswith(b"BZh"):
             content = bz2.BZ2File(stream)
         elif b"\0" in start and not utf_16_of(start):
-            nothing = Unpacked(stream, stream)
-            nothing.damage = "the file is not JSON, or is damaged"
-            yield nothing
+            yield Unpacked(stream, stream, "the file is not JSON, or is damaged")
             return
         with suppress(EOFError, OSError, zlib.error):  # reported when the content is read
             if encoding := utf_16_of(content.peek(_START)):

@@ -7,8 +7,8 @@ are lines like any other. Arrow files, as ``datasets`` of Hugging Face saves the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass
 from importlib.util import find_spec
 from io import BufferedReader
 from multiprocessing.connection import Connection
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.corpus import BadPage, Page
-from retrieval.corpora.json_lines import files_in, fingerprint_of, opened
-from retrieval.corpora.passages import APPENDICES, Block, sections
+from retrieval.corpora.json_lines import FilesCorpus, opened
+from retrieval.corpora.passages import APPENDICES, sections
 from retrieval.corpora.records import USUAL, Fields, pages_of
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_extra_command
@@ -32,16 +32,12 @@ _ROWS = 128  # of a chunk; whole articles have 3 kB on average, and some have 50
 _BUFFER = 1 << 20  # bytes; pages of a column are read one by one, not all of them at once
 _LARGEST = 64_000_000  # bytes of a chunk
 _SECONDS = 60  # that reading a chunk may take
-_SUFFIXES = (".parquet", ".arrow")
 _ARROW_FILE = b"ARROW1"  # first bytes; a stream of Arrow has none of its own
 _SMALLER = "Write the file again with shorter texts."
 
 
-class ParquetCorpus:
+class ParquetCorpus(FilesCorpus):
     """The rows of one file, or of all Parquet and Arrow files in a folder."""
-
-    date = ""
-    language = ""
 
     def __init__(self, place: Path, fields: Fields) -> None:
         """Find the files; ``fields`` are the columns that are read.
@@ -55,29 +51,13 @@ class ParquetCorpus:
                 f"Parquet files are read with {_LIBRARY}, which is not installed.",
                 f"Run: {install_extra_command('corpora')}",
             )
-        self._files = files_in(place, _SUFFIXES)
-        if not self._files:
-            raise BadSource(
-                "source_missing",
-                f"{place} contains no .parquet or .arrow files.",
-                "Give a file, or a folder of them: parquet:PATH.",
-            )
-        self.name = place.resolve().stem if place.is_file() else place.resolve().name
-        self.source = f"parquet:{place.resolve()}"
+        super().__init__("parquet", place, (".parquet", ".arrow"), fields.digest())
         self._fields = fields
-
-    def fingerprint(self) -> str:
-        """Return a digest of the files' names and contents, and of the columns that are read."""
-        return fingerprint_of(self._files, self._fields.digest())
-
-    def size(self) -> int:
-        """Return the bytes of the files."""
-        return sum(path.stat().st_size for path in self._files)
 
     def chunks(self) -> Iterator[tuple[ParquetChunk, int]]:
         """Yield the rows in order of the files' names."""
         with ChildProcess(__name__) as child:
-            for path in self._files:
+            for path in self.files:
                 size = path.stat().st_size
                 given = 0
                 for chunk, part in _chunks(path, self._fields, child):
@@ -101,27 +81,30 @@ class ParquetChunk:
     def __iter__(self) -> Iterator[Page | BadPage]:
         """Yield the documents of each row."""
         if self.rows is not None:
-            columns = {name: _values(self.rows.column(name)) for name in self.rows.schema.names}
-            for at in range(self.rows.num_rows):
-                row = {name: values[at] for name, values in columns.items()}
+            names = self.rows.schema.names
+            columns = [map(_value, self.rows.column(name)) for name in names]
+            for number, values in enumerate(zip(*columns, strict=True), self.first):
+                row = dict(zip(names, values, strict=True))
+                where = f"{self.path}, row {number}"
+                # No line is wrapped.
                 yield from pages_of(
-                    row, self.fields, f"{self.path}, row {self.first + at}", _blocks
+                    row, self.fields, where, lambda text: sections(text.split("\n"), APPENDICES)
                 )
         if self.damage is not None:
             yield self.damage
 
 
-def _blocks(text: str) -> list[Block]:
-    return sections(text.split("\n"), APPENDICES)  # no line is wrapped
+def _value(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except UnicodeDecodeError:
+        return None
 
 
 def _chunks(
     path: Path, fields: Fields, child: ChildProcess
 ) -> Iterator[tuple[ParquetChunk, float]]:
-    """Yield the rows of a file, with the part of it that has been read then.
-
-    Another process reads them (``child_process``): a small file may unpack to gigabytes.
-    """
+    """Yield the rows of a file, with the part of it that has been read then."""
     read = 1
     try:
         child.send((path, fields, _ROWS))
@@ -132,12 +115,10 @@ def _chunks(
             yield chunk, part
             read = chunk.first + (chunk.rows.num_rows if chunk.rows is not None else 0)
     except ChildEnded as error:
-        why = (
-            f"reading it takes more than {_SECONDS} seconds"
-            if isinstance(error, ChildTooSlow)
-            else "the process that read it was ended, perhaps for lack of memory"
-        )
-        message = f"{path}, row {read}: the rest of the file is left out, because {why}."
+        why = "the process that read it was ended, perhaps for lack of memory"
+        if isinstance(error, ChildTooSlow):
+            why = f"reading it takes more than {_SECONDS} seconds"
+        message = f"the rest of the file is left out, because {why}."
         yield _left_out(path, read, message, _SMALLER), 1.0
 
 
@@ -171,22 +152,19 @@ def _rows(path: Path, fields: Fields, count: int) -> Iterator[tuple[ParquetChunk
         if wrong := _wrong_columns(table.schema, fields):
             names = ", ".join(map(repr, table.schema.names[:20]))
             hint = f"If others of {names} hold them, add: --fields id=NAME,title=NAME,text=NAME."
-            yield _left_out(path, 1, f"{path}: {wrong}.", hint), 1.0
+            yield ParquetChunk(str(path), 1, None, damage=BadPage(f"{path}: {wrong}.", hint)), 1.0
             return
-        columns = [name for name in dict.fromkeys(fields.names()) if _is_kept(table.schema, name)]
+        columns = [name for name in dict.fromkeys(astuple(fields)) if _is_kept(table.schema, name)]
         for first, end, batches in table.groups(columns, count):
             left = f"the rows up to {end}" if end else "the rows from here on"
             try:
-                for batch in batches:
-                    rows = _decoded(batch)
-                    for chunk in _within_limit(str(path), first, rows, fields):
+                for rows in map(_decoded, batches):
+                    for chunk in _within_limit(path, first, rows, fields):
                         yield chunk, table.part(first - 1 + rows.num_rows)
                     first += rows.num_rows
             except MemoryError:
-                message = (
-                    f"{path}, row {first}: {left} are left out, because they need more than"
-                    f" {child_process.MEMORY >> 20:,} MiB of memory."
-                )
+                most = f"{child_process.MEMORY >> 20:,} MiB of memory"
+                message = f"{left} are left out, because they need more than {most}."
                 yield _left_out(path, first, message, _SMALLER), table.part(end)
             except (pyarrow.ArrowException, OSError) as error:
                 yield _damaged(path, first, f"damaged; {left} are left out", error), table.part(end)
@@ -203,7 +181,7 @@ class _ParquetTable:
 
     def groups(
         self, columns: list[str], count: int
-    ) -> Iterator[tuple[int, int, Iterator[RecordBatch]]]:
+    ) -> Iterator[tuple[int, int, Iterable[RecordBatch]]]:
         """Yield the first row, the last row and the rows of each group, ``count`` in a batch."""
         end = 0
         for group in range(self._file.metadata.num_row_groups):
@@ -217,27 +195,23 @@ class _ParquetTable:
 
 
 class _ArrowTable:
-    """An Arrow file, or a stream of Arrow in a file, which has no end until it is read."""
+    """An Arrow file, or a stream of Arrow in a file; all rows are one group without a known end."""
 
     def __init__(self, stream: BufferedReader, start: bytes) -> None:
         from pyarrow import ipc
 
-        self._stream = stream
-        self._size = os.fstat(stream.fileno()).st_size
-        self._is_file = start == _ARROW_FILE
+        self._stream, self._is_file = stream, start == _ARROW_FILE
         self._reader = (ipc.open_file if self._is_file else ipc.open_stream)(stream)
         self.schema: Schema = self._reader.schema
 
     def groups(
         self, columns: list[str], count: int
-    ) -> Iterator[tuple[int, int, Iterator[RecordBatch]]]:
-        """Yield all rows as one group, whose last row is not known: 0."""
+    ) -> Iterator[tuple[int, int, Iterable[RecordBatch]]]:
         yield 1, 0, self._batches(columns, count)
 
     def _batches(self, columns: list[str], count: int) -> Iterator[RecordBatch]:
         numbers = range(self._reader.num_record_batches) if self._is_file else ()
-        whole = map(self._reader.get_batch, numbers) if self._is_file else self._reader
-        for batch in whole:
+        for batch in map(self._reader.get_batch, numbers) if self._is_file else self._reader:
             rows = batch.select(columns)
             for first in range(0, rows.num_rows, count):
                 # Taken, since a slice would send the whole batch to the other process.
@@ -245,26 +219,25 @@ class _ArrowTable:
 
     def part(self, row: int) -> float:
         """Return which part of the file has been read; all of it where reading ends early."""
-        return self._stream.tell() / max(self._size, 1) if row else 1.0
+        size = os.fstat(self._stream.fileno()).st_size
+        return self._stream.tell() / max(size, 1) if row else 1.0
 
 
 def _within_limit(
-    path: str, first: int, rows: RecordBatch, fields: Fields
+    path: Path, first: int, rows: RecordBatch, fields: Fields
 ) -> Iterator[ParquetChunk]:
     """Yield rows as one chunk, or row by row without those that are too large."""
     if rows.nbytes <= _LARGEST:
-        yield ParquetChunk(path, first, rows, fields)
+        yield ParquetChunk(str(path), first, rows, fields)
         return
     for at in range(rows.num_rows):
         size = rows.slice(at, 1).nbytes
         if size <= _LARGEST:
-            yield ParquetChunk(path, first + at, rows.take([at]), fields)
+            yield ParquetChunk(str(path), first + at, rows.take([at]), fields)
         else:
-            message = (
-                f"{path}, row {first + at}: the row has {size / 1e6:,.0f} MB; at most"
-                f" {_LARGEST / 1e6:,.0f} MB are read."
-            )
-            yield _left_out(Path(path), first + at, message, _SMALLER)
+            most = f"at most {_LARGEST / 1e6:,.0f} MB are read."
+            message = f"the row has {size / 1e6:,.0f} MB; {most}"
+            yield _left_out(path, first + at, message, _SMALLER)
 
 
 def _wrong_columns(schema: Schema, fields: Fields) -> str:
@@ -293,33 +266,15 @@ def _decoded(rows: RecordBatch) -> RecordBatch:
     """Return the rows with the values of columns that have a dictionary."""
     from pyarrow import RecordBatch, types
 
-    columns = [
-        column.dictionary_decode() if types.is_dictionary(column.type) else column
-        for column in rows.columns
-    ]
-    return RecordBatch.from_arrays(columns, rows.schema.names)
-
-
-def _values(column: Any) -> list[Any]:
-    """Return the values of a column, ``None`` for those that are not UTF-8."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except UnicodeDecodeError:
-        values = [_value(cell) for cell in column]
-    return values
-
-
-def _value(cell: Any) -> Any:
-    try:
-        return cell.as_py()
-    except UnicodeDecodeError:
-        return None
+    decoded = (c.dictionary_decode() if types.is_dictionary(c.type) else c for c in rows.columns)
+    return RecordBatch.from_arrays(list(decoded), rows.schema.names)
 
 
 def _damaged(path: Path, row: int, what: str, error: Exception) -> ParquetChunk:
     reason = " ".join(str(error).split()).rstrip(".")
-    return _left_out(path, row, f"{path}, row {row}: {what} ({reason}).", "Fetch the file again.")
+    return _left_out(path, row, f"{what} ({reason}).", "Fetch the file again.")
 
 
 def _left_out(path: Path, row: int, message: str, hint: str) -> ParquetChunk:
-    return ParquetChunk(str(path), row, None, damage=BadPage(message, hint))
+    damage = BadPage(f"{path}, row {row}: {message}", hint)
+    return ParquetChunk(str(path), row, None, damage=damage)

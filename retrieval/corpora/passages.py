@@ -1,8 +1,7 @@
 """Cuts a long document into passages, each of which is a page of the corpus.
 
-The limit is what the default encoder reads at once: a document's vector is that of its first 256
-tokens, with the title (``MiniLMEncoder``), and a token of English has nearly five characters. Text
-beyond that has vectors of its sentences, but no part in the document's.
+The limit is what the default encoder reads at once: 256 tokens with the title (``MiniLMEncoder``),
+and a token of English has nearly five characters. Only sentences have vectors of what is beyond.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, count, pairwise
+from itertools import chain, islice, pairwise
 from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart
@@ -101,58 +99,26 @@ def passages(
         ModelUnavailable: the sentence splitter cannot be loaded.
     """
     parts = _parts(blocks)
-    beginning = next(parts, None) or _Part((), None, None)
-    following = next(parts, None)
-    size = sum(len(text) + 1 for text in beginning.paragraphs) - 1
-    known = beginning.section or beginning.page is not None
-    if following is None and not known and size <= WHOLE:
-        yield _whole(document_id, title, url, beginning)
+    head = list(islice(parts, 2)) or [_Part((), None, None)]
+    first = head[0]
+    size = sum(len(text) + 1 for text in first.paragraphs) - 1
+    if len(head) == 1 and not first.section and first.page is None and size <= WHOLE:
+        yield _whole(document_id, title, url, first)
         return
-    more = () if following is None else (following,)
-    pieces = (
-        (part, sentences) for part in chain((beginning,), more, parts) for sentences in _cut(part)
-    )
-    page = partial(_page, document_id, title, url)
-    numbers = count(1)
-    first, second = next(pieces, None), next(pieces, None)
-    if first is None:  # a page without a sentence
-        first = (beginning, ())
-    yield page(*first, next(numbers), alone=second is None)
-    if second is not None:
-        for part, sentences in chain((second,), pieces):
-            yield page(part, sentences, next(numbers), alone=False)
+    pieces = ((part, sentences) for part in chain(head, parts) for sentences in _cut(part))
+    begin = list(islice(pieces, 2)) or [(first, ())]  # the latter of a page without a sentence
+    for number, (part, sentences) in enumerate(chain(begin, pieces), start=1):
+        page_id = document_id if len(begin) == 1 else f"{document_id}#{number}"
+        place = Passage(document_id, number, part.section, part.page)
+        yield Page(page_id, title, _address(url, part), "", sentences, passage=place)
 
 
 def _whole(document_id: str, title: str, url: str | None, part: _Part) -> Page:
-    """Return a short document; a paragraph without a mark at its end is a sentence of its own.
-
-    So is one that ends with a number ("2021: 2."): the splitter would take it for an item's.
-    """
+    """Return a short document; what does not end like a sentence ("2021: 2.") is one."""
     plain = all(ends_sentence(text) and not _NUMBER.search(text) for text in part.paragraphs[:-1])
     if plain and not any(part.whole):
         return Page(document_id, title, url, " ".join(part.paragraphs))
-    sentences = tuple(chain.from_iterable(_sentences(part)))
-    return Page(document_id, title, url, "", sentences)
-
-
-def _page(
-    document_id: str,
-    title: str,
-    url: str | None,
-    part: _Part,
-    sentences: tuple[str, ...],
-    number: int,
-    *,
-    alone: bool,
-) -> Page:
-    return Page(
-        id=document_id if alone else f"{document_id}#{number}",
-        title=title,
-        url=_address(url, part),
-        text="",
-        sentences=sentences,
-        passage=Passage(document_id, number, part.section, part.page),
-    )
+    return Page(document_id, title, url, "", tuple(chain.from_iterable(_sentences(part))))
 
 
 def _address(url: str | None, part: _Part) -> str | None:
@@ -179,10 +145,7 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 
 
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks that say something; items and rows have what introduces them as a heading.
-
-    That ends with a colon, or is a caption right above a table.
-    """
+    """Yield the blocks that say something, items and rows below what introduces them."""
     lead = ""
     for block in blocks:
         text = clean(block.text)
@@ -190,14 +153,11 @@ def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
             continue
         if not block.kind:
             lead = text if len(text) <= _LONGEST_LEAD else ""
-        begins = lead.endswith(":") or (block.kind == "row" and _is_caption(lead))
+        names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)
+        names = block.kind == "row" and (names or may_be_heading(lead))  # a caption
+        begins = lead.endswith(":") or names
         above = (lead,) if block.kind and begins and lead not in block.section else ()
         yield replace(block, text=text, section=block.section + above)
-
-
-def _is_caption(line: str) -> bool:
-    """Return whether a line above a table names it."""
-    return may_be_heading(line) or bool(_CAPTION.match(line) and not _NO_HEADING.search(line))
 
 
 def _cut(part: _Part) -> Iterator[tuple[str, ...]]:
@@ -259,18 +219,18 @@ def sections(paragraphs: Sequence[str], left_out: Set[str] = frozenset()) -> lis
 
     A heading is a short line without a mark at its end, before a paragraph that has one or items of
     a list, and not right below another short line that is none; of two such lines the second is
-    below the first. Other short lines are paragraphs, or
-    items below what introduces them with a colon. Of the sections that ``left_out`` names, such as
-    the references of a wiki, only texts are read.
+    below the first. Other short lines are paragraphs, or items below what introduces them with a
+    colon. Of the sections that ``left_out`` names, such as the references of a wiki, only texts are
+    read.
     """
     written = ["", *map(without_edit, map(clean, paragraphs))]
     lines = [line for line in written if line]
-    apart = [not before for before, line in pairwise(written) if line]
+    no_blank = "" not in written[1:]
+    pairs = (pair for pair in pairwise(written) if pair[1])
+    apart = [no_blank or not before or ends_sentence(before) for before, _ in pairs]
     names: list[bool] = []
-    for at, line in enumerate(lines):
-        may_begin = (
-            apart[at] or names[at - 1] or ends_sentence(lines[at - 1]) or "" not in written[1:]
-        )
+    for line, is_apart in zip(lines, apart, strict=True):
+        may_begin = is_apart or names[-1]
         names.append(may_be_heading(line) and line not in left_out and may_begin)
     names.append(False)
     begins = [_is_text(line) or bool(_BULLET.match(line)) for line in lines] + [False, False]

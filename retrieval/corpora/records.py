@@ -7,18 +7,25 @@
 from __future__ import annotations
 
 import codecs
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as parts_of
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.decoding import in_utf_8
-from retrieval.corpora.json_lines import BLOCK, LONGEST, LineBlock, Unpacked, opened, unpacked
+from retrieval.corpora.json_lines import (
+    BLOCK,
+    LONGEST,
+    FilesCorpus,
+    LineBlock,
+    Unpacked,
+    encoded_line,
+    opened,
+    unpacked,
+)
 from retrieval.corpora.passages import Block, paragraphs, passages
 from retrieval.errors import BadSource
 
@@ -53,10 +60,6 @@ class Fields:
             )
         return cls(**named)
 
-    def names(self) -> tuple[str, ...]:
-        """Return the four names."""
-        return self.id, self.title, self.text, self.url
-
     def digest(self) -> bytes:
         """Return what makes the fingerprint of a corpus another one; nothing for usual names."""
         return b"" if self == USUAL else repr(self).encode("utf-8", "surrogatepass")
@@ -76,16 +79,22 @@ def pages_of(
     ``where``: its place, for messages. ``blocks`` divides the text. An id may be a number. Without
     a title the id is the title.
     """
-    page_id = _written(record.get(fields.id))
-    title = _written(record.get(fields.title) or "")
     text = record.get(fields.text)
-    if page_id is None:
-        yield _lacks(record, where, "id", fields.id)
-    elif title is None:
-        yield _lacks(record, where, "title", fields.title)
-    elif not isinstance(text, str):
-        yield _lacks(record, where, "text", fields.text)
-    elif bad := bad_id(page_id, where):
+    parts = {
+        "id": _written(record.get(fields.id)),
+        "title": _written(record.get(fields.title) or ""),
+        "text": text if isinstance(text, str) else None,
+    }
+    if lacking := next((part for part, value in parts.items() if value is None), None):
+        name: str = getattr(fields, lacking)
+        names = ", ".join(map(repr, list(record)[:20])) if name not in record else ""
+        hint = f"If one of {names} holds it, add: --fields {lacking}=NAME."
+        yield BadPage(
+            f"{where}: no text under {name!r}.", hint if names else "Correct that record."
+        )
+        return
+    page_id, title, text = (value or "" for value in parts.values())
+    if bad := bad_id(page_id, where):
         yield bad
     else:
         url = web_address(record.get(fields.url))
@@ -96,24 +105,13 @@ def _written(value: object) -> str | None:
     """Return a text or a number as text; some tables hold whole numbers as 7.0."""
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return str(int(value)) if value % 1 == 0 else str(value)
     return None
 
 
-def _lacks(record: Mapping[str, Any], where: str, part: str, name: str) -> BadPage:
-    hint = "Correct that record."
-    if name not in record:
-        names = ", ".join(map(repr, list(record)[:20]))
-        hint = f"If one of {names} holds it, add: --fields {part}=NAME." if names else hint
-    return BadPage(f"{where}: no text under {name!r}.", hint)
-
-
-class JsonlCorpus:
+class JsonlCorpus(FilesCorpus):
     """The documents of one file."""
-
-    date = ""
-    language = ""
 
     def __init__(self, path: Path, fields: Fields) -> None:
         """Find the file; ``fields`` are the keys that are read.
@@ -124,42 +122,30 @@ class JsonlCorpus:
         if path.is_dir():
             raise BadSource("source_missing", f"{path} is a folder.", "Give a file: jsonl:FILE.")
         with opened(path) as stream:
-            start = stream.read(4)
-        if start.startswith(_PACKED):
-            raise BadSource("source_not_json", f"{path} is compressed.", "Unpack it first.")
-        self.name = path.name.partition(".json")[0] or path.stem
-        self.source = f"jsonl:{path.resolve()}"
-        self._path = path
+            if stream.read(4).startswith(_PACKED):
+                raise BadSource("source_not_json", f"{path} is compressed.", "Unpack it first.")
+        super().__init__("jsonl", path, (), fields.digest())
         self._fields = fields
 
-    def fingerprint(self) -> str:
-        """Return a digest of the file, and of the keys that are read."""
-        with opened(self._path) as stream:
-            digest = hashlib.file_digest(stream, "sha256")
-        digest.update(self._fields.digest())
-        return digest.hexdigest()
-
-    def size(self) -> int:
-        """Return the file's bytes."""
-        return self._path.stat().st_size
-
-    def chunks(self) -> Iterator[tuple[JsonlChunk | ListChunk, int]]:
+    def chunks(self) -> Iterator[tuple[JsonlChunk, int]]:
         """Yield the documents in the file's order."""
-        with unpacked(self._path) as content:
+        (path,) = self.files
+        with unpacked(path) as content:
             start = content.read(_START)
         mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
-        with unpacked(self._path) as content:
+        with unpacked(path) as content:
             if start[mark:].lstrip().startswith(b"["):
                 content.read(mark)
-                yield from _list_chunks(str(self._path), content, self._fields)
-                return
-            for block, size in content.line_blocks(str(self._path)):
+                blocks = _items(str(path), content)
+            else:
+                blocks = content.line_blocks(str(path))
+            for block, size in blocks:
                 yield JsonlChunk(block, self._fields), size
 
 
 @dataclass(frozen=True, slots=True)
 class JsonlChunk:
-    """Some lines of the file."""
+    """Some lines of the file, or items of its list."""
 
     block: LineBlock
     fields: Fields
@@ -171,32 +157,9 @@ class JsonlChunk:
             if isinstance(record, BadPage):
                 yield record
             else:
-                yield from pages_of(record, self.fields, where, _blocks)
-
-
-@dataclass(frozen=True, slots=True)
-class ListChunk:
-    """Some objects of a list; ``first`` is the number of the first, from 1.
-
-    ``damage``: why no more of the list can be read, ``None`` if it can.
-    """
-
-    name: str
-    first: int
-    records: tuple[dict[str, Any] | None, ...]
-    fields: Fields
-    damage: BadPage | None = None
-
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield a document for each object, a long one in passages."""
-        for number, record in enumerate(self.records, self.first):
-            where = f"{self.name}, item {number}"
-            if record is None:
-                yield BadPage(f"{where}: not a JSON object.", "Correct that item.")
-            else:
-                yield from pages_of(record, self.fields, where, _blocks)
-        if self.damage is not None:
-            yield self.damage
+                yield from pages_of(
+                    record, self.fields, where, lambda text: map(Block, paragraphs(text))
+                )
 
 
 class _Bounded:
@@ -205,12 +168,10 @@ class _Bounded:
     def __init__(self, name: str, content: Unpacked) -> None:
         self._name, self._content = name, content
         self._cut = b""  # the beginning of a character
-        self.of_item = self.of_chunk = 0  # bytes that were read
+        self.of_item = 0  # bytes that were read
 
     def read(self, size: int, /) -> bytes:
-        """Return about so many bytes, none at the end."""
         self.of_item += size
-        self.of_chunk += size
         if self.of_item > LONGEST:
             raise BadSource(
                 "source_not_json",
@@ -223,45 +184,28 @@ class _Bounded:
         return in_utf_8(read[:end])
 
 
-def _list_chunks(name: str, content: Unpacked, fields: Fields) -> Iterator[tuple[ListChunk, int]]:
-    """Yield the objects of a list, reading them one by one, each chunk with its bytes.
-
-    Raises:
-        BadSource: an item is too long.
-    """
+def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
+    """Yield the objects of a list, read one by one, as lines; each block with its bytes."""
     import ijson
 
     stream = _Bounded(name, content)
-    first, read = 1, 0
-    records: list[dict[str, Any] | None] = []
-
-    def chunk(damage: BadPage | None = None) -> tuple[ListChunk, int]:
-        nonlocal first, read, records
-        made = ListChunk(name, first, tuple(records), fields, damage)
-        more = content.position() - read
-        first, read, records = first + len(records), read + more, []
-        return made, more
-
+    block = LineBlock(name, 1, b"", unit="item")
+    lines: list[bytes] = []
+    size = read = 0
+    damage = ""
     try:
-        for item in ijson.items(stream, "item"):
+        for item in ijson.items(stream, "item", use_float=True):
             stream.of_item = 0
-            records.append(_shallow(item) if isinstance(item, dict) else None)
-            if stream.of_chunk > BLOCK:
-                stream.of_chunk = 0
-                yield chunk()
+            lines.append(encoded_line(item))
+            size += len(lines[-1])
+            if size > BLOCK:
+                yield replace(block, content=b"".join(lines)), content.position() - read
+                block, read = replace(block, first=block.first + len(lines)), content.position()
+                lines, size = [], 0
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        where = f"{name}, item {first + len(records)}"
         why = content.damage or f"not JSON ({' '.join(str(error).split())[:200]})"
-        yield chunk(BadPage(f"{where}: {why}; the rest is left out.", "Correct the file."))
-        return
-    yield chunk()
-
-
-def _shallow(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without the values that no part of a document can have."""
-    kept = (str, int, float, Decimal)
-    return {name: value if isinstance(value, kept) else None for name, value in item.items()}
-
-
-def _blocks(text: str) -> Iterator[Block]:
-    return map(Block, paragraphs(text))
+        damage = f"{why}; the rest is left out"
+    yield replace(block, content=b"".join(lines)), content.position() - read
+    if damage:
+        at = block.first + len(lines)
+        yield LineBlock(name, at, b"", damage, "Correct the file.", "item"), 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from retrieval.corpora.corpus import Corpus, kind_of
+from retrieval.corpora.corpus import Corpus
 from retrieval.corpora.folder.folder_corpus import FolderCorpus
 from retrieval.corpora.parquet import ParquetCorpus
 from retrieval.corpora.records import USUAL, Fields, JsonlCorpus
@@ -47,22 +47,15 @@ def open_corpus(source: str, fields: Fields = USUAL, password: str | None = None
     Raises:
         BadSource: it is none of these, or the file or folder does not exist.
     """
-    kind = kind_of(source)
+    kind, colon, path = source.partition(":")
     if fields != USUAL and kind not in _OF_RECORDS:
-        raise BadSource(
-            "source_unknown",
-            f"{kind}: has no fields to name.",
-            f"Leave --fields out; it is for {' and '.join(_OF_RECORDS)}.",
-        )
+        hint = f"Leave --fields out; it is for {' and '.join(_OF_RECORDS)}."
+        raise BadSource("source_unknown", f"{kind}: has no fields to name.", hint)
     if password is not None and kind != "folder":
-        raise BadSource(
-            "source_unknown",
-            f"{kind}: has no encrypted files.",
-            "Leave --password out; it is for folder.",
-        )
+        hint = "Leave --password out; it is for folder."
+        raise BadSource("source_unknown", f"{kind}: has no encrypted files.", hint)
     if source == "vital":
         return VitalCorpus()
-    kind, colon, path = source.partition(":")
     if kind not in _KINDS or not colon or not path:
         raise BadSource("source_unknown", f"{source!r} is not a source.", f"Use {_meant(source)}.")
     place = _place(path)
@@ -106,8 +99,8 @@ def _meant(source: str) -> str:
         return KNOWN
     if Path(source).is_dir():
         return f"folder:{source}"
-    kind = next((_BY_SUFFIX[one] for one in Path(source).suffixes if one in _BY_SUFFIX), None)
-    return f"{kind}:{source}" if kind else KNOWN
+    suffix = next((suffix for suffix in Path(source).suffixes if suffix in _BY_SUFFIX), "")
+    return f"{_BY_SUFFIX[suffix]}:{source}" if suffix else KNOWN
 
 
 def _place(path: str) -> Path:

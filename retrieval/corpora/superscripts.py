@@ -1,10 +1,9 @@
 """Decides how text that is set above the line is read: 10⁶, km², x^k, 19th, or the mark of a note.
 
-Without that, "10<sup>6</sup>" would be read as 106, and "$320<sup>1</sup>" as $3201. The readers of
-all formats put ``marked`` texts into their lines and pass each whole line to ``unmarked``, because
-only what stands before and after shows what a raised "2" is. In doubt it stays raised, which
-changes no number. ``lowered`` text is written on the line, because formulas usually are: H2O, CO2.
-Only beside digits it stays below the line: 101₂ is not 1012.
+Without that, "10<sup>6</sup>" would be read as 106, and "$320<sup>1</sup>" as $3201. Readers put
+``marked`` texts into their lines and pass each whole line to ``unmarked``: only what stands before
+and after shows what a raised "2" is. In doubt it stays raised, which changes no number. ``lowered``
+text is written on the line (H2O); only beside digits it stays below it: 101₂ is not 1012.
 """
 
 from __future__ import annotations
@@ -110,7 +109,10 @@ def unmarked(line: str) -> str:
         for _ in range(_DEEPEST):
             line = _INNERMOST.sub(_unmarked, line)
         line = _BORDER.sub("", line)
-    return _TYPED_AT_END.sub(_without_mark, _TYPED_BRACKETS.sub("", line))
+    line = _TYPED_BRACKETS.sub("", line)
+    return _TYPED_AT_END.sub(
+        lambda found: found[0] if is_abbreviation(found[1]) else found[1] + found[2], line
+    )
 
 
 def _on_the_line(found: re.Match[str]) -> str:
@@ -119,8 +121,7 @@ def _on_the_line(found: re.Match[str]) -> str:
     if text.isdecimal():
         return before + (text.translate(_BELOW) if before or after else text)
     left = " " if before and text[:1].isdecimal() else ""
-    right = " " if after and text[-1:].isdecimal() else ""
-    return f"{before}{left}{text}{right}"
+    return f"{before}{left}{text}{' ' if after and text[-1:].isdecimal() else ''}"
 
 
 def exponent(text: str) -> str:
@@ -148,7 +149,8 @@ def _read(text: str, before: str, after: str) -> str:
         return ""
     if text in {"o", "0"} and before[-1:].isdigit() and _DEGREES.match(after):
         return "°"
-    if text.isdigit() and _is_numerator(before, after):
+    over = _DENOMINATOR_TOO.match(after) and (not before or before[-1] in "0123456789 (")
+    if text.isdigit() and (over or _DENOMINATOR.match(after)):  # of a fraction
         return f" {text}" if before[-1:].isdigit() else text
     if text.isalpha() and text.isascii():
         return _letters(text, before, after)
@@ -162,12 +164,6 @@ def _read(text: str, before: str, after: str) -> str:
     if _NOTE.fullmatch(text):
         return ""
     return f" {text}" if before[-1:].isalnum() else text
-
-
-def _is_numerator(before: str, after: str) -> bool:
-    if _DENOMINATOR.match(after):
-        return True
-    return bool(_DENOMINATOR_TOO.match(after)) and (not before or before[-1] in "0123456789 (")
 
 
 def _letters(text: str, before: str, after: str) -> str:
@@ -205,7 +201,3 @@ def _is_exponent(text: str, before: str, after: str) -> bool:
     if _VARIABLE.search(before) or _LENGTH.search(before) or _TERM.search(before):
         return True
     return text in {"2", "3"} and bool(_NUMBER_AND_WORD.search(before))
-
-
-def _without_mark(found: re.Match[str]) -> str:
-    return found[0] if is_abbreviation(found[1]) else found[1] + found[2]

@@ -70,10 +70,7 @@ def separated_rows(
 
 
 def _loosely_quoted(line: str, separator: str) -> list[str]:
-    """Return the cells of a line; a quotation mark ends a cell only before a separator.
-
-    Returns none if a cell has no such end.
-    """
+    """Return the cells of a line, none if a quotation mark never ends before a separator."""
     mark = re.escape(separator)
     end = rf"(?={mark}|\Z)"
     cell = re.compile(rf'"((?:\\.|"(?!{end})|[^"\\])*)"{end}|(?:[^"{mark}][^{mark}]*)?{end}')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,44 +10,32 @@ from urllib.parse import unquote
 from lxml import etree
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Headings, Unreadable
+from retrieval.corpora.folder.document import FileText, Headings, Unreadable, iso_day
 from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.zipped import parsed, unpacked
 
 _CONTAINER = "META-INF/container.xml"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _RIGHTS = "META-INF/rights.xml"
 
 
 def read(path: Path) -> FileText:
-    """Return the document.
-
-    Raises:
-        Unreadable: it is not an .epub, is encrypted or damaged, or is too large.
-        OSError: the file cannot be read.
-    """
+    """Return the document."""
     with unpacked(path) as archive:
-        if _RIGHTS in archive.namelist():
+        members = sorted(archive.namelist())
+        if _RIGHTS in members:
             raise Unreadable("the file is encrypted.", "Use a copy without protection.")
         package = parsed(archive.read(_CONTAINER)).find(".//{*}rootfile").get("full-path", "")
         root = parsed(archive.read(package))
-        title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
-        headings = Headings(title)
-        day = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}date") or "")[:10]
-        members = set(archive.namelist())
-        sheets = [
-            archive.read(name).decode("utf-8", "replace")
-            for name in sorted(members)
-            if name.lower().endswith(".css")
-        ]
-        chapters = [
-            shown(archive.read(name), sheets)
-            for name in _chapters(root, posixpath.dirname(package))
-            if name in members
-        ]
+        sheets = [archive.read(name) for name in members if name.lower().endswith(".css")]
+        styles = [sheet.decode("utf-8", "replace") for sheet in sheets]
+        names = filter({*members}.__contains__, _chapters(root, posixpath.dirname(package)))
+        chapters = [shown(archive.read(name), styles) for name in names]
+    title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+    day = root.findtext(".//{http://purl.org/dc/elements/1.1/}date") or ""
+    headings = Headings(title)
     blocks = [block for chapter in chapters for block in chapter.blocks(headings)]
     unread = [one for chapter in chapters for one in chapter.unread]
-    return FileText(title, blocks, None, unread, saved=day if _DAY.fullmatch(day) else "")
+    return FileText(title, blocks, None, unread, saved=iso_day(day))
 
 
 def _chapters(package: etree._Element, folder: str) -> Iterator[str]:

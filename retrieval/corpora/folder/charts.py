@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import zip_longest
 from typing import Any
 
 from pptx.chart.chart import Chart
@@ -40,11 +41,8 @@ def chart_sentences(chart: Any, above: str = "") -> list[str]:
     title = ""
     if chart.has_title and chart.chart_title.has_text_frame:
         title = clean(" ".join(each.text for each in chart.chart_title.text_frame.paragraphs))
-    axes = [
-        clean("".join(each.itertext()))
-        for each in chart._chartSpace.xpath("//c:valAx/c:title//a:p")
-    ]
-    said = [title, above, *axes]
+    axes = chart._chartSpace.xpath("//c:valAx/c:title//a:p")
+    said = [title, above, *(clean("".join(each.itertext())) for each in axes)]
     return [text for table in _tables(chart, title) for text in row_sentences(table, said)]
 
 
@@ -57,12 +55,11 @@ def _tables(chart: Any, title: str) -> Iterator[list[list[Cell]]]:
             continue
         above = [[Cell(title, heading=True)] * (1 + len(series))] if title else []
         heads = [Cell(clean(one.name), heading=True) for one in series]
-        columns = [_values(one) for one in series]
-        rows = [
-            [Cell(name), *(Cell(column[at] if at < len(column) else "") for column in columns)]
-            for at, name in enumerate(names)
-        ]
-        yield [*above, [Cell("", heading=True), *heads], *rows]
+        values = list(zip_longest(*map(_values, series), fillvalue=""))
+        values += [("",) * len(series)] * (len(names) - len(values))
+        rows = zip(names, values, strict=False)
+        below = [[Cell(name), *map(Cell, row)] for name, row in rows]
+        yield [*above, [Cell("", heading=True), *heads], *below]
 
 
 def _categories(plot: Any) -> list[str]:

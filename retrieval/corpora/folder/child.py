@@ -6,12 +6,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from retrieval.corpora import child_process
-from retrieval.corpora.child_process import (
-    ChildEnded,
-    ChildProcess,
-    ChildTooSlow,
-    limit_memory,
-)
+from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow, limit_memory
 from retrieval.corpora.folder.document import FileText, Format, Unreadable
 from retrieval.system.fixes import install_service_command
 
@@ -21,7 +16,7 @@ SECONDS = 600
 _SECONDS_AT_LEAST, _SECONDS_PER_MEGABYTE = 30, 100
 _MEMORY_AT_LEAST, _MEMORY_PER_BYTE = 768 << 20, 100
 _MOST_TEXT = 64_000_000  # characters of a document
-_DIVIDE = "Divide the file, or save its text as a .txt file."
+DIVIDE = "Divide the file, or save its text as a .txt file."
 
 
 def read(
@@ -45,19 +40,15 @@ def read(
         seconds = min(SECONDS, _SECONDS_AT_LEAST + round(_SECONDS_PER_MEGABYTE * megabytes))
     try:
         child.send((path, kind, password))
-        answer = child.receive(seconds)
-    except ChildTooSlow as error:
-        raise Unreadable(
-            f"the file takes more than {seconds:g} seconds to read.", _DIVIDE
-        ) from error
+        answer: FileText | Unreadable = child.receive(seconds)
     except ChildEnded as error:
-        raise Unreadable(
-            "the process that read the file was ended, perhaps for lack of memory.", _DIVIDE
-        ) from error
+        why = "the process that read the file was ended, perhaps for lack of memory."
+        if isinstance(error, ChildTooSlow):
+            why = f"the file takes more than {seconds:g} seconds to read."
+        raise Unreadable(why, DIVIDE) from error
     if isinstance(answer, Unreadable):
         raise answer
-    document: FileText = answer
-    return document
+    return answer
 
 
 def serve(connection: Connection) -> None:
@@ -80,13 +71,10 @@ def _answer(path: Path, kind: Format, password: str | None) -> FileText | Unread
     except ImportError as error:
         return Unreadable(f"it cannot be read ({error}).", f"Run: {install_service_command()}")
     except MemoryError:
-        said = f"the file needs more than {limit >> 20:,} MiB of memory."
-        return Unreadable(said, _DIVIDE)
+        return Unreadable(f"the file needs more than {limit >> 20:,} MiB of memory.", DIVIDE)
     except Exception as error:  # a library's own, on a file that nobody has foreseen
-        return Unreadable(
-            f"the file cannot be read ({type(error).__name__}).",
-            "Save its text as a .txt file.",
-        )
+        why = f"the file cannot be read ({type(error).__name__})."
+        return Unreadable(why, "Save its text as a .txt file.")
     if sum(len(block.text) for block in document.blocks) > _MOST_TEXT:
-        return Unreadable(f"the file has more than {_MOST_TEXT:,} characters of text.", _DIVIDE)
+        return Unreadable(f"the file has more than {_MOST_TEXT:,} characters of text.", DIVIDE)
     return document

@@ -7,8 +7,9 @@ above several columns.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from math import inf
 from statistics import median
 
@@ -53,10 +54,9 @@ def best_band(found: Sequence[Segment], start: int, edges: Gap) -> tuple[int, li
 def _band(found: Sequence[Segment], start: int, edges: Gap) -> tuple[int, list[Gap]]:
     gaps = [edges]
     end = start
-    while end < len(found):
-        one = found[end]
+    for one in found[start:]:
         left = [gap for whole in gaps for gap in _without(whole, one)]
-        died = [whole for whole in gaps if not any(_within(gap, whole) for gap in left)]
+        died = (w for w in gaps if not any(w[0] <= gap[0] and gap[1] <= w[1] for gap in left))
         if not left or any(_is_gutter(gap, found[start:end]) for gap in died):
             break
         gaps = left
@@ -88,22 +88,15 @@ def _without(gap: Gap, one: Segment) -> list[Gap]:
     return [piece for piece in pieces if piece[1] - piece[0] >= _NARROWEST * one.size]
 
 
-def _within(gap: Gap, whole: Gap) -> bool:
-    return whole[0] <= gap[0] and gap[1] <= whole[1]
-
-
 def _is_gutter(gap: Gap, band: Sequence[Segment]) -> bool:
     """Return whether lines stand on both sides, at the same height."""
     left = [one.base for one in band if one.right <= gap[0]]
     right = [one.base for one in band if one.left >= gap[1]]
     if not left or not right:
         return False
-    top, bottom = min(left[0], right[0]), max(left[-1], right[-1])
-    size = band[0].size
-    return all(
-        len({base for base in side if bottom - size <= base <= top + size}) >= SUPPORT
-        for side in (left, right)
-    )
+    low, high = max(left[-1], right[-1]) - band[0].size, min(left[0], right[0]) + band[0].size
+    sides = ({base for base in side if low <= base <= high} for side in (left, right))
+    return all(len(side) >= SUPPORT for side in sides)
 
 
 def _attached(band: Sequence[Segment], gutters: Sequence[Gap]) -> int:
@@ -144,54 +137,46 @@ def column_groups(
     One name at least is over several columns. It stands in the middle of them or at one end, or one
     of the ``rules`` is drawn from the first to the last.
     """
-    if not 0 < len(row) < len(columns) <= _MOST_COLUMNS or not all(map(_may_be_over, row)):
+    may_be_over = all(may_name(r.text) and (is_period(r.text) or _WORD.search(r.text)) for r in row)
+    if not 0 < len(row) < len(columns) <= _MOST_COLUMNS or not may_be_over:
         return []
     edges = [(min(one.left for one in c), max(one.right for one in c)) for c in columns]
     top = max(one.base for column in columns for one in column)
     below = [rule for rule in rules if top < rule.height < row[0].base]
     groups = _by_rules(row, edges, below) or _by_place(row, edges)
-    is_over_some = any(1 < len(group) < len(columns) for group in groups)
-    return groups if is_over_some else []
-
-
-def _may_be_over(one: Segment) -> bool:
-    return may_name(one.text) and (is_period(one.text) or bool(_WORD.search(one.text)))
+    return groups if any(1 < len(group) < len(columns) for group in groups) else []
 
 
 def _by_rules(row: Sequence[Segment], edges: Sequence[Gap], rules: Sequence[Rule]) -> list[range]:
     width = _WHOLE_WIDTH * (edges[-1][1] - edges[0][0])
     groups = []
-    for one in row:
-        middle = _middle((one.left, one.right))
+    for middle in (_middle((one.left, one.right)) for one in row):
         under = [rule for rule in rules if rule.left <= middle <= rule.right]
         rule = min(under, key=lambda rule: rule.right - rule.left, default=None)
         if rule is None or rule.right - rule.left > width:
-            nearest = min(range(len(edges)), key=lambda at: abs(_middle(edges[at]) - middle))
-            groups.append(range(nearest, nearest + 1))
-            continue
-        left, right = rule.left - _BESIDE, rule.right + _BESIDE
-        found = [at for at, each in enumerate(edges) if left <= _middle(each) <= right]
+            found = [min(range(len(edges)), key=lambda at: abs(_middle(edges[at]) - middle))]
+        else:
+            left, right = rule.left - _BESIDE, rule.right + _BESIDE
+            found = [at for at, each in enumerate(edges) if left <= _middle(each) <= right]
         groups.append(range(found[0], found[-1] + 1) if found else range(0))
     apart = all(a.stop <= b.start for a, b in pairwise(groups))
     return groups if apart and all(groups) and max(map(len, groups)) > 1 else []
 
 
 def _by_place(row: Sequence[Segment], edges: Sequence[Gap]) -> list[range]:
-    """Return the groups, each beginning where the one before ends, whose names are the nearest.
-
-    Where the last one may end in several places, it has as many columns as the one before.
-    """
+    """Return the nearest groups in a row; an open last one is as wide as the one before."""
 
     def cost(groups: Sequence[range]) -> tuple[int, int, int]:
         away = sum(_away(one, edges, group) for one, group in zip(row, groups, strict=True))
         uneven = abs(len(groups[-1]) - len(groups[-2])) if len(groups) > 1 else 0
         return round(away), uneven, -groups[-1].stop
 
-    places = [_places(one, edges) for one in row]
-    best = min(_in_a_row(places), key=cost, default=[])
+    best = min(_in_a_row([_places(one, edges) for one in row]), key=cost, default=[])
+    if len(row) > 1 or not best:
+        return best
     # A single name at one end of its columns does not show where the other is.
-    alone = len(row) == 1 and best and not _is_in_the_middle(row[0], edges, best[0])
-    return [] if alone else best
+    away = abs(_middle((row[0].left, row[0].right)) - _middle(_whole(edges, best[0])))
+    return best if away < _AWAY / 2 * row[0].size else []
 
 
 def _places(one: Segment, edges: Sequence[Gap]) -> list[range]:
@@ -220,11 +205,6 @@ def _away(one: Segment, edges: Sequence[Gap], group: range) -> float:
     return min(middle, abs(one.left - left), abs(one.right - right))
 
 
-def _is_in_the_middle(one: Segment, edges: Sequence[Gap], group: range) -> bool:
-    away = abs(_middle((one.left, one.right)) - _middle(_whole(edges, group)))
-    return away < _AWAY / 2 * one.size
-
-
 def _whole(edges: Sequence[Gap], group: range) -> Gap:
     return edges[group[0]][0], edges[group[-1]][1]
 
@@ -236,44 +216,31 @@ def _middle(edges: Gap) -> float:
 def separators_in(band: Sequence[Segment], rules: Sequence[Rule]) -> list[float]:
     """Return the heights within a part of the page at which lines are drawn all across it."""
     left, right = min(one.left for one in band), max(one.right for one in band)
-    top, bottom = band[0].base, band[-1].base
-    covered: dict[int, float] = {}
+    covered: dict[float, float] = defaultdict(float)
     for rule in set(rules):
         width = min(rule.right, right) - max(rule.left, left)
-        if width > 0 and bottom < rule.height < top:
-            height = round(rule.height)
-            covered[height] = covered.get(height, 0.0) + width
-    return sorted(
-        (h for h, width in covered.items() if width > _COVERED * (right - left)), reverse=True
-    )
+        if width > 0 and band[-1].base < rule.height < band[0].base:
+            covered[round(rule.height)] += width
+    across = (h for h, width in covered.items() if width > _COVERED * (right - left))
+    return sorted(across, reverse=True)
 
 
 def cells_in(
     band: Sequence[Segment], gutters: Sequence[Gap], separators: Sequence[float]
 ) -> list[list[str]]:
-    """Return the rows of a table, which may have several lines."""
+    """Return the rows of a table, which may have several lines.
+
+    Lines between two rules are a row if no column has two numbers in them.
+    """
+    if len(separators) < RULED:
+        return _rows_of(band, gutters)
     found = []
-    if len(separators) >= RULED:
-        between: dict[int, list[Segment]] = {}
-        for one in band:
-            between.setdefault(sum(height > one.base for height in separators), []).append(one)
-        for number in sorted(between):
-            lines = _rows_of(between[number], gutters)
-            found += [_one_row(lines)] if _is_one_row(lines) else lines
-        return found
-    return _rows_of(band, gutters)
-
-
-def _is_one_row(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether lines between two rules are a row: no column has two numbers in them."""
-    return all(
-        sum(bool(FIGURES.fullmatch(cell)) for cell in column) < 2
-        for column in zip(*lines, strict=True)
-    )
-
-
-def _one_row(lines: Sequence[Sequence[str]]) -> list[str]:
-    return [" ".join(filter(None, column)) for column in zip(*lines, strict=True)]
+    for _, some in groupby(band, key=lambda one: sum(height > one.base for height in separators)):
+        lines = _rows_of(list(some), gutters)
+        columns = list(zip(*lines, strict=True))
+        is_one = all(sum(map(bool, map(FIGURES.fullmatch, column))) < 2 for column in columns)
+        found += [[" ".join(filter(None, column)) for column in columns]] if is_one else lines
+    return found
 
 
 def _rows_of(band: Sequence[Segment], gutters: Sequence[Gap]) -> list[list[str]]:
@@ -283,36 +250,26 @@ def _rows_of(band: Sequence[Segment], gutters: Sequence[Gap]) -> list[list[str]]
     usual = median(heights) if heights else 0.0
     has_figures = any(FIGURES.fullmatch(one.text) for one in band)
     table: list[list[str]] = []
-    for number, line in enumerate(lines):
+    for height, line in zip([inf, *heights], lines, strict=True):
         row = [""] * (len(gutters) + 1)
         for one in line:
             place = column_of(one, gutters)
             row[place] = f"{row[place]} {one.text}".strip()
-        height = heights[number - 1] if number else 0.0
-        near = bool(number) and height <= _NEXT_LINE * line[0].size
-        words_only = not any(FIGURES.fullmatch(cell) for cell in row)
-        ends = near and not row[0] and words_only and bool(table[-1][0])
-        ends = ends or (near and _closes(table[-1], row))
-        closer = near and height < usual / _CLOSER
-        begun = closer and not any(table[-1][1:]) and any(row[1:])
+        last = table[-1] if table and height <= _NEXT_LINE * line[0].size else []
+        words_only = not any(map(FIGURES.fullmatch, row))
+        filled = [place for place, cell in enumerate(row) if cell]
+        above = last[filled[0]] if last and len(filled) == 1 else ""
+        closes = above.count("(") > above.count(")")  # one cell ends the brackets above it
+        ends = closes or (last and not row[0] and words_only and last[0])
+        closer = last and height < usual / _CLOSER
+        begun = closer and not any(last[1:]) and any(row[1:])
         # A second line of the names of columns of figures.
         names = [cell for cell in [*table[0], *row] if cell] if len(table) == 1 else []
-        named = closer and has_figures and bool(names) and all(map(is_name, names))
-        if ends or begun or named:
-            table[-1] = _added(table[-1], row)
+        if ends or begun or (closer and has_figures and names and all(map(is_name, names))):
+            table[-1] = [f"{a} {b}".strip() for a, b in zip(last, row, strict=True)]
         else:
             table.append(row)
     return table
-
-
-def _closes(above: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether a row is one cell that ends the brackets which the cell above it begins."""
-    filled = [place for place, cell in enumerate(row) if cell]
-    return len(filled) == 1 and above[filled[0]].count("(") > above[filled[0]].count(")")
-
-
-def _added(row: Sequence[str], more: Sequence[str]) -> list[str]:
-    return [f"{one} {other}".strip() for one, other in zip(row, more, strict=True)]
 
 
 def is_name(text: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import islice
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.passages import Block, ends_sentence, without_edit
 
-NAMED = 10  # rows or pages that a message names
+_NAMED = 10  # rows or pages that a message names
 _HEAD = 6  # lines in which a text says its day
 _LONGEST_HEAD = 100  # characters
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -31,6 +31,7 @@ _OF_A_TEXT = re.compile(
     re.IGNORECASE,
 )
 _FEW = 2  # words beside a day: "Rowan, 3 March 2024"
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Unreadable(Exception):
@@ -58,13 +59,10 @@ class Unread:
 class FileText:
     """The text of a file.
 
-    Attributes:
-        title: "" if the file does not say it.
-        blocks: its paragraphs in order.
-        url: where it was published, if the file says so.
-        unread: the parts of the file that are not read.
-        date: the day on which it was written, ISO 8601, where the format has one, as a mail does.
-        saved: the day on which a program saved it last, by its own account; "" if it has none.
+    ``title``: "" if the file does not say it. ``url``: where it was published, if the file says so.
+    ``unread``: the parts of the file that are not read. ``date``: the day on which it was written,
+    ISO 8601, where the format has one, as a mail does. ``saved``: the day on which a program saved
+    it last, by its own account; "" if it has none.
     """
 
     title: str
@@ -77,6 +75,7 @@ class FileText:
     @property
     def day(self) -> str:
         """The day of the text: its own one, that in its head, or that of its file; "" if none."""
+<<<<<<< HEAD
         beginning = self.blocks[:_HEAD]
         head = (text for block in beginning for text in (*block.section, block.text))
         said = (self.date, own_date([self.title, *dict.fromkeys(head)]), self.saved)
@@ -88,6 +87,10 @@ def _as_day(written: str) -> str:
     with suppress(ValueError):
         return date.fromisoformat(written).isoformat()
     return ""
+=======
+        head = (text for block in self.blocks[:_HEAD] for text in (*block.section, block.text))
+        return self.date or own_date([self.title, *dict.fromkeys(head)]) or self.saved
+>>>>>>> corp
 
 
 def own_date(lines: Iterable[str]) -> str:
@@ -110,6 +113,12 @@ def own_date(lines: Iterable[str]) -> str:
     return ""
 
 
+def iso_day(written: str) -> str:
+    """Return the day that a text begins with, "" if it begins with none in ISO 8601."""
+    found = _ISO.match(written.strip())
+    return found[0] if found else ""
+
+
 def hidden_text(where: str, passages: int) -> list[Unread]:
     """Return what is said of so many passages in invisible letters: one message, or none."""
     if not passages:
@@ -122,9 +131,13 @@ def dropped_rows(table: int, rows: list[int]) -> list[Unread]:
     """Return what is said of the rows of a table that are not read: one message, or none."""
     if not rows:
         return []
-    shown = ", ".join(map(str, rows[:NAMED])) + (", …" if len(rows) > NAMED else "")
-    message = f"it is too large; not read: {len(rows)} of its rows ({shown})."
+    message = f"it is too large; not read: {len(rows)} of its rows ({numbers_of(rows)})."
     return [Unread(f"table {table}", message, "Save it as a file of its own, in parts.")]
+
+
+def numbers_of(numbers: list[int]) -> str:
+    """Return the first of some numbers, as a message names them."""
+    return ", ".join(map(str, numbers[:_NAMED])) + (", …" if len(numbers) > _NAMED else "")
 
 
 class Headings:
@@ -139,8 +152,7 @@ class Headings:
         """Go on after a heading, whose section ends before the next one of its level or above."""
         words = without_edit(clean(heading))
         if self._title and words == self._title:
-            self._title = ""
-            self._above = []
+            self._title, self._above = "", []
         elif words:
             self._above = [above for above in self._above if above[0] < level]
             self._above.append((level, words))
@@ -153,14 +165,13 @@ class Headings:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its suffixes, the module of this package that reads it, the largest file.
+    """A format: the module of this package that reads it, and the largest file in bytes.
 
     ``library``: the package that the module needs, if it is not always installed; ``imports`` is
-    the name that it is imported by. ``largest``: in bytes. ``encrypts``: its files may have a
+    the name that it is imported by, if that is another. ``encrypts``: its files may have a
     password, which its module knows how to use.
     """
 
-    suffixes: tuple[str, ...]
     module: str
     largest: int
     library: str = ""
@@ -170,40 +181,32 @@ class Format:
     @property
     def installed(self) -> bool:
         """Whether its library is there."""
-        return not self.imports or find_spec(self.imports) is not None
+        return not self.library or find_spec(self.imports or self.library) is not None
 
     def reader(self) -> Callable[..., FileText]:
         """Return what reads a file: its path, and its password if the format ``encrypts``.
 
-        It raises ``Unreadable`` or ``OSError``.
+        It raises ``Unreadable`` if the file is not of the format, is encrypted or damaged, is too
+        large or has no text, and ``OSError`` if it cannot be read.
 
         Raises:
             ImportError: the library is not installed, or a package that it needs.
         """
-        module = import_module(f"{__package__}.{self.module}")
-        read: Callable[..., FileText] = module.read
+        read: Callable[..., FileText] = import_module(f"{__package__}.{self.module}").read
         return read
 
 
-_FORMATS = (
-    Format((".txt", ".text"), "plain_text", 64_000_000),
-    Format((".md", ".markdown"), "markdown", 10_000_000),
-    Format(
-        (".html", ".htm", ".xhtml", ".mhtml", ".mht"),
-        "web_page",
-        10_000_000,
-        "trafilatura",
-        "trafilatura",
-    ),
-    Format((".pdf",), "pdf", 500_000_000, "pypdfium2", "pypdfium2", encrypts=True),
-    Format((".docx",), "word", 250_000_000, "python-docx", "docx"),
-    Format((".odt", ".ods"), "open_document", 250_000_000, "lxml", "lxml"),
-    Format((".rtf",), "rich_text", 50_000_000, "striprtf", "striprtf"),
-    Format((".epub",), "book", 250_000_000, "lxml", "lxml"),
-    Format((".eml", ".mbox"), "mail", 250_000_000, "lxml", "lxml"),
-    Format((".pptx",), "slides", 250_000_000, "python-pptx", "pptx"),
-    Format((".xlsx",), "spreadsheet", 250_000_000, "openpyxl", "openpyxl"),
-    Format((".csv", ".tsv"), "delimited", 64_000_000),
-    Format((".srt", ".vtt", ".ics"), "times", 10_000_000),
-)
-BY_SUFFIX = {suffix: kind for kind in _FORMATS for suffix in kind.suffixes}
+_FORMATS = {
+    (".txt", ".text", ".csv", ".tsv"): Format("plain_text", 64_000_000),
+    (".md", ".markdown", ".srt", ".vtt", ".ics"): Format("plain_text", 10_000_000),
+    (".html", ".htm", ".xhtml", ".mhtml", ".mht"): Format("web_page", 10_000_000, "trafilatura"),
+    (".pdf",): Format("pdf", 500_000_000, "pypdfium2", encrypts=True),
+    (".docx",): Format("word", 250_000_000, "python-docx", "docx"),
+    (".odt", ".ods"): Format("open_document", 250_000_000, "lxml"),
+    (".rtf",): Format("rich_text", 50_000_000, "striprtf"),
+    (".epub",): Format("book", 250_000_000, "lxml"),
+    (".eml", ".mbox"): Format("mail", 250_000_000, "lxml"),
+    (".pptx",): Format("slides", 250_000_000, "python-pptx", "pptx"),
+    (".xlsx",): Format("spreadsheet", 250_000_000, "openpyxl"),
+}
+BY_SUFFIX = {suffix: kind for suffixes, kind in _FORMATS.items() for suffix in suffixes}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections import Counter
@@ -15,8 +14,8 @@ from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.folder import child as reader
-from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Format, Unreadable
-from retrieval.corpora.json_lines import opened
+from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Unreadable
+from retrieval.corpora.json_lines import fingerprint_of
 from retrieval.corpora.passages import passages
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_service_command
@@ -29,97 +28,38 @@ _CHUNK_BYTES = 20_000_000  # of files after which a chunk ends
 _LITTLE_TEXT = 500_000  # bytes
 
 
-@dataclass(slots=True)
-class FoundFiles:
-    """The files of a folder: those that can be read, in order, and what is said of the others.
-
-    ``unknown``: how many files of each ending are of formats that are not read. ``lacking``: how
-    many files of each suffix cannot be read without a library.
-    """
-
-    readable: list[Path] = field(default_factory=list)
-    left_out: list[BadPage] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    lacking: Counter[str] = field(default_factory=Counter)
+def _unreadable(path: Path | str, error: OSError) -> BadPage:
+    message = f"{shown(path)} cannot be read ({error.strerror})."
+    return BadPage(message, "Check its permissions.")
 
 
-def find_files(folder: Path) -> FoundFiles:
-    """Return the files of a folder and its subfolders with a known suffix.
-
-    Hidden files and folders are skipped, and the parts of saved web pages ("NAME_files" beside
-    "NAME.html"); links to folders are not followed.
-    """
-    found = FoundFiles()
-    inside = folder.resolve()
-
-    def note(error: OSError) -> None:
-        found.left_out.append(
-            BadPage(
-                f"{shown(error.filename)} cannot be read ({error.strerror}).",
-                "Check its permissions.",
-            )
-        )
-
-    for place, folders, names in os.walk(folder, onerror=note):
-        parts = {f"{Path(name).stem}_files" for name in names if name.lower().endswith(_PAGES)}
-        folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in parts)
-        for name in names:
-            path = Path(place, name)
-            kind = BY_SUFFIX.get(path.suffix.lower())
-            if name.startswith((".", _LOCK)) or not path.is_file():
-                continue
-            if kind is None:
-                found.unknown[path.suffix.lower()] += 1
-            elif path.is_symlink() and not path.resolve().is_relative_to(inside):
-                message = f"{shown(path)} is a link to a file outside of the folder."
-                found.left_out.append(BadPage(message, "Copy the file into the folder."))
-            elif kind.installed:
-                found.readable.append(path)
-            else:
-                found.lacking[path.suffix.lower()] += 1
-    found.readable.sort()
-    kinds = [*lacking_libraries(folder, found.lacking), *_unknown_formats(folder, found.unknown)]
-    if kinds:  # one message, and the first, because the first one is what is printed
-        said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
-        found.left_out.insert(0, BadPage(" ".join([*said, kinds[-1].message]), kinds[-1].hint))
-    return found
+def _unknown_formats(folder: Path, unknown: Counter[str]) -> Iterator[BadPage]:
+    """Yield what is said of the files of formats that are not read: one message, or none."""
+    if unknown:
+        named = unknown.most_common(_MOST_NAMED)
+        counts = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
+        others = unknown.total() - sum(count for _, count in named)
+        counts += [f"{others} others"] if others else []
+        files = f"{unknown.total()} file{'s' * (unknown.total() > 1)}"
+        said = f"{files} in {shown(folder)} {_are(unknown.total())} of formats that are not read"
+        hint = "Save what they say as PDF, Word or text files."
+        yield BadPage(f"{said}: {', '.join(counts)}.", hint)
 
 
-def _unknown_formats(folder: Path, unknown: Counter[str]) -> list[BadPage]:
-    """Return what is said of the files of formats that are not read: one message."""
-    if not unknown:
-        return []
-    named = unknown.most_common(_MOST_NAMED)
-    counts = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
-    others = unknown.total() - sum(count for _, count in named)
-    counts += [f"{others} others"] if others else []
-    files, are = ("file", "is") if unknown.total() == 1 else ("files", "are")
-    return [
-        BadPage(
-            f"{unknown.total()} {files} in {shown(folder)} {are} of formats that are not read:"
-            f" {', '.join(counts)}.",
-            "Save what they say as PDF, Word or text files.",
-        )
-    ]
+def _lacking_libraries(folder: Path, lacking: Counter[str]) -> Iterator[BadPage]:
+    """Yield what is said of the files that need a library: one message, or none."""
+    if lacking:
+        counts = (f"{count} {suffix} file{'s' * (count > 1)}" for suffix, count in lacking.items())
+        files = " and ".join(sorted(counts, key=lambda said: said.split()[1]))
+        libraries = sorted({BY_SUFFIX[suffix].library for suffix in lacking})
+        why = f"{' and '.join(libraries)} {_are(len(libraries))} not installed"
+        were = "was" if lacking.total() == 1 else "were"
+        message = f"{files} in {shown(folder)} {were} left out, because {why}."
+        yield BadPage(message, f"Run: {install_service_command()}")
 
 
-def lacking_libraries(folder: Path, lacking: Counter[str]) -> list[BadPage]:
-    """Return what is said of the files that cannot be read without a library: one message."""
-    if not lacking:
-        return []
-    files = " and ".join(
-        f"{count} {suffix} {'file' if count == 1 else 'files'}"
-        for suffix, count in sorted(lacking.items())
-    )
-    libraries = " and ".join(sorted({BY_SUFFIX[suffix].library for suffix in lacking}))
-    are = "is" if " and " not in libraries else "are"
-    were = "was" if lacking.total() == 1 else "were"
-    return [
-        BadPage(
-            f"{files} in {shown(folder)} {were} left out, because {libraries} {are} not installed.",
-            f"Run: {install_service_command()}",
-        )
-    ]
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def shown(path: Path | str) -> str:
@@ -139,20 +79,23 @@ class FolderCorpus:
             BadSource: it is not a folder, or contains none that can be read.
         """
         if not folder.is_dir():
-            raise BadSource(
-                "source_missing", f"{folder} is not a folder.", "Give a folder: folder:DIR."
-            )
+            message = f"{folder} is not a folder."
+            raise BadSource("source_missing", message, "Give a folder: folder:DIR.")
         self.name = folder.resolve().name
         self.source = f"folder:{folder.resolve()}"
-        self._folder = folder
-        self._password = password
-        found = find_files(folder)
-        self._files = found.readable
-        self._left_out = tuple(found.left_out)
+        self._folder, self._password = folder, password
+        self._files: list[Path] = []
+        self._left_out: list[BadPage] = []
+        unknown, lacking = self._find_files()
+        kinds = [*_lacking_libraries(folder, lacking), *_unknown_formats(folder, unknown)]
+        if kinds:  # one message, and the first, because the first one is what is printed
+            said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
+            message = " ".join([*said, kinds[-1].message])
+            self._left_out.insert(0, BadPage(message, kinds[-1].hint))
+        if not self._files and lacking:
+            raise BadSource("source_missing", kinds[0].message, kinds[0].hint)
         if not self._files:
-            for lacking in lacking_libraries(folder, found.lacking):
-                raise BadSource("source_missing", lacking.message, lacking.hint)
-            others = f" {found.left_out[0].message}" if found.unknown else ""
+            others = f" {kinds[0].message}" if unknown else ""
             raise BadSource(
                 "source_missing",
                 f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
@@ -160,14 +103,41 @@ class FolderCorpus:
             )
         self.date = max(map(_modified, self._files))
 
+    def _find_files(self) -> tuple[Counter[str], Counter[str]]:
+        """Find the files; count by suffix those of unknown formats, and those without a library.
+
+        Hidden files and folders are skipped, and the parts of saved web pages ("NAME_files" beside
+        "NAME.html"); links to folders are not followed.
+        """
+        unknown, lacking = Counter[str](), Counter[str]()
+        inside = self._folder.resolve()
+
+        def note(error: OSError) -> None:
+            self._left_out.append(_unreadable(error.filename, error))
+
+        for place, folders, names in os.walk(self._folder, onerror=note):
+            parts = {f"{Path(name).stem}_files" for name in names if name.lower().endswith(_PAGES)}
+            folders[:] = sorted(n for n in folders if not n.startswith(".") and n not in parts)
+            for name in names:
+                path = Path(place, name)
+                suffix = path.suffix.lower()
+                if name.startswith((".", _LOCK)) or not path.is_file():
+                    continue
+                if suffix not in BY_SUFFIX:
+                    unknown[suffix] += 1
+                elif path.is_symlink() and not path.resolve().is_relative_to(inside):
+                    message = f"{shown(path)} is a link to a file outside of the folder."
+                    self._left_out.append(BadPage(message, "Copy the file into the folder."))
+                elif BY_SUFFIX[suffix].installed:
+                    self._files.append(path)
+                else:
+                    lacking[suffix] += 1
+        self._files.sort()
+        return unknown, lacking
+
     def fingerprint(self) -> str:
         """Return a digest of the files' names and contents."""
-        digest = hashlib.sha256()
-        for path in self._files:
-            digest.update(str(path.relative_to(self._folder)).encode("utf-8", "surrogateescape"))
-            with opened(path) as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        return digest.hexdigest()
+        return fingerprint_of([(str(p.relative_to(self._folder)), p) for p in self._files])
 
     def size(self) -> int:
         """Return how many files there are."""
@@ -176,17 +146,15 @@ class FolderCorpus:
     def chunks(self) -> Iterator[tuple[FolderChunk | tuple[BadPage, ...], int]]:
         """Yield the files in order of their paths, and before them what is said of the others."""
         if self._left_out:
-            yield self._left_out, 0
+            yield tuple(self._left_out), 0
         held: list[Path] = []
         size = 0
         for path in self._files:
             held.append(path)
-            size += _size(path)
-            if len(held) == _CHUNK or size > _CHUNK_BYTES:
+            size += path.stat().st_size if path.exists() else 0  # one that is gone says so later
+            if len(held) == _CHUNK or size > _CHUNK_BYTES or path is self._files[-1]:
                 yield FolderChunk(self._folder, tuple(held), self._password), len(held)
                 held, size = [], 0
-        if held:
-            yield FolderChunk(self._folder, tuple(held), self._password), len(held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +174,7 @@ class FolderChunk:
                 except Unreadable as error:
                     yield BadPage(f"{shown(path)}: {error.message}", error.hint)
                 except OSError as error:
-                    yield BadPage(
-                        f"{shown(path)} cannot be read ({error.strerror}).",
-                        "Check its permissions.",
-                    )
+                    yield _unreadable(path, error)
                 else:
                     yield from self._pages(path, document)
 
@@ -218,7 +183,10 @@ class FolderChunk:
         if bad := bad_id(page_id, shown(path)):
             yield bad
             return
-        title = _without_file_names(clean(document.title)) or clean(path.stem) or page_id
+        title = clean(document.title)
+        if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd"):
+            title = ""  # the name of a file, such as printing programs write
+        title = title or clean(path.stem) or page_id
         day = f"as of {document.day}" if document.day else f"modified on {_modified(path)}"
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
@@ -229,16 +197,13 @@ class FolderChunk:
 
 
 def _read(path: Path, child: ChildProcess, password: str | None) -> FileText:
-    kind: Format = BY_SUFFIX[path.suffix.lower()]
+    kind = BY_SUFFIX[path.suffix.lower()]
     size = path.stat().st_size
     if size == 0:
         raise Unreadable("the file is empty.", "Remove it, or fetch it again.")
     if size > kind.largest:
-        raise Unreadable(
-            f"the file has {size / 1e6:,.1f} MB; at most {kind.largest / 1e6:,.0f} MB are read"
-            f" of {path.suffix.lower()} files.",
-            "Divide the file, or save its text as a .txt file.",
-        )
+        most = f"at most {kind.largest / 1e6:,.0f} MB are read of {path.suffix.lower()} files."
+        raise Unreadable(f"the file has {size / 1e6:,.1f} MB; {most}", reader.DIVIDE)
     # Little text is read in no time, without the cost of a process that can be ended.
     here = not kind.library and size <= _LITTLE_TEXT
     document = kind.reader()(path) if here else reader.read(child, path, kind, password)
@@ -255,21 +220,9 @@ def id_of(path: str) -> str:
     )
 
 
-def _without_file_names(title: str) -> str:
-    """Return a title, "" where it is the name of a file, such as printing programs write."""
-    return "" if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd") else title
-
-
 def _modified(path: Path) -> str:
     """Return the day on which a file was last modified, ISO 8601 in UTC; "" if it is gone."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
     except OSError:  # reading it says so
         return ""
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # it is gone; reading it says so
-        return 0

@@ -16,32 +16,25 @@ from retrieval.corpora.superscripts import exponent, lowered, marked
 
 # Names of the elements of Word, and of those of MathML, which begin with "m".
 _PARTS = {
+    **dict.fromkeys(("sSubSup", "sPre", "limits"), ("e", "sub", "sup")),
     "sSup": ("e", "sup"),
     "sSub": ("e", "sub"),
-    "sSubSup": ("e", "sub", "sup"),
-    "sPre": ("e", "sub", "sup"),
     "f": ("num", "den"),
     "rad": ("e", "deg"),
     "limLow": ("e", "lim"),
-    "limits": ("e", "sub", "sup"),
 }
 _SAME = {"msup": "sSup", "msub": "sSub", "msubsup": "sSubSup", "mfrac": "f", "mroot": "rad"} | {
     "munder": "limLow",
     "munderover": "limits",
 }
-_LEFT_OUT = {"annotation", "annotation-xml", "rPr", "ctrlPr", "mphantom"} | {
+_LEFT_OUT = {
+    *("annotation", "annotation-xml", "rPr", "ctrlPr", "mphantom"),
     *("del", "moveFrom"),  # tracked changes
 }
 _FORMS: dict[str, Callable[..., str]] = {
     "sSup": lambda base, above: base + marked(above),
-    "sSub": lambda base, below: (
-        _with_limits(base, below) if _is_sign(base) else base + lowered(below)
-    ),
-    "sSubSup": lambda base, below, above: (
-        _with_limits(base, below, above)
-        if _is_sign(base)
-        else base + lowered(below) + marked(above)
-    ),
+    "sSub": lambda base, below: _with_scripts(base, below),
+    "sSubSup": lambda base, below, above: _with_scripts(base, below, above),
     "sPre": lambda base, below, above: marked(above) + lowered(below) + base,
     "limLow": lambda base, below: _with_limits(base, below),
     "limits": lambda base, below, above: _with_limits(base, below, above),
@@ -49,28 +42,18 @@ _FORMS: dict[str, Callable[..., str]] = {
     "rad": lambda under, degree: _root(under, degree),
 }
 _LISTS = {  # what parts the elements of such an element, and what stands around them
+    **dict.fromkeys(("m", "mtable"), ("; ", "[", "]")),
+    **dict.fromkeys(("mr", "mtr"), (", ", "", "")),
     "eqArr": ("; ", "", ""),
-    "m": ("; ", "[", "]"),
-    "mr": (", ", "", ""),
-    "mtable": ("; ", "[", "]"),
-    "mtr": (", ", "", ""),
 }
 _ROOTS = {"": "√", "2": "√", "3": "∛", "4": "∜"}
 _OF_ONE_NUMBER = {"r", "t", "mn", "ins"}  # elements that may hold some digits of a number
 _NO_SCRIPT = {"none", "mprescripts"}
 _LONGEST = 200  # characters of a formula that is part of a sentence
-_SIGNS = {
-    "times": "\N{MULTIPLICATION SIGN}",
-    "cdot": "·",
-    "pm": "±",
-    "leq": "≤",
-    "geq": "≥",
-    "neq": "≠",
-    "approx": "≈",
-    "infty": "∞",
-    "to": "→",
-    "in": "∈",
-}
+FORMULA = "[formula]"  # stands where one stood that has no text
+_SIGNS = {"times": "\N{MULTIPLICATION SIGN}", "cdot": "·", "pm": "±", "leq": "≤", "geq": "≥"} | (
+    {"neq": "≠", "approx": "≈", "infty": "∞", "to": "→", "in": "∈"}
+)
 _WITHOUT_SIGN = {
     *("displaystyle", "textstyle", "left", "right", "text", "mathrm", "mathbf", "mathbb"),
     "operatorname",
@@ -87,38 +70,39 @@ def formula(element: Any) -> str:
 
     Put it into its line by ``beside``.
     """
-    name = etree.QName(element).localname
+    name = _name(element)
     form = _SAME.get(name, name)
-    if name == "f" and _said(element, "type", "") == "noBar":
-        form = "binomial"
-    elif name == "mfrac" and element.get("linethickness", "").strip("0.px") == "":
-        form = "binomial" if "linethickness" in element.attrib else form
-    if form == "binomial":
-        return f"({' over '.join(map(formula, _shown(element)))})"
-    if form in _FORMS:
-        parts = _parts(element, form)
-        if parts is not None:
-            return _FORMS[form](*map(formula, parts))
+    shown = _shown(element)
+    thickness = element.get("linethickness", "1") if name == "mfrac" else "1"
+    if (name == "f" and _said(element, "type", "") == "noBar") or not thickness.strip("0.px"):
+        return f"({' over '.join(map(formula, shown))})"
+    if form in _FORMS and (parts := _parts(element, form)) is not None:
+        return _FORMS[form](*map(formula, parts))
     if name == "msqrt":
         return _root(_inner(element), "")
     if name in _LISTS:
         between, begin, end = _LISTS[name]
-        return f"{begin}{between.join(map(formula, _shown(element)))}{end}"
+        return f"{begin}{between.join(map(formula, shown))}{end}"
     if name == "d":  # Word's brackets
-        inner = _said(element, "sepChr", "|").join(map(formula, _shown(element)))
+        inner = _said(element, "sepChr", "|").join(map(formula, shown))
         return f"{_said(element, 'begChr', '(')}{inner}{_said(element, 'endChr', ')')}"
     if name == "mfenced":
-        inner = ", ".join(map(formula, _shown(element)))
+        inner = ", ".join(map(formula, shown))
         return f"{element.get('open', '(')}{inner}{element.get('close', ')')}"
     if name == "mmultiscripts":
-        return _with_scripts(_shown(element))
+        return _with_all_scripts(shown) if shown else ""
     if name == "mover":
-        return _with_sign(*map(formula, _shown(element)))
+        return _with_sign(*map(formula, shown))
     if name == "nary":  # a sum or an integral
-        said = {etree.QName(e).localname: formula(e) for e in element.iterchildren("*")}
+        said = {_name(each): formula(each) for each in element.iterchildren("*")}
         sign = _with_limits(_said(element, "chr", "∫"), said.get("sub", ""), said.get("sup", ""))
         return sign + said.get("e", "")
     return f" {_inner(element)} " if name == "mtext" else _inner(element)
+
+
+def _name(element: Any) -> str:
+    name: str = etree.QName(element).localname
+    return name
 
 
 def beside(before: str, text: str) -> str:
@@ -129,21 +113,16 @@ def beside(before: str, text: str) -> str:
 def _shown(element: Any) -> list[Any]:
     """Return the elements in an element that are shown."""
     children = [child for child in element if isinstance(child.tag, str)]
-    names = [etree.QName(child).localname for child in children]
-    return [
-        child
-        for child, name in zip(children, names, strict=True)
-        if name not in _LEFT_OUT and not name.endswith("Pr")
-    ]
+    return [c for c in children if _name(c) not in _LEFT_OUT and not _name(c).endswith("Pr")]
 
 
 def _parts(element: Any, form: str) -> list[Any] | None:
     """Return the parts of an element, ``None`` if it lacks one."""
     names = _PARTS[form]
     inner = [child for child in element if isinstance(child.tag, str)]
-    if etree.QName(element).localname in _SAME:  # MathML gives them in order
+    if _name(element) in _SAME:  # MathML gives them in order
         return inner if len(inner) == len(names) else None
-    by_name = {etree.QName(child).localname: child for child in inner}
+    by_name = {_name(child): child for child in inner}
     if form == "rad" and "e" in by_name:  # a square root may lack its degree
         by_name.setdefault("deg", etree.Element("deg"))
     return [by_name[name] for name in names] if by_name.keys() >= {*names} else None
@@ -153,9 +132,8 @@ def _inner(element: Any) -> str:
     text = (element.text or "") if len(element) == 0 else ""
     number = True  # whether what comes next may continue a number
     for child in _shown(element):
-        digits = etree.QName(child).localname in _OF_ONE_NUMBER
-        more = formula(child)
-        text += more if number and digits else beside(text, more)
+        digits = _name(child) in _OF_ONE_NUMBER
+        text += formula(child) if number and digits else beside(text, formula(child))
         number = digits
     return text
 
@@ -174,15 +152,13 @@ def _root(under: str, degree: str) -> str:
     return f"{_grouped(under)}^(1/{_grouped(degree)})"
 
 
-def _with_scripts(parts: Sequence[Any]) -> str:
+def _with_all_scripts(parts: Sequence[Any]) -> str:
     """Return an element of MathML that has indices and exponents after and before it."""
-    if not parts:
-        return ""
-    names = [etree.QName(part).localname for part in parts]
+    names = list(map(_name, parts))
     before = names.index("mprescripts") if "mprescripts" in names else len(parts)
 
     def scripts(some: Sequence[Any]) -> list[tuple[str, str]]:
-        texts = ["" if etree.QName(e).localname in _NO_SCRIPT else formula(e) for e in some]
+        texts = ["" if _name(each) in _NO_SCRIPT else formula(each) for each in some]
         pairs = zip(texts[::2], texts[1::2], strict=False)
         return [(lowered(b) if b else "", marked(a) if a else "") for b, a in pairs]
 
@@ -191,14 +167,16 @@ def _with_scripts(parts: Sequence[Any]) -> str:
     return first + formula(parts[0]) + last
 
 
+def _with_scripts(base: str, below: str, above: str | None = None) -> str:
+    """Return a name with an index and an exponent, or the sign of a sum with its limits."""
+    if len(base) == 1 and not base.isalnum() and base not in ")]}":
+        return _with_limits(base, below, above or "")
+    return base + lowered(below) + ("" if above is None else marked(above))
+
+
 def _with_sign(base: str = "", over: str = "") -> str:
     """Return what has an accent above it, or a number: 3^7."""
     return f"{base}^{_grouped(over)}" if over.strip().isalnum() else base + over
-
-
-def _is_sign(base: str) -> bool:
-    """Return whether a base is the sign of a sum or an integral rather than a name."""
-    return len(base) == 1 and not base.isalnum() and base not in ")]}"
 
 
 def _with_limits(sign: str, below: str, above: str = "") -> str:
@@ -217,7 +195,7 @@ def formula_of_tex(tex: str) -> str:
         return ""
     if found := _DISPLAYED.fullmatch(tex.strip()):
         tex = found[1]
-    text = _COMMAND.sub(_sign_of_command, _SPACES.sub(" ", tex))
+    text = _COMMAND.sub(_sign, _SPACES.sub(" ", tex))
     if "\\" in text:  # it is better read as TeX
         return " ".join(tex.split())
     text = _POWER.sub(lambda found: exponent((found[1] or found[2] or "").strip()), text)
@@ -226,12 +204,10 @@ def formula_of_tex(tex: str) -> str:
     return " ".join(text.split())
 
 
-def _sign_of_command(command: re.Match[str]) -> str:
+def _sign(command: re.Match[str]) -> str:
     name = command[1]
-    if name in _WITHOUT_SIGN:
-        return ""
-    if name in _SIGNS:
-        return _SIGNS[name]
+    if name in _WITHOUT_SIGN or name in _SIGNS:
+        return _SIGNS.get(name, "")
     size = "CAPITAL" if name[0].isupper() else "SMALL"
     name = "lamda" if name == "lambda" else name
     try:

@@ -91,10 +91,12 @@ class _Page:
     def read(self, found: Sequence[Segment]) -> None:
         """Read a part of the page whose segments are given from top to bottom."""
         self._columns += 1
-        edges = (min(one.left for one in found), max(one.right for one in found)) if found else None
+        if not found:
+            return
+        edges = min(one.left for one in found), max(one.right for one in found)
         single: list[Segment] = []
         start = 0
-        while edges and start < len(found):
+        while start < len(found):
             if grouped := self._grouped(found, start, edges):
                 self._lines(single, edges[1])
                 single = []
@@ -104,28 +106,21 @@ class _Page:
             end, gutters = best_band(found, start, edges)
             after = _line_end(found, start)
             is_above = _is_caption(found[start:end], gutters)
-            if gutters and after < end and (is_above or self._grouped(found, after, edges)):
+            if gutters and not (after < end and (is_above or self._grouped(found, after, edges))):
+                self._lines(single, edges[1])
+                single = []
+                self._band(found[start:end], gutters, edges)
+                start = end
+            else:
+                after = after if gutters else start + 1
                 single += found[start:after]
                 start = after
-                continue
-            if not gutters:
-                single.append(found[start])
-                start += 1
-                continue
-            self._lines(single, edges[1])
-            single = []
-            self._band(found[start:end], gutters, edges)
-            start = end
-        if edges:
-            self._lines(single, edges[1])
+        self._lines(single, edges[1])
 
     def _grouped(
         self, found: Sequence[Segment], start: int, edges: Gap
     ) -> tuple[Table, int] | None:
-        """Return a table that begins with names over several columns, and where it ends.
-
-        Between these and the names below, other names may be that stand beside both.
-        """
+        """Return a table below names over several columns, and where it ends."""
         begin = _line_end(found, start)
         row = found[start:begin]
         if begin == len(found) or not all(may_name(one.text) for one in row):
@@ -171,7 +166,7 @@ class _Page:
     def _band(self, band: Sequence[Segment], gutters: Sequence[Gap], edges: Gap) -> None:
         columns = in_columns(band, gutters)
         separators = separators_in(band, self._rules)
-        if _is_list(columns[0]) and len(columns) == 2:
+        if len(columns) == 2 and all(_ITEM.fullmatch(one.text) for one in columns[0]):  # a list
             self._lines(band, edges[1], whole=True)
         elif len(separators) < RULED and _stand_apart(columns):
             for column in columns:
@@ -182,20 +177,14 @@ class _Page:
     def _lines(self, found: Sequence[Segment], right_edge: float, whole: bool = False) -> None:
         for row in rows(found):
             gaps = [(b.left - a.right) / a.size for a, b in pairwise(row)]
+            texts = [one.text for one in row]
             if not whole and len(row) >= _CELLS and min(gaps) > _WIDE:
-                self.read_so_far.append(Table([[one.text for one in row]]))
+                self.read_so_far.append(Table([texts]))
                 continue
-            self.read_so_far.append(
-                Line(
-                    " ".join(one.text for one in row),
-                    row[0].left,
-                    max(one.right for one in row),
-                    row[0].base,
-                    max(row, key=lambda one: len(one.text)).size,
-                    self._columns,
-                    right_edge,
-                )
-            )
+            right = max(one.right for one in row)
+            size = max(row, key=lambda one: len(one.text)).size
+            places = row[0].left, right, row[0].base, size
+            self.read_so_far.append(Line(" ".join(texts), *places, self._columns, right_edge))
 
 
 def _is_caption(band: Sequence[Segment], gutters: Sequence[Gap]) -> bool:
@@ -229,10 +218,8 @@ def _stand_apart(columns: Sequence[Sequence[Segment]]) -> bool:
 
 def _is_prose(column: Sequence[Segment]) -> bool:
     lines = rows(column)
-    if len(lines) < _PROSE_LINES:
-        return False
     texts = [" ".join(one.text for one in line) for line in lines]
-    if median(map(len, texts)) < _PROSE_LENGTH:
+    if len(lines) < _PROSE_LINES or median(map(len, texts)) < _PROSE_LENGTH:
         return False
     left = min(one.left for one in column)
     width = max(one.right for one in column) - left
@@ -241,14 +228,10 @@ def _is_prose(column: Sequence[Segment]) -> bool:
     return median(fills) >= _PROSE_FILL or continued >= _CONTINUED
 
 
-def _is_list(column: Sequence[Segment]) -> bool:
-    return all(_ITEM.fullmatch(one.text) for one in column)
-
-
 def _without_line_numbers(found: Sequence[Segment]) -> Sequence[Segment]:
     """Return the segments without numbers in the margin that count each line, or each fifth."""
-    lines = rows(found)
-    numbered = [(at, row[0]) for at, row in enumerate(lines) if _NUMBER.fullmatch(row[0].text)]
+    lines = enumerate(rows(found))
+    numbered = [(at, row[0]) for at, row in lines if _NUMBER.fullmatch(row[0].text)]
     if len(numbered) < 2:
         return found
     numbers = [(at, int(one.text)) for at, one in numbered]

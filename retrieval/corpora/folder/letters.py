@@ -11,6 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2 as pdfium
@@ -31,7 +32,6 @@ _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Ad
 PRIVATE = "\uf8ff"
 _PRIVATE_USE = range(0xE000, 0xF900)
 _Box: TypeAlias = tuple[float, float, float, float]  # left, bottom, right, top
-_SHAPES = {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE}
 _UNKNOWN_PLACES = {raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_SHADING}
 _FILLING = {raw.FPDF_TEXTRENDERMODE_FILL, raw.FPDF_TEXTRENDERMODE_FILL_CLIP}
 _INVISIBLE = {raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP}
@@ -135,18 +135,20 @@ class _Sight:
         self._grounds: list[tuple[int, _Box]] = []  # what white letters may stand on
         self._covers: list[tuple[int, _Box]] = []
         self._pictures: list[_Box] = []
-        self._known: dict[int, tuple[bool, bool]] = {}
         self._nested = False  # the places of what is in a form are not known
+        self._look = cache(_look)
         for number, thing in enumerate(page.get_objects(max_depth=1)):
             self._order[_address(thing.raw)] = number
-            box = thing.get_bounds() if thing.type in _SHAPES else (0.0, 0.0, 0.0, 0.0)
             if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
-                self._pictures.append(box)
+                self._pictures.append(thing.get_bounds())
             elif thing.type in _UNKNOWN_PLACES:
                 self._nested = True
-            elif thing.type == raw.FPDF_PAGEOBJ_PATH and number < _MOST_DRAWINGS:
-                if not _is_filled(thing.raw):
-                    continue
+            elif (
+                thing.type == raw.FPDF_PAGEOBJ_PATH
+                and number < _MOST_DRAWINGS
+                and _is_filled(thing.raw)
+            ):
+                box = thing.get_bounds()
                 self._grounds.append((number, box))
                 is_box = raw.FPDFPath_CountSegments(thing.raw) <= _CORNERS
                 area = (box[2] - box[0]) * (box[3] - box[1])
@@ -175,18 +177,16 @@ class _Sight:
         on_ground = any(number < at and _holds(box, x, y) for number, box in self._grounds)
         return "white" if white and not (on_picture or on_ground or self._nested) else ""
 
-    def _look(self, owner: int) -> tuple[bool, bool]:
-        """Return whether a text is printed in no colour, and whether in white."""
-        if owner not in self._known:
-            text = ctypes.cast(owner, raw.FPDF_PAGEOBJECT)
-            colour = [ctypes.c_uint() for _ in range(4)]
-            raw.FPDFPageObj_GetFillColor(text, *map(ctypes.byref, colour))
-            *parts, opacity = (part.value for part in colour)
-            mode = raw.FPDFTextObj_GetTextRenderMode(text)
-            fills = mode in _FILLING
-            invisible = mode in _INVISIBLE or (fills and not opacity)
-            self._known[owner] = invisible, fills and min(parts) >= _WHITE
-        return self._known[owner]
+
+def _look(owner: int) -> tuple[bool, bool]:
+    """Return whether a text is printed in no colour, and whether in white."""
+    text = ctypes.cast(owner, raw.FPDF_PAGEOBJECT)
+    colour = [ctypes.c_uint() for _ in range(4)]
+    raw.FPDFPageObj_GetFillColor(text, *map(ctypes.byref, colour))
+    *parts, opacity = (part.value for part in colour)
+    mode = raw.FPDFTextObj_GetTextRenderMode(text)
+    fills = mode in _FILLING
+    return mode in _INVISIBLE or (fills and not opacity), fills and min(parts) >= _WHITE
 
 
 def _address(handle: Any) -> int:
@@ -206,10 +206,7 @@ def _holds(box: _Box, x: float, y: float) -> bool:
 def _drawn(
     textpage: pdfium.PdfTextPage, bounds: tuple[float, float, float, float]
 ) -> Iterator[tuple[int, Letter, int]]:
-    """Yield the letters with their directions in degrees, and the addresses of their objects.
-
-    A page may have ten thousand, so that what is asked of PDFium for each is as little as possible.
-    """
+    """Yield the letters with their directions in degrees, and the addresses of their objects."""
     page = textpage.raw
     x, y = ctypes.c_double(), ctypes.c_double()
     matrix, box = raw.FS_MATRIX(), raw.FS_RECTF()
@@ -235,9 +232,8 @@ def _drawn(
         raw.FPDFText_GetCharOrigin(page, index, xs, ys)
         base = y.value
         if angle:
-            left, right = sorted(
-                (_seen_from(angle, left, bottom)[0], _seen_from(angle, right, top)[0])
-            )
+            ends = (_seen_from(angle, *corner)[0] for corner in ((left, bottom), (right, top)))
+            left, right = sorted(ends)
             base = _seen_from(angle, x.value, base)[1]
         if mirrored:
             base = -base
@@ -257,47 +253,56 @@ def _character(code: int) -> str:
 
 def _seen_from(angle: int, x: float, y: float) -> tuple[float, float]:
     """Return a place on the page turned so that a line at this angle goes to the right."""
-    match angle:
-        case 90:
-            return y, -x
-        case 180:
-            return -x, -y
-        case 270:
-            return -y, x
-    return x, y
+    return {90: (y, -x), 180: (-x, -y), 270: (-y, x)}.get(angle, (x, y))
+
+
+def annotations_of(page: pdfium.PdfPage) -> Iterator[Any]:
+    """Yield what a reader has added to a page, and the fields of its form."""
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        try:
+            if annotation:
+                yield annotation
+        finally:
+            raw.FPDFPage_CloseAnnot(annotation)
 
 
 def marks(page: pdfium.PdfPage) -> Iterator[Rule]:
     """Yield the lines with which a reader has struck out parts of a page."""
-    for index in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, index)
-        try:
-            if raw.FPDFAnnot_GetSubtype(annotation) != raw.FPDF_ANNOT_STRIKEOUT:
-                continue
+    for annotation in annotations_of(page):
+        if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_STRIKEOUT:
             for number in range(raw.FPDFAnnot_CountAttachmentPoints(annotation)):
                 quad = raw.FS_QUADPOINTSF()
                 if raw.FPDFAnnot_GetAttachmentPoints(annotation, number, quad):
                     xs, ys = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y4)
                     yield Rule(min(xs), max(xs), sum(ys) / 2)
-        finally:
-            raw.FPDFPage_CloseAnnot(annotation)
 
 
-def without_struck(letters: Sequence[Letter], lines: Sequence[Rule]) -> list[Letter]:
+class _ByHeight:
+    """Letters by the height of their feet; ``largest``: the size of the largest."""
+
+    def __init__(self, letters: Sequence[Letter]) -> None:
+        self._ordered = sorted(range(len(letters)), key=lambda at: letters[at].base)
+        self._bases = [letters[at].base for at in self._ordered]
+        self.largest = max((letter.size for letter in letters), default=0.0)
+
+    def near(self, line: Rule, low: float, high: float) -> list[int]:
+        """Return which are so far above a line, in parts of the size of the largest."""
+        first = bisect_left(self._bases, line.height + low * self.largest)
+        return self._ordered[first : bisect_right(self._bases, line.height + high * self.largest)]
+
+
+def without_struck(letters: Sequence[Letter], lines: Iterable[Rule]) -> list[Letter]:
     """Return the letters of a page that no line goes through from end to end."""
-    ordered = sorted(range(len(letters)), key=lambda at: letters[at].base)
-    bases = [letters[at].base for at in ordered]
-    largest = max((letter.size for letter in letters), default=0)
+    by_height = _ByHeight(letters)
     gone: set[int] = set()
     for line in lines:
-        first = bisect_left(bases, line.height - _THROUGH[1] * largest)
-        near = ordered[first : bisect_right(bases, line.height)]
+        near = by_height.near(line, -_THROUGH[1], 0)
         crossed = [at for at in near if _crosses(line, letters[at])]
-        if not crossed:
-            continue
         some = [letters[at] for at in crossed]
-        space = _BEYOND_LETTERS * some[0].size
-        left, right = min(one.left for one in some), max(one.right for one in some)
+        space = _BEYOND_LETTERS * some[0].size if some else 0
+        left = min((one.left for one in some), default=math.inf)
+        right = max((one.right for one in some), default=-math.inf)
         if left - line.left < space and line.right - right < space:
             gone.update(crossed)
     return [letter for at, letter in enumerate(letters) if at not in gone]
@@ -315,29 +320,24 @@ def on_one_line(letters: Sequence[Letter], lines: Iterable[Rule]) -> list[Letter
     Text beside a fraction stands at the height of its line. Beside a sum below the last number of
     a column there is none.
     """
-    ordered = sorted(range(len(letters)), key=lambda at: letters[at].base)
-    bases = [letters[at].base for at in ordered]
-    largest = max((letter.size for letter in letters), default=0)
+    by_height = _ByHeight(letters)
     fractions: dict[int, list[Letter]] = {}  # by the place of their first letter
     gone: set[int] = set()
     for line in lines:
-        if line.right - line.left > _LONGEST * largest:
+        if line.right - line.left > _LONGEST * by_height.largest:
             continue
-        first = bisect_left(bases, line.height - _BELOW[1] * largest)
-        last = bisect_right(bases, line.height + _ABOVE[1] * largest)
-        near = [at for at in ordered[first:last] if not letters[at].text.isspace()]
+        near = by_height.near(line, -_BELOW[1], _ABOVE[1])
+        near = [at for at in near if not letters[at].text.isspace()]
         upper = _numbers(letters, near, line, *_ABOVE)
         lower = _numbers(letters, near, line, -_BELOW[1], -_BELOW[0])
         if not upper or not lower or not gone.isdisjoint(upper + lower):
             continue
-        before = _beside((letters[at] for at in near), line, to_the_left=True)
-        after = _beside((letters[at] for at in near), line, to_the_left=False)
+        around = [letters[at] for at in near]
+        before, after = (_beside(around, line, to_the_left=side) for side in (True, False))
         text = before or after
         if text and letters[lower[0]].base < text.base < letters[upper[0]].base:
-            over = "".join(letters[at].text for at in upper)
-            under = "".join(letters[at].text for at in lower)
-            left = " " if before and before.text.isalnum() else ""
-            right = " " if after and after.text.isalnum() else ""
+            over, under = ("".join(letters[at].text for at in some) for some in (upper, lower))
+            left, right = (" " if one and one.text.isalnum() else "" for one in (before, after))
             fractions[min(upper + lower)] = _spread(f"{left}{over}/{under}{right}", line, text)
             gone.update(upper + lower)
     return [
@@ -350,10 +350,7 @@ def on_one_line(letters: Sequence[Letter], lines: Iterable[Rule]) -> list[Letter
 def _numbers(
     letters: Sequence[Letter], near: Iterable[int], line: Rule, lowest: float, highest: float
 ) -> list[int]:
-    """Return which letters are the digits above or below a line, from left to right.
-
-    There are none if anything else stands there.
-    """
+    """Return the digits above or below a line, none if anything else is there."""
     width = line.right - line.left
     found = [
         at
@@ -381,13 +378,8 @@ def _beside(letters: Iterable[Letter], line: Rule, to_the_left: bool) -> Letter 
 def _spread(text: str, line: Rule, beside: Letter) -> list[Letter]:
     """Return the letters of a text, side by side in the place of a line."""
     step = (line.right - line.left) / len(text)
+    lefts = (line.left + at * step for at in range(len(text)))
     return [
-        Letter(
-            letter,
-            line.left + at * step,
-            line.left + (at + 1) * step,
-            beside.base,
-            beside.size,
-        )
-        for at, letter in enumerate(text)
+        Letter(letter, left, left + step, beside.base, beside.size)
+        for letter, left in zip(text, lefts, strict=True)
     ]

@@ -8,10 +8,13 @@ from __future__ import annotations
 import mailbox
 import re
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,36 +53,23 @@ _ONE_TEXT = {"multipart/alternative", "multipart/related"}  # what a mail says i
 
 
 def read(path: Path) -> FileText:
-    """Return the document: a mail, or all mails of a mailbox, each as a section.
-
-    Raises:
-        Unreadable: it is not a mail.
-        OSError: the file cannot be read.
-    """
+    """Return the document: a mail, or all mails of a mailbox, each as a section."""
     if path.suffix.lower() == ".mbox":
         with path.open("rb") as stream:
             if not stream.read(5) == b"From ":
                 raise Unreadable("the file is not a mailbox.", "Give it the suffix of its format.")
-        messages = list(_messages(path))
+        with closing(mailbox.mbox(path, create=False)) as box:
+            messages = [_message(box.get_bytes(key)) for key in box.iterkeys()]
         mails = [_Mail(message, (_subject(message),)) for message in messages]
-        date = max(map(_day, messages), default="")
         title = ""
     else:
-        message = _message(path.read_bytes())
-        if not message.keys():
+        messages = [_message(path.read_bytes())]
+        if not messages[0].keys():
             raise Unreadable("the file is not a mail.", "If it is a text, give it the suffix .txt.")
-        mails, date, title = [_Mail(message, ())], _day(message), _subject(message)
+        mails, title = [_Mail(messages[0], ())], _subject(messages[0])
     blocks = [block for mail in mails for block in mail.blocks]
-    return FileText(title, blocks, None, [one for mail in mails for one in mail.unread], date)
-
-
-def _messages(path: Path) -> Iterator[EmailMessage]:
-    box = mailbox.mbox(path, create=False)
-    try:
-        for key in box.iterkeys():
-            yield _message(box.get_bytes(key))
-    finally:
-        box.close()
+    unread = [one for mail in mails for one in mail.unread]
+    return FileText(title, blocks, None, unread, max(map(_day, messages), default=""))
 
 
 def _message(content: bytes) -> EmailMessage:
@@ -109,9 +99,8 @@ class _Mail:
         kind = part.get_content_type()
         if kind == "message/rfc822":
             inner = part.get_content()
-            self._read(
-                inner, (*above, _speaker(str(inner["from"] or ""), str(inner["date"] or "")))
-            )
+            speaker = _speaker(str(inner["from"] or ""), str(inner["date"] or ""))
+            self._read(inner, (*above, speaker))
         elif part.is_attachment() or (part.get_filename() and not kind.startswith("text/")):
             self._attachment(part, above)
         elif part.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
@@ -160,34 +149,30 @@ class _Mail:
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
         """Read what is attached, if its format is known."""
         name = clean(part.get_filename() or "")
-        where = f"attachment {name}"
-        kind = BY_SUFFIX.get(Path(name).suffix.lower())
-        if kind is None or not kind.installed:
-            self.unread.append(
-                Unread(where, "it is not read.", "Save it in the folder as a file that is read.")
-            )
+        where, suffix = f"attachment {name}", Path(name).suffix.lower()
+        if suffix not in BY_SUFFIX or not BY_SUFFIX[suffix].installed:
+            hint = "Save it in the folder as a file that is read."
+            self.unread.append(Unread(where, "it is not read.", hint))
             return
         with TemporaryDirectory() as folder:
-            path = Path(folder, f"attachment{Path(name).suffix.lower()}")
+            path = Path(folder, f"attachment{suffix}")
             path.write_bytes(bytes(part.get_payload(decode=True) or b""))
             try:
-                document = kind.reader()(path)
+                document = BY_SUFFIX[suffix].reader()(path)
             except (Unreadable, OSError) as error:
                 self.unread.append(Unread(where, *error.args[:2]))
                 return
         title = [document.title] if document.title and document.title != name else []
-        self.blocks += (
-            Block(block.text, (*above, name, *title, *block.section), kind=block.kind)
-            for block in document.blocks
-        )
-        self.unread += (
-            Unread(f"{where}, {one.where}", one.message, one.hint) for one in document.unread
-        )
+        for block in document.blocks:
+            section = (*above, name, *title, *block.section)
+            self.blocks.append(Block(block.text, section, kind=block.kind))
+        for each in document.unread:
+            self.unread.append(replace(each, where=f"{where}, {each.where}"))
 
 
 def _of_text(text: str, above: tuple[str, ...]) -> Iterator[Block]:
     """Yield the paragraphs of a plain text; those of older mails are below who wrote them."""
-    for speaker, group in groupby(_spoken(text.replace("\r\n", "\n")), key=lambda line: line[0]):
+    for speaker, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
         section = (*above, speaker) if speaker else above
         yield from (Block(each, section) for each in lines_of("\n".join(line for _, line in group)))
 
@@ -202,7 +187,9 @@ def _spoken(text: str) -> Iterator[tuple[str, str]]:
         marked = _QUOTE.match(line)
         plain = line[marked.end() :] if marked else line.removeprefix(">")
         begins = _WROTE.match(plain) or _ORIGINAL.match(plain) or _is_head(plain, lines[at + 1 :])
-        signed = not (marked or begins) and (signed or _is_signature(plain, len(lines) - at))
+        # A signature; without the usual space only a short one.
+        signs = plain == "-- " or (plain == "--" and len(lines) - at <= _LONGEST_SIGNATURE)
+        signed = not (marked or begins) and (signed or signs)
         if signed:
             continue
         if _WROTE.match(plain):
@@ -229,11 +216,6 @@ def _is_head(line: str, following: list[str]) -> bool:
     after = _FIELD.match(following[0].lstrip("> ")) if following else None
     found = _FIELD.match(line)
     return bool(found and found[1].lower() == "from" and after and after[1].lower() in _DAYS)
-
-
-def _is_signature(line: str, left: int) -> bool:
-    """Return whether a signature begins with a line; without the usual space only a short one."""
-    return line == "-- " or (line == "--" and left <= _LONGEST_SIGNATURE)
 
 
 def _speaker(name: str, day: str) -> str:

@@ -68,23 +68,25 @@ def _plain(number: Decimal, grouped: bool = False) -> str:
 @lru_cache(maxsize=1000)
 def _sections(form: str) -> tuple[_Section, ...]:
     """Return the formats of positive numbers, of negative ones and of zero; one may be all."""
-    sections: list[_Section] = [_Section()]
+    sections = [_Section()]
     for found in _TOKEN.finditer(form):
-        before, digits, after, percent = sections[-1]
-        percent = percent or found["other"] == "%"
-        literal = found["quoted"] or found["escaped"] or found["currency"] or ""
+        last = sections[-1]
         other = found["other"] or ""
+        literal = (found["quoted"] or found["escaped"] or found["currency"] or "") + other
+        if other == "%":
+            last = last._replace(percent=True)
         if other == ";":
             sections.append(_Section())
-        elif found["digits"]:
+            continue
+        if found["digits"]:
             # A second group of digits is that of a fraction or a power.
-            sections[-1] = _Section(
-                before, None if digits or digits is None else found["digits"], "", percent
-            )
+            known = not last.digits and last.digits is not None
+            last = last._replace(digits=found["digits"] if known else None, after="")
         elif other and other not in _SHOWN:
-            sections[-1] = _Section(before, None, after, percent)
-        elif digits:
-            sections[-1] = _Section(before, digits, after + literal + other, percent)
+            last = last._replace(digits=None)
+        elif last.digits:
+            last = last._replace(after=last.after + literal)
         else:
-            sections[-1] = _Section(before + literal + other, digits, after, percent)
+            last = last._replace(before=last.before + literal)
+        sections[-1] = last
     return tuple(sections)

@@ -18,6 +18,7 @@ INSTALL = (
     "Install OCR and build again (Debian: apt install tesseract-ocr), or run"
     " ocrmypdf IN.pdf OUT.pdf"
 )
+_TESSERACT = ("env", "OMP_THREAD_LIMIT=1", "tesseract", "stdin", "stdout", "-l", "eng", "--dpi")
 _SURE = 60.0  # percent; OCR_NOTE says it too
 _DOTS = 300  # per inch
 _POINTS = 72  # per inch
@@ -36,12 +37,14 @@ def is_scanned(page: pdfium.PdfPage, found: Iterable[Segment]) -> bool:
     """Return whether a page is a picture with next to no text."""
     if sum(len(one.text) for one in found) > _LETTERS:
         return False
-    left, bottom, right, top = page.get_bbox()
-    area = abs((right - left) * (top - bottom))
-    return any(
-        _area(picture.get_bounds()) > _COVERS * area
-        for picture in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-    )
+    pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+    most = _COVERS * _area(page.get_bbox())
+    return any(_area(picture.get_bounds()) > most for picture in pictures)
+
+
+def _area(bounds: tuple[float, float, float, float]) -> float:
+    left, bottom, right, top = bounds
+    return abs((right - left) * (top - bottom))
 
 
 def installed() -> bool:
@@ -60,27 +63,15 @@ def read(page: pdfium.PdfPage) -> list[Segment]:
     bitmap = page.render(scale=scale, grayscale=True)
     try:
         rows = bytes(bitmap.buffer)
-        picture = b"".join(
-            rows[start : start + bitmap.width] for start in range(0, len(rows), bitmap.stride)
-        )
+        starts = range(0, len(rows), bitmap.stride)
+        picture = b"".join(rows[start : start + bitmap.width] for start in starts)
         header = f"P5 {bitmap.width} {bitmap.height} 255\n".encode()
     finally:
         bitmap.close()
     dots = str(round(scale * _POINTS))
     try:
         answer = subprocess.run(
-            [
-                "env",
-                "OMP_THREAD_LIMIT=1",
-                "tesseract",
-                "stdin",
-                "stdout",
-                "--dpi",
-                dots,
-                "-l",
-                "eng",
-                "tsv",
-            ],
+            [*_TESSERACT, dots, "tsv"],
             input=header + picture,
             capture_output=True,
             timeout=_SECONDS,
@@ -99,8 +90,7 @@ def _segments(table: str, scale: float, height: float) -> list[Segment]:
     words = [word for word in found if word["text"].strip()]
     if sum(map(_is_sure, words)) < len(words) / 2:
         raise OcrFailed("OCR is sure of less than half of its words; it may not be English")
-    keys = ("block_num", "par_num", "line_num")
-    lines = groupby(words, key=lambda word: [word[key] for key in keys])
+    lines = groupby(words, key=lambda word: [word[f"{of}_num"] for of in ("block", "par", "line")])
     return [segment for _, line in lines for segment in _line(list(line), scale, height)]
 
 
@@ -125,8 +115,3 @@ def _line(words: list[Mapping[str, str]], scale: float, page_height: float) -> I
         held = Segment(text, left, right, base, size)
     if held:
         yield held
-
-
-def _area(bounds: tuple[float, float, float, float]) -> float:
-    left, bottom, right, top = bounds
-    return abs((right - left) * (top - bottom))

@@ -6,28 +6,26 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from lxml import etree, html
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import FileText, Headings, hidden_text
-from retrieval.corpora.folder.formula import beside, formula
+from retrieval.corpora.folder.document import FileText, hidden_text, iso_day
+from retrieval.corpora.folder.formula import FORMULA, beside, formula
 from retrieval.corpora.folder.tables import Cell, table_text, tables_in
 from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
-_NAMES = {
-    "fo": "urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0",
+_OASIS = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"
+_NAMES = {name: _OASIS.format(name) for name in ("office", "style", "table", "text")} | {
+    "draw": _OASIS.format("drawing"),
+    "fo": _OASIS.format("xsl-fo-compatible"),
     "dc": "http://purl.org/dc/elements/1.1/",
-    "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
-    "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
-    "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
-    "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
-    "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
     "xlink": "http://www.w3.org/1999/xlink",
 }
 
@@ -43,70 +41,58 @@ _HEAD_ROWS = _named("table:table-header-rows")
 _GROUPS = {_HEAD_ROWS, *map(_named, ("table:table-rows", "table:table-row-group"))}
 _NOTE, _BODY, _BOX = map(_named, ("text:note", "text:note-body", "draw:text-box"))
 _STYLE, _STYLE_NAME = _named("text:style-name"), _named("style:name")
-_REPEATED, _COLUMNS_SPANNED, _ROWS_SPANNED = map(
-    _named,
-    ("table:number-columns-repeated", "table:number-columns-spanned", "table:number-rows-spanned"),
-)
 _SPACES = set(map(_named, ("text:s", "text:tab", "text:line-break")))
 _LEFT_OUT = set(map(_named, ("text:tracked-changes", "office:annotation", "text:table-of-content")))
 _LEFT_OUT |= set(map(_named, ("text:hidden-text", "text:ruby-text")))
 _SECTION, _DISPLAY, _OBJECT = map(_named, ("text:section", "text:display", "draw:object"))
 _VISIBILITY, _COLLAPSED = _named("table:visibility"), {"collapse", "filter"}
 _TINY = re.compile(r"(?:0?\.\d+|[01](?:\.\d+)?)pt")
+_NO_HEIGHT = re.compile(r"-?[0.]*%?")
 _ITEM = _named("text:list-item")
 _MOST_REPEATED = 500  # of a cell: empty ones are repeated up to the edge of the sheet
 _MOST_BASES = 10  # styles that a style is based on, one on the other
-_FORMULA = "[formula]"  # stands where one stood that has no text
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a style says of its text; ``None`` where it says nothing."""
+    """What a style says of its text; ``trick``: whether it is tiny, or white on nothing."""
 
-    height: str | None = None  # "super", "sub" or ""
+    height: str | None = None
     struck: bool | None = None
     unseen: bool | None = None
-    trick: bool = False  # whether it is tiny, or white on nothing
+    trick: bool = False
 
 
 def read(path: Path) -> FileText:
-    """Return the document.
-
-    Raises:
-        Unreadable: it is not an .odt, is encrypted or damaged, or is too large.
-        OSError: the file cannot be read.
-    """
+    """Return the document."""
     tree = html.Element("div")
     blocks: list[Block] = []
     with unpacked(path) as archive:
-        members = set(archive.namelist())
-        content = parsed(archive.read("content.xml"))
-        meta = parsed(archive.read("meta.xml")) if "meta.xml" in members else None
-        common = parsed(archive.read("styles.xml")) if "styles.xml" in members else None
-        reader = _Reader(archive, _looks(content, *([] if common is None else [common])))
+        names = ("content.xml", "styles.xml", "meta.xml")
+        known = {*archive.namelist(), "content.xml"}
+        content, common, meta = (
+            parsed(archive.read(name)) if name in known else etree.Element("none") for name in names
+        )
+        reader = _Reader(archive, _looks(content, common))
         for body in content.iterfind("office:body/office:text", _NAMES):
             reader.read(body, tree)
         for sheet in content.iterfind("office:body/office:spreadsheet/table:table", _NAMES):
-            name = sheet.get(_named("table:name"), "")
-            rows = [reader.sheet(sheet)] if not _is_hidden_sheet(sheet, content) else []
-            tables = (table for some in rows for table in tables_in(some))
-            texts = (text for table in tables for text in table_text(table, [name]).sentences)
-            blocks += (Block(text, (name,), kind="row") for text in texts)
-    found = shown(tree)
-    said = meta.findtext(".//dc:title", "", _NAMES) if meta is not None else ""
-    day = meta.findtext(".//dc:date", "", _NAMES) if meta is not None else ""
-    title = clean(said) or next((piece.text for piece in found.pieces if piece.level), "")
-    blocks += found.blocks(Headings(title))
-    unread = [*found.unread, *hidden_text("hidden text", reader.hidden)]
-    return FileText(title, blocks, None, unread, saved=day[:10])
+            if not _is_hidden_sheet(sheet, content):
+                name = sheet.get(_named("table:name"), "")
+                tables = map(partial(table_text, said=[name]), tables_in(reader.sheet(sheet)))
+                texts = (text for sentences, _ in tables for text in sentences)
+                blocks += (Block(text, (name,), kind="row") for text in texts)
+    title, day = (meta.findtext(f".//dc:{part}", "", _NAMES) for part in ("title", "date"))
+    unread = hidden_text("hidden text", reader.hidden)
+    document = shown(tree).document(clean(title), iso_day(day), unread)
+    return replace(document, blocks=[*blocks, *document.blocks])
 
 
 def _is_hidden_sheet(sheet: etree._Element, content: etree._Element) -> bool:
     name = sheet.get(_named("table:style-name"), "")
     styles = content.iterfind(".//style:style", _NAMES)
     own = [style for style in styles if style.get(_STYLE_NAME) == name]
-    shows = [each.get(_named("table:display")) for style in own for each in style]
-    return "false" in shows
+    return "false" in [each.get(_named("table:display")) for style in own for each in style]
 
 
 def _looks(*roots: etree._Element) -> dict[str, _Look]:
@@ -119,39 +105,32 @@ def _looks(*roots: etree._Element) -> dict[str, _Look]:
 
 
 def _look(name: str, styles: dict[str, etree._Element]) -> _Look:
-    height: str | None = None
-    struck: bool | None = None
-    unseen: bool | None = None
-    colour = size = ground = ""
+    said: dict[str, str] = {}
+    ground = ""
     for _ in range(_MOST_BASES):
         if name not in styles:
             break
         for text in styles[name].iterfind("style:text-properties", _NAMES):
-            position = text.get(_named("style:text-position"))
-            line = text.get(_named("style:text-line-through-style"))
-            display = text.get(_DISPLAY)
-            if height is None and position:
-                height = _height(position.split()[0])
-            if struck is None and line:
-                struck = line != "none"
-            if unseen is None and display:
-                unseen = display == "none"
-            colour = colour or text.get(_named("fo:color"), "")
-            size = size or text.get(_named("fo:font-size"), "")
-            ground = ground or text.get(_named("fo:background-color"), "")
+            said = {**text.attrib, **said}
         for whole in styles[name].iterfind("style:paragraph-properties", _NAMES):
             ground = ground or whole.get(_named("fo:background-color"), "")
         name = styles[name].get(_named("style:parent-style-name"), "")
-    is_white = colour.lower() == "#ffffff" and ground in ("", "transparent", "#ffffff")
-    return _Look(height, struck, unseen, is_white or bool(_TINY.fullmatch(size)))
+    position = said.get(_named("style:text-position"))
+    line, display = said.get(_named("style:text-line-through-style")), said.get(_DISPLAY)
+    grounds = {said.get(_named("fo:background-color"), ""), ground}
+    is_white = said.get(_named("fo:color"), "").lower() == "#ffffff"
+    is_tiny = bool(_TINY.fullmatch(said.get(_named("fo:font-size"), "")))
+    return _Look(
+        _height(position.split()[0]) if position else None,
+        line != "none" if line else None,
+        display == "none" if display else None,
+        (is_white and grounds <= {"", "transparent", "#ffffff"}) or is_tiny,
+    )
 
 
 def _height(position: str) -> str:
-    if position in ("super", "sub"):
-        return position
-    digits = position.rstrip("%").lstrip("-").replace(".", "")
-    if not digits.strip("0"):
-        return ""
+    if position in ("super", "sub") or _NO_HEIGHT.fullmatch(position):
+        return position if position in ("super", "sub") else ""
     return "sub" if position.startswith("-") else "super"
 
 
@@ -166,7 +145,10 @@ class _Reader:
     def read(self, parent: etree._Element, into: etree._Element, tag: str = "p") -> None:
         """Add paragraphs and tables; text boxes and notes follow what they hang on."""
         for child in parent:
-            if child.tag in _LEFT_OUT or (child.tag == _SECTION and _is_hidden(child)):
+            hidden = child.tag == _SECTION and (
+                child.get(_DISPLAY) == "none" or child.get(_named("text:is-hidden")) == "true"
+            )
+            if child.tag in _LEFT_OUT or hidden:
                 continue
             if child.tag == _TABLE:
                 self._table(child, into)
@@ -187,13 +169,12 @@ class _Reader:
             for cell in self.cells(row):
                 spans = {"colspan": str(cell.columns), "rowspan": str(cell.rows)}
                 etree.SubElement(line, "th" if cell.heading else "td", spans).text = cell.text
-        for row in rows:
-            for cell in row.iterchildren(_CELL):
-                for inner in cell.iterchildren(_TABLE):
-                    self._table(inner, into)
-                for aside in cell.iter(_BOX, _BODY):
-                    if next(aside.iterancestors(_CELL)) is cell:
-                        self.read(aside, into)
+        for cell in (cell for row in rows for cell in row.iterchildren(_CELL)):
+            for inner in cell.iterchildren(_TABLE):
+                self._table(inner, into)
+            for aside in cell.iter(_BOX, _BODY):
+                if next(aside.iterancestors(_CELL)) is cell:
+                    self.read(aside, into)
 
     def sheet(self, table: etree._Element) -> Iterator[list[Cell]]:
         """Yield the rows of a sheet, one for all empty rows that follow each other."""
@@ -201,21 +182,26 @@ class _Reader:
             cells = self.cells(row)
             says = any(cell.text for cell in cells)
             if row.get(_VISIBILITY) not in _COLLAPSED:
-                repeated = _named("table:number-rows-repeated")
-                yield from [cells] * (min(_count(row, repeated), _MOST_REPEATED) if says else 1)
+                repeated = _count(row, "table:number-rows-repeated")
+                yield from [cells] * (min(repeated, _MOST_REPEATED) if says else 1)
 
     def cells(self, row: etree._Element) -> list[Cell]:
         """Return the cells of a row; those that a merged one covers are parts of it."""
         cells: list[Cell] = []
         for cell in row.iterchildren(_CELL):
-            texts = [one for one in cell.iter(_PARAGRAPH, _HEADING) if _is_of(one, cell)]
+            texts = [
+                self._line(text)
+                for text in cell.iter(_PARAGRAPH, _HEADING)
+                if next(text.iterancestors(_CELL, _BOX, _BODY)) is cell  # not a note or a table
+            ]
             found = Cell(
-                clean(unmarked(" ".join(map(self._line, texts)))),
+                clean(unmarked(" ".join(texts))),
                 row.getparent().tag == _HEAD_ROWS,
-                _count(cell, _COLUMNS_SPANNED),
-                _count(cell, _ROWS_SPANNED),
+                _count(cell, "table:number-columns-spanned"),
+                _count(cell, "table:number-rows-spanned"),
             )
-            cells += [found] * min(_count(cell, _REPEATED), _MOST_REPEATED)
+            repeated = _count(cell, "table:number-columns-repeated")
+            cells += [found] * min(repeated, _MOST_REPEATED)
         while cells and not cells[-1].text and cells[-1].columns == cells[-1].rows == 1:
             cells.pop()
         return cells
@@ -225,8 +211,11 @@ class _Reader:
         look = self._looks.get(paragraph.get(_STYLE, ""), _Look())
         if paragraph.find("text:hidden-paragraph", _NAMES) is not None or look.unseen:
             return ""
+        return self._seen(paragraph, look, bool(look.struck))
+
+    def _seen(self, element: etree._Element, look: _Look, struck: bool) -> str:
         pieces: list[str] = []
-        self._collect(paragraph, pieces, bool(look.struck))
+        self._collect(element, pieces, struck)
         text = "".join(pieces)
         self.hidden += bool(look.trick and text.strip())
         return "" if look.trick else text
@@ -235,21 +224,14 @@ class _Reader:
         pieces.append("" if struck else element.text or "")
         for child in element:
             look = self._looks.get(child.get(_STYLE, ""), _Look())
-            strikes = struck if look.struck is None else look.struck
             if child.tag in _SPACES:
                 pieces.append(" ")
             elif child.tag == _OBJECT:
                 pieces.append(beside("".join(pieces[-1:]), self._object(child)))
             elif child.tag not in {_NOTE, _BOX} | _LEFT_OUT and not look.unseen:
-                inner: list[str] = []
-                self._collect(child, inner, strikes)
-                text = "".join(inner)
-                self.hidden += bool(look.trick and text.strip())
-                text = "" if look.trick else text
-                if text and look.height == "super":
-                    text = marked(text)
-                elif text and look.height == "sub":
-                    text = lowered(text)
+                text = self._seen(child, look, struck if look.struck is None else look.struck)
+                if text and look.height:
+                    text = marked(text) if look.height == "super" else lowered(text)
                 pieces.append(text)
             elif child.tag == _NOTE:
                 pieces.append(marked("[]"))  # so that it parts what stands around it
@@ -263,7 +245,7 @@ class _Reader:
             root = parsed(self._archive.read(name))
         if root is None or etree.QName(root).localname != "math":
             return ""
-        return " ".join(formula(root).split()) or _FORMULA
+        return " ".join(formula(root).split()) or FORMULA
 
 
 def _rows(table: etree._Element) -> Iterator[etree._Element]:
@@ -275,16 +257,6 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
             yield from _rows(child)
 
 
-def _is_hidden(section: etree._Element) -> bool:
-    by_condition = section.get(_named("text:is-hidden")) == "true"
-    return bool(section.get(_DISPLAY) == "none" or by_condition)
-
-
-def _is_of(paragraph: etree._Element, cell: etree._Element) -> bool:
-    """Return whether a paragraph stands in a cell itself, not in a note or a table in it."""
-    return next(paragraph.iterancestors(_CELL, _BOX, _BODY)) is cell
-
-
-def _count(cell: etree._Element, name: str) -> int:
-    digits = cell.get(name, "1")
+def _count(element: etree._Element, name: str) -> int:
+    digits = element.get(_named(name), "1")
     return max(1, int(digits)) if digits.isdecimal() else 1

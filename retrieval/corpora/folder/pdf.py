@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -18,16 +19,17 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder import ocr
 from retrieval.corpora.folder.document import (
-    NAMED,
     FileText,
     Headings,
     Unread,
     Unreadable,
     hidden_text,
+    numbers_of,
 )
 from retrieval.corpora.folder.layout import layout
 from retrieval.corpora.folder.letters import (
     Rule,
+    annotations_of,
     letters,
     marks,
     on_one_line,
@@ -66,32 +68,21 @@ OCR_SECONDS = 200  # for the scanned pages of a file
 _FORMS = (raw.FORMTYPE_ACRO_FORM, raw.FORMTYPE_XFA_FOREGROUND)
 
 
-def with_fields(
+def _fields(
     document: pdfium.PdfDocument, page: pdfium.PdfPage, found: Sequence[Segment]
-) -> list[Segment]:
-    """Return the segments of a page and those of its fields, each on the line of its label.
-
-    A field without a label at its left is given with its name: "Sum: 5 million".
-    """
-    fields = [_on_the_line(name, field, found) for name, field in _filled(document, page)]
-    return [*found, *fields]
-
-
-def _filled(document: pdfium.PdfDocument, page: pdfium.PdfPage) -> Iterator[tuple[str, Segment]]:
-    for index in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, index)
-        try:
-            if annotation and not raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
-                name, value = _said(document, annotation)
-                box = raw.FS_RECTF()
-                if value and raw.FPDFAnnot_GetRect(annotation, box):
-                    left, right = sorted((box.left, box.right))
-                    bottom, top = sorted((box.bottom, box.top))
-                    base = bottom + _BASE * (top - bottom)
-                    size = min(_LARGEST, max(1.0, top - bottom))
-                    yield name, Segment(value, left, right, base, size)
-        finally:
-            raw.FPDFPage_CloseAnnot(annotation)
+) -> Iterator[Segment]:
+    """Yield the fields of a page, each on the line of its label, or with its name."""
+    for annotation in annotations_of(page):
+        if raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+            continue
+        name, value = _said(document, annotation)
+        box = raw.FS_RECTF()
+        if value and raw.FPDFAnnot_GetRect(annotation, box):
+            left, right = sorted((box.left, box.right))
+            bottom, top = sorted((box.bottom, box.top))
+            base = bottom + _BASE * (top - bottom)
+            size = min(_LARGEST, max(1.0, top - bottom))
+            yield _on_the_line(name, Segment(value, left, right, base, size), found)
 
 
 def _said(document: pdfium.PdfDocument, annotation: raw.FPDF_ANNOTATION) -> tuple[str, str]:
@@ -99,20 +90,18 @@ def _said(document: pdfium.PdfDocument, annotation: raw.FPDF_ANNOTATION) -> tupl
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     if kind == raw.FPDF_ANNOT_FREETEXT:
         return "", _string(lambda *to: raw.FPDFAnnot_GetStringValue(annotation, b"Contents", *to))
-    if kind != raw.FPDF_ANNOT_WIDGET or not document.formenv:
-        return "", ""
     form = document.formenv
+    if kind != raw.FPDF_ANNOT_WIDGET or not form:
+        return "", ""
 
     def read(get: Callable[..., int]) -> str:
         return _string(lambda *to: get(form, annotation, *to))
 
     name = read(raw.FPDFAnnot_GetFormFieldAlternateName) or read(raw.FPDFAnnot_GetFormFieldName)
     field = raw.FPDFAnnot_GetFormFieldType(form, annotation)
-    if field in _TEXT_FIELDS:
-        return name, read(raw.FPDFAnnot_GetFormFieldValue)
     if field in _CHECKED_FIELDS:
         return name, box(bool(raw.FPDFAnnot_IsChecked(form, annotation)))
-    return name, ""
+    return name, read(raw.FPDFAnnot_GetFormFieldValue) if field in _TEXT_FIELDS else ""
 
 
 def _string(get: Callable[..., int]) -> str:
@@ -127,23 +116,17 @@ def _on_the_line(name: str, field: Segment, found: Sequence[Segment]) -> Segment
     line = [one for one in found if abs(one.base - field.base) < field.size]
     before = [one for one in line if one.right <= field.left + 1]
     after = [one for one in line if one.left >= field.right - 1 and field.text in _BOXES]
-    if before or after:
-        nearest_before = max(before, key=lambda one: one.right, default=None)
-        label = min(after, key=lambda one: one.left, default=nearest_before)
-        assert label
+    label = max(before, key=lambda one: one.right, default=None)
+    label = min(after, key=lambda one: one.left, default=label)
+    if label:
         return replace(field, base=label.base, size=label.size)
-    named = f"{name}: {field.text}" if any(map(str.isalpha, name)) else field.text
-    return replace(field, text=named)
+    return replace(field, text=f"{name}: {field.text}") if any(map(str.isalpha, name)) else field
 
 
 def read(path: Path, password: str | None = None) -> FileText:
     """Return the document; pages that cannot be read are listed in it.
 
     Pages without text are read by OCR where it is installed, and say so in their section.
-
-    Raises:
-        Unreadable: it is not a PDF, needs another password, is damaged, or has no text.
-        OSError: the file cannot be read.
     """
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
@@ -157,15 +140,16 @@ def read(path: Path, password: str | None = None) -> FileText:
 @contextmanager
 def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
     try:
-        document = pdfium.PdfDocument(path, password=password)
+        try:
+            document = pdfium.PdfDocument(path)
+        except pdfium.PdfiumError as error:  # a file may have no password where others have one
+            if not password or error.err_code != raw.FPDF_ERR_PASSWORD:
+                raise
+            document = pdfium.PdfDocument(path, password=password)
     except pdfium.PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
-            raise Unreadable(
-                "the file is encrypted with another password."
-                if password
-                else "the file is encrypted with a password.",
-                "Give its password: --password WORD",
-            ) from error
+            why = f"the file is encrypted with {'another' if password else 'a'} password."
+            raise Unreadable(why, "Give its password: --password WORD") from error
         raise Unreadable(f"the file is damaged ({_reason(error)}).", _DAMAGED) from error
     try:
         yield document
@@ -177,9 +161,8 @@ def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
 class _Page:
     """A page: the segments of every direction, the main one first; or why it is not read.
 
-    ``rules``: the lines drawn on it, if the main direction is that of the page.
-
-    ``scanned``: OCR has read it. ``hidden``: how many of its texts are invisible.
+    ``rules``: the lines drawn on it, if the main direction is that of the page. ``scanned``: OCR
+    has read it. ``hidden``: how many of its texts are invisible.
     """
 
     parts: list[list[Segment]] = field(default_factory=list)
@@ -196,17 +179,14 @@ def _document(document: pdfium.PdfDocument) -> FileText:
     directions = zip_longest(*(page.parts or [[]] for page in pages), fillvalue=[])
     texts = zip(*map(without_running_heads, directions), strict=True)
     laid_out = [
-        [
-            item
-            for number, part in enumerate(parts)
-            for item in layout(part, () if number else page.rules)
-        ]
+        [layout(part, () if at else page.rules) for at, part in enumerate(parts)]
         for page, parts in zip(pages, texts, strict=True)
     ]
-    read = running_text(laid_out)
+    read = running_text([list(chain.from_iterable(parts)) for parts in laid_out])
     title = _title(document, pages[0].parts)
     headings = Headings(title)
     blocks: list[Block] = []
+    hidden: list[Unread] = []
     for number, (page, text) in enumerate(zip(pages, read, strict=True), start=1):
         for paragraph, size, kind in text.paragraphs:
             if size:
@@ -214,22 +194,13 @@ def _document(document: pdfium.PdfDocument) -> FileText:
             else:
                 section = (BY_OCR,) if page.scanned else headings.section
                 blocks.append(Block(paragraph, section, number, kind=kind))
+        hidden += hidden_text(f"page {number}", page.hidden)
     if not blocks:
         raise _nothing_read(pages)
-    hidden = [
-        one
-        for number, page in enumerate(pages, start=1)
-        for one in hidden_text(f"page {number}", page.hidden)
-    ]
     unread = [*_unread(pages), *hidden, *_dropped(read)]
-    return FileText(title, blocks, None, unread, saved=_saved_on(document))
-
-
-def _saved_on(document: pdfium.PdfDocument) -> str:
-    """Return the day that the metadata of a file give, ISO 8601; "" if they give none."""
-    found = _DAY.match(document.get_metadata_value("ModDate") or "")
-    found = found or _DAY.match(document.get_metadata_value("CreationDate") or "")
-    return "-".join(found.groups()) if found else ""
+    said = (document.get_metadata_value(key) or "" for key in ("ModDate", "CreationDate"))
+    day = next(("-".join(found.groups()) for found in map(_DAY.match, said) if found), "")
+    return FileText(title, blocks, None, unread, saved=day)
 
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
@@ -244,7 +215,7 @@ def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
         if upright and (lines := [*thin, *marks(page)]):
             printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
         main, *others = [segments(group) for _, group in printed] or [[]]
-        parts = [part for part in (with_fields(document, page, main), *others) if part]
+        parts = [part for part in ([*main, *_fields(document, page, main)], *others) if part]
         if not ocr.is_scanned(page, (one for part in parts for one in part)):
             return _Page(parts, drawn, hidden=hidden)
         if not ocr.installed():
@@ -269,41 +240,36 @@ def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
             "the file has no sentence, only fragments of text; it may be an empty form.",
             "Fill the form in, or write the text into a .txt file.",
         )
-    if all(why.message == _SCANNED for why in unread):
-        scanned = "; it seems to be scanned pictures, and OCR is not installed" if unread else ""
-        hint = ocr.INSTALL if unread else _OCR_FIRST
-        return Unreadable(f"the file has no text{scanned}.", hint)
+    if not unread:
+        return Unreadable("the file has no text.", _OCR_FIRST)
+    if all(each.message == _SCANNED for each in unread):
+        why = "it seems to be scanned pictures, and OCR is not installed"
+        return Unreadable(f"the file has no text; {why}.", ocr.INSTALL)
     return Unreadable(f"no page can be read; of the first, {unread[0].message}", unread[0].hint)
 
 
-def _unread(pages: Sequence[_Page]) -> list[Unread]:
-    """Return which pages are not read; those that follow each other for one reason are one."""
-    numbered = enumerate(pages, start=1)
-    found = []
-    for message, group in groupby(
-        numbered, key=lambda item: item[1].unread and item[1].unread.message
-    ):
-        numbers = [number for number, _ in group]
-        first, last = numbers[0], numbers[-1]
-        why = pages[first - 1].unread
+def _unread(pages: Sequence[_Page]) -> Iterator[Unread]:
+    """Yield which pages are not read; those that follow each other for one reason are one."""
+    numbered = ((number, page.unread) for number, page in enumerate(pages, start=1))
+    for message, group in groupby(numbered, key=lambda one: one[1] and one[1].message):
+        some = list(group)
+        (first, why), (last, _) = some[0], some[-1]
         if message and why:
             where = f"page {first}" if first == last else f"pages {first} to {last}"
-            found.append(Unread(where, message, why.hint))
-    return found
+            yield Unread(where, message, why.hint)
 
 
-def _dropped(pages: Sequence[PageText]) -> list[Unread]:
-    """Return what is said of lines and rows that are not read: one message, or none."""
-    numbers = [str(number) for number, page in enumerate(pages, start=1) if page.dropped]
-    if not numbers:
-        return []
+def _dropped(pages: Sequence[PageText]) -> Iterator[Unread]:
+    """Yield what is said of lines and rows that are not read: one message, or none."""
+    numbers = [number for number, page in enumerate(pages, start=1) if page.dropped]
     lines = [line for page in pages for line in page.dropped]
-    where = ", ".join(numbers[:NAMED]) + (", …" if len(numbers) > NAMED else "")
-    message = (
-        f"not read: {len(lines)} short lines or rows with numbers that are no sentences;"
-        f' the first is "{lines[0][:_SHOWN]}".'
-    )
-    return [Unread(f"{'pages' if numbers[1:] else 'page'} {where}", message, _NAME_THEM)]
+    if lines:
+        message = (
+            f"not read: {len(lines)} short lines or rows with numbers that are no sentences;"
+            f' the first is "{lines[0][:_SHOWN]}".'
+        )
+        where = f"page{'s' * (len(numbers) > 1)} {numbers_of(numbers)}"
+        yield Unread(where, message, _NAME_THEM)
 
 
 def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> str:
@@ -316,16 +282,14 @@ def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> 
 
 def _largest(page: Sequence[Segment]) -> str:
     """Return the text in the largest letters of a page, if most of the page is smaller."""
-    letters_of: dict[float, int] = {}
+    letters_of = Counter[float]()
     for one in page:
-        size = round(one.size, 1)
-        letters_of[size] = letters_of.get(size, 0) + len(one.text)
-    largest, usual = max(letters_of), max(letters_of, key=lambda size: letters_of[size])
+        letters_of[round(one.size, 1)] += len(one.text)
+    largest, usual = max(letters_of), letters_of.most_common(1)[0][0]
     lines = rows(one for one in page if round(one.size, 1) == largest)
     title = clean(" ".join(one.text for line in lines for one in line))
-    if largest < _LARGER * usual or len(title) > _LONGEST_TITLE:
-        return ""
-    return title if sum(map(str.isalpha, title)) > 2 else ""
+    is_one = largest >= _LARGER * usual and len(title) <= _LONGEST_TITLE
+    return title if is_one and sum(map(str.isalpha, title)) > 2 else ""
 
 
 def _reason(error: Exception) -> str:

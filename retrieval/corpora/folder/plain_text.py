@@ -1,24 +1,35 @@
-"""Reads text files: paragraphs, lists, tables drawn with characters, and transcripts.
+"""Reads files of text: .txt, .md, .csv and .tsv, .srt and .vtt, .ics.
 
-A blank line ends a paragraph. Within one, a line ends it if it had room for the next word and
-grammar does not say that it goes on, and so does each item, speaker or time. Words that are cut at
-the ends of lines are made whole. Numbers of pages and of lines are no part of the text.
+In plain text a blank line ends a paragraph. Within one, a line ends it if it had room for the next
+word and grammar does not say that it goes on, and so does each item, speaker or time. Words that
+are cut at the ends of lines are made whole. Numbers of pages and of lines are no part of the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
+
+from markdown_it import MarkdownIt
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.decoding import decoded, is_binary
-from retrieval.corpora.folder.document import FileText, Unreadable
+from retrieval.corpora.folder.document import FileText, Unread, Unreadable
 from retrieval.corpora.folder.running_text import goes_on, with_line, words_in
-from retrieval.corpora.folder.tables import row_sentences
-from retrieval.corpora.passages import may_be_heading, sections, without_edit
+from retrieval.corpora.folder.tables import Cell, row_sentences, tables_in
+from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.passages import (
+    Block,
+    ends_sentence,
+    may_be_heading,
+    sections,
+    without_edit,
+)
 from retrieval.corpora.superscripts import unmarked
+from retrieval.corpora.table_files import SEPARATORS, separated_rows, separator_of
+from retrieval.errors import Problem
 
 _NEWLINE = re.compile(r"\r\n?|[\f\v\x85\u2028\u2029]")
 _PAGE = re.compile(r"\s*(?:[-–—]\s*\d{1,4}\s*[-–—]|[Pp]age \d+(?: of \d+)?)(?:\s{3,}\S.*)?\s*")  # noqa: RUF001
@@ -36,31 +47,54 @@ _CELLS = re.compile(r"(?<=\S)(?<![.!?])(?:\s{2,}|\t)(?=\S)")
 _NARROWEST = 40  # characters of a line
 _FULL = 0.85  # the part of its width from which on a line had no room
 _WHOLE = 40  # characters of a paragraph that goes on in the next
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        Unreadable: it is not a text.
-        OSError: it cannot be read.
-    """
-    content = path.read_bytes()
-    if is_binary(content):
-        raise Unreadable(
-            "the file is not a text in UTF-8 or another common encoding.",
-            "Save it as a text file in UTF-8.",
-        )
-    return _NEWLINE.sub("\n", decoded(content))
+# Of Markdown.
+_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+# What stands before a note, and its mark.
+_NOTE = re.compile(r"^\[\^[^\]\s]{1,40}\]:|\[\^[^\]\s]{1,40}\]", re.M)
+_PICTURE = re.compile(r"<img [^>]*?alt=\"([^\"]*)\"[^>]*>")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
+# Of tables.
+_MOST_NAMED = 20  # rows that cannot be read
+# Of what is said at which time, and planned for which.
+_TIMES = re.compile(r"(?:(\d+):)?(\d\d):(\d\d)[.,]\d{3}\s+-->")
+_VOICE = re.compile(r"<v(?:\.[^ >]*)? ([^>]+)>")
+_SPEAKER = re.compile(r"(?:>>|[-–])?\s*(?P<name>[A-Z][\w.' -]{0,40}):\s")  # noqa: RUF001
+_TAG = re.compile(r"<[^>]*>|\{\\[^}]*\}")
+_FOLDED = re.compile(r"\n[ \t]")
+_ESCAPED = re.compile(r"\\([nN,;\\])")
+_NAMED = {"DTSTART": "Begins", "DTEND": "Ends", "LOCATION": "Place", "ORGANIZER": "Organiser"} | {
+    "STATUS": "Status",
+    "DESCRIPTION": "Description",
+}
+_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
+_LONGEST = 1000  # characters of cues that are joined
 
 
 def read(path: Path) -> FileText:
-    """Return the document; its title is its first paragraph, if that looks like a heading.
+    """Return the document.
 
-    Raises:
-        Unreadable, OSError: the file cannot be read.
+    The title of a plain text is its first paragraph, if that looks like a heading; that of Markdown
+    is its first heading. A table has a sentence for each row, with the names of its columns; what
+    is said at which time has a paragraph for each speaker's sentences, and a plan one for each
+    event.
     """
-    lines = list(lines_of(text_of(path)))
+    content, suffix = path.read_bytes(), path.suffix.lower()
+    if is_binary(content):
+        why = "the file is not a text in UTF-8 or another common encoding."
+        raise Unreadable(why, "Save it as a text file in UTF-8.")
+    text = _NEWLINE.sub("\n", decoded(content))
+    if suffix in (".md", ".markdown"):
+        text = _NOTE.sub(lambda mark: "" if mark[0][-1:] == ":" else "<sup>[]</sup>", text)
+        page = _PICTURE.sub(r"\1", _PARSER.render(_FRONT_MATTER.sub("", text)))
+        return shown(f"<div>{page}</div>").document("")
+    if suffix in (".csv", ".tsv"):
+        return _rows_of_file(text, "\t" if suffix == ".tsv" else None)
+    if suffix in (".srt", ".vtt", ".ics"):
+        lines = list(_events(_FOLDED.sub("", text)) if suffix == ".ics" else _said(text))
+        if not lines:
+            raise Unreadable("the file has no text.", "Give it the suffix of its format.")
+        return FileText("", list(map(Block, lines)))
+    lines = list(lines_of(text))
     if lines[1:] and may_be_heading(lines[0]):
         return FileText(without_edit(lines[0]), sections(lines[1:]))
     return FileText("", sections(lines))
@@ -75,7 +109,8 @@ def lines_of(text: str) -> Iterator[str]:
         for number, (is_table, some) in enumerate(_stretches(list(group)) if filled else ()):
             if not is_table and all(map(_BORDER.fullmatch, some)):  # below a heading
                 continue
-            found = list(_rows(some) if is_table else _paragraphs(some, words))
+            cells = ([clean(unmarked(cell)) for cell in row] for row in _table(some))
+            found = list(row_sentences(list(cells)) if is_table else _paragraphs(some, words))
             if not is_table and len(before) >= _WHOLE and goes_on(before, found[0]):
                 found[0] = with_line(before, found[0], words)
             elif before:
@@ -88,12 +123,10 @@ def lines_of(text: str) -> Iterator[str]:
 
 def _without_numbers(lines: Sequence[str]) -> list[str]:
     """Return lines without the numbers of the lines of a transcript: 1, 2, 3, on each page."""
-    numbers = [
-        (at, int(found[1])) for at, line in enumerate(lines) if (found := _NUMBERED.match(line))
-    ]
-    steps = sum(b[1] == a[1] + 1 for a, b in pairwise(numbers))
+    numbers = [int(found[1]) for found in map(_NUMBERED.match, lines) if found]
+    steps = sum(b == a + 1 for a, b in pairwise(numbers))
     filled = sum(bool(line.strip()) for line in lines)
-    if len(numbers) < _LEAST_NUMBERED or steps < 0.8 * len(numbers) or len(numbers) < 0.8 * filled:
+    if len(numbers) < max(_LEAST_NUMBERED, 0.8 * filled) or steps < 0.8 * len(numbers):
         return list(lines)
     return [_NUMBERED.sub("", line, count=1) for line in lines]
 
@@ -115,26 +148,17 @@ def _cells(line: str) -> list[str]:
 
 def _table(lines: Sequence[str]) -> list[list[str]]:
     """Return the rows of a table, none if the columns of the lines are not below each other."""
-    rows = [line.expandtabs(8) for line in lines if not _BORDER.fullmatch(line)]
+    inside = [line for line in lines if not _BORDER.fullmatch(line)]
     if any("\t" in line or _BAR.search(line) for line in lines):
-        return [_cells(line) for line in lines if not _BORDER.fullmatch(line)]
-    width = max(map(len, rows), default=0)
-    blank = [
-        all(row[at : at + 1].isspace() or at >= len(row) for row in rows) for at in range(width)
-    ]
-    gutters = [
-        at
-        for at in range(1, width)
-        if blank[at - 1] and not blank[at] and (at < 2 or blank[at - 2])
-    ]
-    bounds = [0, *gutters, width]
-    table = [[row[a:b].strip() for a, b in pairwise(bounds)] for row in rows]
-    filled = [[cell for cell in row if cell] for row in table]
-    return table if sum(len(row) > 1 for row in filled) > 1 else []
-
-
-def _rows(lines: Sequence[str]) -> Iterator[str]:
-    return row_sentences([[clean(unmarked(cell)) for cell in row] for row in _table(lines)])
+        return list(map(_cells, inside))
+    width = max(map(len, inside), default=0)
+    columns = zip(*(line.ljust(width) for line in inside), strict=True)
+    blank = [True, *(not "".join(column).strip() for column in columns)]
+    # Each column of the table begins after two blank ones.
+    at = range(1, width)
+    begins = [a for a in at if blank[a - 1] and blank[a] and not blank[a + 1]]
+    table = [[row[a:b].strip() for a, b in pairwise([0, *begins, width])] for row in inside]
+    return table if sum(sum(map(bool, row)) > 1 for row in table) > 1 else []
 
 
 def _paragraphs(lines: Sequence[str], words: set[str]) -> Iterator[str]:
@@ -157,3 +181,71 @@ def _ends(line: str, following: str, width: int) -> bool:
         return True
     room = len(line) + 1 + len(following.split(maxsplit=1)[0]) <= _FULL * width
     return room and not goes_on(line, following.lstrip())
+
+
+def _rows_of_file(text: str, separator: str | None) -> FileText:
+    rows: list[list[Cell]] = []
+    bad: list[tuple[int, Problem]] = []
+    separator = separator or _separator_below_titles(text)
+    for number, row in separated_rows(text, separator):
+        if isinstance(row, Problem):
+            bad.append((number, row))
+        else:
+            rows.append([Cell(clean(cell)) for cell in row])
+    unread = [Unread(f"line {line}", why.message, why.hint) for line, why in bad[:_MOST_NAMED]]
+    if more := bad[_MOST_NAMED:]:
+        last, why = more[-1]
+        message = f"{len(more):,} more rows cannot be read; the last begins in line {last}."
+        unread.append(Unread(f"after line {bad[_MOST_NAMED - 1][0]}", message, why.hint))
+    sentences = chain.from_iterable(map(row_sentences, tables_in(rows)))
+    return FileText("", [Block(text, kind="row") for text in sentences], unread=unread)
+
+
+def _separator_below_titles(text: str) -> str | None:
+    """Return what parts the cells below the lines of a title, ``None`` if the table is first."""
+    lines = text.split("\n")
+    begin = next((at for at, line in enumerate(lines) if set(line) & set(SEPARATORS)), 0)
+    return separator_of("\n".join(lines[begin:])) if begin else None
+
+
+def _said(text: str) -> Iterator[str]:
+    """Yield what is said, with the time at which it begins and its speaker: "00:01:10 Ann: …"."""
+    begin = speaker = held = ""
+    for cue in re.split(r"\n\s*\n", text):
+        found = _TIMES.search(cue)
+        if found is None:
+            continue
+        body = cue[found.end() :].partition("\n")[2]
+        voice = _VOICE.search(body)
+        words = clean(_TAG.sub("", body))
+        named = _SPEAKER.match(words)
+        who = clean(voice[1]) if voice else named["name"] if named else speaker
+        words = words[named.end() :] if named and not voice else words
+        if held and (who != speaker or ends_sentence(held) or len(held) > _LONGEST):
+            yield f"{begin} {held}"
+            held = ""
+        if not held:
+            begin = ":".join([found[1] or "00", found[2], found[3]]) + (f" {who}:" if who else "")
+        held, speaker = f"{held} {words}".strip(), who
+    if held:
+        yield f"{begin} {held}"
+
+
+def _events(text: str) -> Iterator[str]:
+    for event in re.findall(r"BEGIN:VEVENT\n(.*?)END:VEVENT", text, re.DOTALL):
+        fields: dict[str, str] = {}
+        for line in event.split("\n"):
+            name, _, value = line.partition(":")
+            value = _ESCAPED.sub(lambda found: " " if found[1] in "nN" else found[1], value)
+            fields.setdefault(name.partition(";")[0].upper(), clean(value))
+        said = [
+            f"{shown}: {_DAY.sub(_day, fields[name]).removeprefix('mailto:')}"
+            for name, shown in _NAMED.items()
+            if fields.get(name)
+        ]
+        yield ", ".join([fields.get("SUMMARY", "Event"), *said]) + "."
+
+
+def _day(found: re.Match[str]) -> str:
+    day = f"{found[1]}-{found[2]}-{found[3]}"
+    return f"{day} {found[4]}:{found[5]}" if found[4] else day

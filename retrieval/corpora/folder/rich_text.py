@@ -16,11 +16,8 @@ from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.passages import Block, sections
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 
-_AT_HEIGHT = {  # the marks around a text above and below the line; none on it
-    "super": tuple(marked("")),
-    "sub": tuple(lowered("")),
-    "": ("", ""),
-}
+# The marks around a text above and below the line; none on it.
+_AT_HEIGHT = {"super": tuple(marked("")), "sub": tuple(lowered("")), "": ("", "")}
 _MOVED = {"up": "super", "dn": "sub"}  # by a number of half points
 _LEAST_MOVED = 4  # less is nearly on the line
 _HIDES = {"v", "strike", "striked", "deleted", "fldinst"}  # the last: where a link leads
@@ -51,12 +48,7 @@ class _Look:
 
 
 def read(path: Path) -> FileText:
-    """Return the document; headings are lines that look like them.
-
-    Raises:
-        Unreadable: it is not RTF.
-        OSError: the file cannot be read.
-    """
+    """Return the document; headings are lines that look like them."""
     content = path.read_text(encoding="latin-1")
     if not content.lstrip().startswith("{\\rtf"):
         raise Unreadable("the file is not RTF.", "Give it the suffix of its format.")
@@ -73,16 +65,14 @@ def _shown(content: str) -> tuple[str, int]:
     Notes and text boxes, which striprtf leaves out, follow their paragraph. The number is that of
     the passages in invisible letters, which are left out too.
     """
-    colours = _COLOURS.search(content)
-    table = colours[1].split(";") if colours else []
-    white = {str(at) for at, colour in enumerate(table) if _WHITE.match(colour)}
-    white = set() if _COLOURED.search(content) else white
+    table = [] if _COLOURED.search(content) else _COLOURS.findall(content)[:1]
+    colours = enumerate("".join(table).split(";"))
+    white = {str(at) for at, colour in colours if _WHITE.match(colour)}
     shown: list[str] = []
     notes: list[str] = []
     into, note = shown, 0
-    look = _Look()
+    look, outer = _Look(), list[_Look]()
     touches = False  # whether what comes next stands right after a word; programs move whole words
-    outer: list[_Look] = []
     tricks, in_trick = 0, False
     for found in PATTERN.finditer(content):
         word, number, code, symbol, brace, letter = found.groups()
@@ -107,7 +97,8 @@ def _shown(content: str) -> tuple[str, int]:
         if not ((look.hidden or look.is_trick) and is_text):
             into.append(found[0])
         if look.height != before.height:
-            into.append(_unicode(_AT_HEIGHT[before.height][1] + _AT_HEIGHT[look.height][0]))
+            marks = _AT_HEIGHT[before.height][1] + _AT_HEIGHT[look.height][0]
+            into += (rf"{{\uc0\u{ord(mark)} }}" for mark in marks)
         if word == "par" and into is shown and notes:
             shown += ["{", *notes, "\\par}"]
             notes.clear()
@@ -117,13 +108,11 @@ def _shown(content: str) -> tuple[str, int]:
 
 def _changed(look: _Look, word: str, number: str, white: set[str], touches: bool) -> _Look:
     """Return the look after a word of RTF; ``white``: the numbers of white among the colours."""
-    if word in {"super", "sub"}:
-        return replace(look, height=word if number != "0" else "")
+    if word in {"super", "sub", "nosupersub"}:
+        return replace(look, height=word if number != "0" and word != "nosupersub" else "")
     if word in _MOVED:
         moved = touches and int(number or "6") >= _LEAST_MOVED
         return replace(look, height=_MOVED[word] if moved else "")
-    if word == "nosupersub":
-        return replace(look, height="")
     if word in _HIDES:
         return replace(look, hidden=number != "0")
     if word == "cf":
@@ -133,10 +122,6 @@ def _changed(look: _Look, word: str, number: str, white: set[str], touches: bool
     if word in _GROUNDS:
         return replace(look, ground=number not in {None, "0"} | white)
     return _Look() if word == "plain" else look
-
-
-def _unicode(characters: str) -> str:
-    return "".join(rf"{{\uc0\u{ord(character)} }}" for character in characters)
 
 
 def _blocks(text: str) -> Iterator[Block]:

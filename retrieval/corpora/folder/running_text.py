@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from retrieval.corpora.boxes import with_boxes
@@ -92,7 +92,8 @@ _BETWEEN = frozenset(["and", "or", "to"])  # "pre- and post-war"
 def without_running_heads(pages: Sequence[Sequence[Segment]]) -> list[list[Segment]]:
     """Return the segments of each page without running heads, and without tables of contents."""
     lines = [_without_contents(rows(page), len(pages)) for page in pages]
-    counts = Counter(line for page in lines for line in {*map(_shape, _edges(page))})
+    edges = ({*map(_shape, [*page[:_EDGE], *page[-_EDGE:]])} for page in lines)
+    counts = Counter(chain.from_iterable(edges))
     repeated = {line for line, count in counts.items() if count >= _REPEATED}
     return [[one for row in _without(page, repeated) for one in row] for page in lines]
 
@@ -103,23 +104,21 @@ def _without_contents(lines: list[list[Segment]], last: int) -> list[list[Segmen
     Their numbers are pages of the file, of which ``last`` is the last one, or follow each other. In
     other lines with leaders there are values: "Lamps ..... 12" becomes "Lamps: 12".
     """
-    pages = [int(found[1]) for row in lines if (found := _TO_A_PAGE.search(_text(row)))]
+    leading = [_TO_A_PAGE.search(_text(row)) for row in lines]
+    pages = [int(found[1]) for found in leading if found]
     in_order = len(pages) >= _CONTENTS and pages == sorted(pages)
     if pages and (in_order or max(pages) <= last):
-        return [row for row in lines if not _TO_A_PAGE.search(_text(row))]
-    return [_with_value(row) if _LEADERS.search(_text(row)) else row for row in lines]
-
-
-def _with_value(row: list[Segment]) -> list[Segment]:
-    return [replace(row[0], text=_LEADERS.sub(": ", _text(row)), right=row[-1].right)]
+        return [row for row, found in zip(lines, leading, strict=True) if not found]
+    return [
+        [replace(row[0], text=_LEADERS.sub(": ", text), right=row[-1].right)]
+        if _LEADERS.search(text := _text(row))
+        else row
+        for row in lines
+    ]
 
 
 def _text(row: Sequence[Segment]) -> str:
     return " ".join(one.text for one in row)
-
-
-def _edges(lines: Sequence[Sequence[Segment]]) -> list[Sequence[Segment]]:
-    return [*lines[:_EDGE], *lines[-_EDGE:]]
 
 
 def _shape(row: Sequence[Segment]) -> str:
@@ -131,9 +130,8 @@ def _without(lines: list[list[Segment]], repeated: set[str]) -> list[list[Segmen
     first, last = 0, len(lines)
     while first < min(_EDGE, last) and _is_running(lines, first, first + 1, repeated):
         first += 1
-    while last > max(first, len(lines) - _EDGE) and _is_running(
-        lines, last - 1, last - 2, repeated
-    ):
+    least = max(first, len(lines) - _EDGE)
+    while last > least and _is_running(lines, last - 1, last - 2, repeated):
         last -= 1
     return lines[first:last]
 
@@ -149,20 +147,14 @@ def _is_running(
     row = lines[number]
     line = _text(row)
     beside = len(lines[inner]) if 0 <= inner < len(lines) else 0
-    return line.isdecimal() or (
-        not (len(row) > _MOST and beside >= len(row) - 1)
-        and _shape(row) in repeated
-        and not line.endswith(_SENTENCE_MARKS)
-        and any(map(str.isalpha, line))
-    )
+    is_head = len(row) > _MOST and beside >= len(row) - 1
+    says = is_head or line.endswith(_SENTENCE_MARKS) or not any(map(str.isalpha, line))
+    return line.isdecimal() or (_shape(row) in repeated and not says)
 
 
 @dataclass(slots=True, eq=False)
 class _Paragraph:
-    """``last`` is its last line; a row of a table has none. ``is_full``: ``last`` had no room.
-
-    ``is_row``: it is the sentence of a row.
-    """
+    """``last`` is its last line, if it is no row of a table. ``is_full``: ``last`` had no room."""
 
     text: str
     last: Line | None
@@ -185,29 +177,32 @@ class PageText:
 
 def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
     """Return the text of each page."""
-    words = words_in(item.text for page in pages for item in page if isinstance(item, Line))
-    usual_size = _usual_size(item for page in pages for item in page if isinstance(item, Line))
+    lines = [item for page in pages for item in page if isinstance(item, Line)]
+    words = words_in(line.text for line in lines)
+    letters: dict[float, int] = Counter()
+    for line in lines:
+        letters[round(line.size, 1)] += len(line.text)
+    usual_size = max(letters, key=lambda size: letters[size], default=0.0)
     found: list[list[_Paragraph]] = []
     begun: _Begun | None = None
     for page in pages:
         paragraphs, begun = _paragraphs(page, usual_size, words, begun)
         found.append(paragraphs)
     _join(found, words)
-    return [
-        PageText(
-            [
-                (one.text, size, "row" if one.is_row else "")
-                for one in page
-                if (size := _heading_size(one, usual_size)) or _is_read(one)
-            ],
-            [
-                one.text
-                for one in page
-                if not (_is_read(one) or _heading_size(one, usual_size)) and _may_be_data(one.text)
-            ],
-        )
-        for page in found
-    ]
+    return [_page_text(page, usual_size) for page in found]
+
+
+def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
+    read: list[tuple[str, float, str]] = []
+    dropped: list[str] = []
+    for one in paragraphs:
+        size = _heading_size(one, usual_size)
+        if size or one.is_row or (one.last and _says_something(one.text)):
+            read.append((one.text, size, "row" if one.is_row else ""))
+        elif any(map(str.isdigit, one.text)):  # which may be data
+            is_label = _LABEL.fullmatch(one.text) and any(map(str.isalpha, one.text))
+            dropped += [] if is_label else [one.text]
+    return PageText(read, dropped)
 
 
 def words_in(lines: Iterable[str]) -> set[str]:
@@ -241,10 +236,7 @@ def _paragraphs(
     words: Collection[str],
     begun: _Begun | None,
 ) -> tuple[list[_Paragraph], _Begun | None]:
-    """Return the paragraphs of a page, and the table that may go on in the next.
-
-    ``begun``: the one that may go on at its top.
-    """
+    """Return the paragraphs of a page, and the table that may go on in the next."""
     lines = [item for item in items if isinstance(item, Line)]
     heights, edges = _usual_heights(lines), _right_edges(lines)
     paragraphs: list[_Paragraph] = []
@@ -258,8 +250,8 @@ def _paragraphs(
             begun = _Begun(names_in(rows), above)
             sentences = row_sentences(rows, above)
             paragraphs += (_Paragraph(text, None, is_row=True) for text in sentences)
-            alone = ["".join(row) for row in item.rows if not _is_row(row)]
-            paragraphs += (_Paragraph(text, None) for text in alone)
+            alone = (row for row in item.rows if not _is_row(row))
+            paragraphs += (_Paragraph("".join(row), None) for row in alone)
             continue
         is_note = item.size < _NOTE * usual_size
         before = _unfinished(paragraphs, item, is_note)
@@ -275,15 +267,11 @@ def _paragraphs(
 
 def _unfinished(paragraphs: Sequence[_Paragraph], line: Line, is_note: bool) -> _Paragraph | None:
     """Return the paragraph that a line may continue: the last one, but for notes and tables."""
-    if not paragraphs:
-        return None
-    last = paragraphs[-1]
-    if last.last and last.last.column == line.column:
+    last = paragraphs[-1] if paragraphs else None
+    if last and last.last and last.last.column == line.column:
         return last
-    for one in reversed(paragraphs):
-        if one.last and one.is_note == is_note:
-            return one
-    return None
+    alike = (one for one in reversed(paragraphs) if one.last and one.is_note == is_note)
+    return next(alike, None)
 
 
 def _continues(
@@ -305,7 +293,9 @@ def _continues(
         return in_sentence or (before.is_full and not ended)
     if down > _APART * heights.get(line.column, _NEXT_LINE / _APART * size):
         return False
-    if ended and (line.left - last.left > _INDENTED * size or _is_heading(line, edges)):
+    is_short = line.right - line.left < _SHORT * (edges[line] - line.left)
+    is_heading = is_short and not _ENDED.search(line.text) and not line.text[0].islower()
+    if ended and (line.left - last.left > _INDENTED * size or is_heading):
         return False
     if _CUT.search(before.text) or before.text.endswith(","):
         return True
@@ -314,24 +304,11 @@ def _continues(
     return not _had_room(last, line.text, edges, _SPACE if ended else _MUCH_SPACE)
 
 
-def _is_heading(line: Line, edges: dict[Line, float]) -> bool:
-    """Return whether a line after a sentence is short, and neither ends one nor continues it."""
-    is_short = line.right - line.left < _SHORT * (edges[line] - line.left)
-    return is_short and not _ENDED.search(line.text) and not line.text[0].islower()
-
-
 def _had_room(line: Line, text: str, edges: dict[Line, float], space: float) -> bool:
     """Return whether the first word of a text had fitted into a line, with so much white."""
     letter = (line.right - line.left) / len(line.text)
     word = letter * len(text.split(maxsplit=1)[0])
     return line.right + word + space * line.size < edges[line]
-
-
-def _usual_size(lines: Iterable[Line]) -> float:
-    letters: Counter[float] = Counter()
-    for line in lines:
-        letters[round(line.size, 1)] += len(line.text)
-    return letters.most_common(1)[0][0] if letters else 0
 
 
 def _usual_heights(lines: Sequence[Line]) -> dict[int, float]:
@@ -357,17 +334,12 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield lines of one size that follow each other without a space between."""
     block: list[Line] = []
     for line in lines:
-        if block:
-            last = block[-1]
-            size = max(line.size, last.size)
-            down = last.base - line.base
-            if (
-                last.column != line.column
-                or not 0 < down < _NEXT_LINE * size
-                or abs(line.size - last.size) > _SAME_SIZE * size
-            ):
-                yield block
-                block = []
+        last = block[-1] if block else line
+        size = max(line.size, last.size)
+        follows = last.column == line.column and 0 < last.base - line.base < _NEXT_LINE * size
+        if block and not (follows and abs(line.size - last.size) <= _SAME_SIZE * size):
+            yield block
+            block = []
         block.append(line)
     if block:
         yield block
@@ -399,37 +371,18 @@ def _is_row(row: Sequence[str]) -> bool:
 
 def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     """Return the size of a heading, which is larger than the text and no sentence, or else 0."""
-    line = paragraph.last
-    is_heading = (
-        line is not None
-        and line.size >= _LARGER * usual_size
-        and len(paragraph.text) <= _LONGEST_HEADING
-        and not _ENDED.search(paragraph.text)
-        and bool(_WORD.search(paragraph.text))
-    )
-    return line.size if line is not None and is_heading else 0
-
-
-def _is_read(paragraph: _Paragraph) -> bool:
-    return paragraph.is_row or (paragraph.last is not None and _says_something(paragraph.text))
-
-
-def _may_be_data(fragment: str) -> bool:
-    """Return whether a fragment has numbers that are not those of a heading or a figure."""
-    return any(map(str.isdigit, fragment)) and not (
-        _LABEL.fullmatch(fragment) and any(map(str.isalpha, fragment))
-    )
+    text, size = paragraph.text, paragraph.last.size if paragraph.last else 0
+    is_short = len(text) <= _LONGEST_HEADING and not _ENDED.search(text) and _WORD.search(text)
+    return size if is_short and size >= _LARGER * usual_size else 0
 
 
 def _says_something(paragraph: str) -> bool:
-    """Return whether a paragraph is more than a fragment such as "1 Introduction" or "Table 3".
-
-    The verifier sometimes takes a fragment, together with the title, as support of any claim.
-    """
+    """The verifier takes some fragments ("Table 3") with the title as support of any claim."""
     words = len(_WORD.findall(paragraph))
-    is_whole = bool(_ENDED.search(paragraph) or _BULLET.match(paragraph))
-    is_whole = is_whole or bool(_BOX.search(with_boxes(paragraph)))
-    return words > 0 if is_whole else words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
+    is_whole = _ENDED.search(paragraph) or _BULLET.match(paragraph)
+    if is_whole or _BOX.search(with_boxes(paragraph)):
+        return words > 0
+    return words >= _WORDS or bool(_ENTRY.fullmatch(paragraph))
 
 
 def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:
@@ -438,16 +391,14 @@ def _join(pages: list[list[_Paragraph]], words: Collection[str]) -> None:
     for page in pages:
         text = [one for one in page if one.last and not one.is_note and _says_something(one.text)]
         first = text[0] if text else None
-        if before and first and goes_on(before.text, first.text):
-            end = _first_end(first.text)
-            if end:
-                before.text = with_line(before.text, first.text[:end].rstrip(), words)
-                first.text = first.text[end:].lstrip()
-                if not first.text:
-                    page.remove(first)
-                    text = text[1:]
-        if text:
-            before = text[-1]
+        end = _first_end(first.text) if first else 0
+        if before and first and end and goes_on(before.text, first.text):
+            before.text = with_line(before.text, first.text[:end].rstrip(), words)
+            first.text = first.text[end:].lstrip()
+            if not first.text:
+                page.remove(first)
+                text = text[1:]
+        before = text[-1] if text else before
 
 
 def goes_on(before: str, after: str) -> bool:
@@ -458,13 +409,12 @@ def goes_on(before: str, after: str) -> bool:
     """
     if _ENDED.search(before):
         return False
-    last = before.rsplit(maxsplit=1)[-1:] or [""]
     return (
         after[:1].islower()
         or before.endswith((",", "("))
         or bool(_CUT.search(before) or _CUT_NUMBER.search(before))
         or (after[:1].isdigit() and bool(_BEFORE_NUMBER.search(before)))
-        or last[0] in _LEADING
+        or not _LEADING.isdisjoint(before.rsplit(maxsplit=1)[-1:])
     )
 
 

@@ -59,13 +59,15 @@ def segments(letters: Sequence[Letter]) -> list[Segment]:
     runs = _placed(_once([_run(run, usual[_line(run)]) for run in drawn]))
     found: list[Segment] = []
     for line in rows(runs):
-        for segment in line:
+        for one in line:
             before = found[-1] if found else None
-            near = before and -_OVERLAP < _gap(before, segment) < APART
-            if before and near and before.base == line[0].base:
-                found[-1] = _joined(before, segment)
+            gap = (one.left - before.right) / max(before.size, one.size) if before else 0
+            if before and -_OVERLAP < gap < APART and before.base == line[0].base:
+                text = f"{before.text}{' ' if gap > _SPACE else ''}{one.text}"
+                right, size = max(before.right, one.right), max(before.size, one.size)
+                found[-1] = replace(before, text=text, right=right, size=size)
             else:
-                found.append(replace(segment, base=line[0].base))
+                found.append(replace(one, base=line[0].base))
     shown = (replace(one, text=logical(" ".join(unmarked(one.text).split()))) for one in found)
     return [one for one in shown if one.text]
 
@@ -152,15 +154,12 @@ def _usual_gaps(runs: Sequence[Sequence[Letter]]) -> dict[tuple[float, float], f
     """Return by line the space between the letters of a text that is spaced out, or else 0."""
     gaps: dict[tuple[float, float], list[float]] = {}
     for run in runs:
+        # Letters that may be of one word, and are not of a number or a formula.
+        pairs = ((a, b) for a, b in pairwise(run) if a.text.isalpha() and b.text.isalpha())
         between = gaps.setdefault(_line(run), [])
-        between += ((b.left - a.right) / a.size for a, b in pairwise(run) if _in_word(a, b))
+        between += ((b.left - a.right) / a.size for a, b in pairs)
     usual = {line: median(some) for line, some in gaps.items() if len(some) >= _LEAST_SPACED - 1}
     return {line: gap if (gap := usual.get(line, 0)) > _SPACED else 0 for line in gaps}
-
-
-def _in_word(a: Letter, b: Letter) -> bool:
-    """Return whether letters may be of one word, and are not of a number or a formula."""
-    return a.text.isalpha() and b.text.isalpha()
 
 
 def _once(runs: Sequence[Segment]) -> list[Segment]:
@@ -169,10 +168,8 @@ def _once(runs: Sequence[Segment]) -> list[Segment]:
     kept = []
     for run in runs:
         same = seen.setdefault(run.text.strip(), [])
-        if not any(
-            abs(run.left - one.left) < 0.1 * run.size and abs(run.base - one.base) < 0.1 * run.size
-            for one in same
-        ):
+        away = (max(abs(run.left - one.left), abs(run.base - one.base)) for one in same)
+        if all(distance >= 0.1 * run.size for distance in away):
             same.append(run)
             kept.append(run)
     return kept
@@ -191,41 +188,21 @@ def _placed(runs: Sequence[Segment]) -> list[Segment]:
             last = bisect_right(bases, run.base + _LOWERED[1] * largest)
             near = [one for one in ordered[first:last] if _is_beside(run, one)]
             if near:
-                line = min(near, key=lambda one: abs(one.base - run.base))
-                raised = run.base > line.base
-                text = marked(text) if raised else lowered(text)
-                run = replace(run, text=text, base=line.base)
+                base = min((one.base for one in near), key=lambda base: abs(base - run.base))
+                text = marked(text) if run.base > base else lowered(text)
+                run = replace(run, text=text, base=base)
         placed.append(run)
     return placed
 
 
 def _is_beside(run: Segment, line: Segment) -> bool:
-    """Return whether a run stands above or below the line of another, near to it.
-
-    Letters of the same size do only if they are a number that touches the end of the line.
-    """
+    """Return whether a run stands above or below the line of another, near to it."""
     higher = (run.base - line.base) / line.size
     if run.size > _SMALLER * line.size:
         touches = -_OVERLAP < (run.left - line.right) / line.size < _TOUCHES
         same = abs(run.size - line.size) < 0.1 * line.size and touches
         return same and _RAISED[0] <= higher <= _RAISED[1] and bool(_RISEN.fullmatch(run.text))
-    near = _NEAR * line.size
-    after = abs(run.left - line.right) < near
-    before = abs(line.left - run.right) < near
+    after = abs(run.left - line.right) < _NEAR * line.size
+    before = abs(line.left - run.right) < _NEAR * line.size
     is_raised = _RAISED[0] <= higher <= _RAISED[1] and (after or before)
     return is_raised or (_LOWERED[0] <= -higher <= _LOWERED[1] and after)
-
-
-def _gap(before: Segment, after: Segment) -> float:
-    return (after.left - before.right) / max(before.size, after.size)
-
-
-def _joined(before: Segment, after: Segment) -> Segment:
-    space = " " if _gap(before, after) > _SPACE else ""
-    return Segment(
-        before.text + space + after.text,
-        before.left,
-        max(before.right, after.right),
-        before.base,
-        max(before.size, after.size),
-    )

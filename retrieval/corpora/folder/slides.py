@@ -1,7 +1,4 @@
-"""Reads .pptx slide by slide: titles, texts, tables, charts and the speaker's notes.
-
-The numbers of a chart are read as a table: a row for each category.
-"""
+"""Reads .pptx slide by slide: titles, texts, tables, charts and the speaker's notes."""
 
 from __future__ import annotations
 
@@ -36,31 +33,22 @@ _GROUND = (  # what may be dark below white letters: a picture, a fill, another 
     " | .//p:bgPr[not(a:noFill or a:solidFill/a:srgbClr/@val='FFFFFF'"
     " or a:solidFill/a:schemeClr/@val='bg1')] | .//p:bgRef[not(a:schemeClr/@val='bg1')]"
 )
-_NO_TITLE = {"powerpoint presentation", "presentation"}  # what programs write where there is none
+_NO_TITLE = {"", "powerpoint presentation", "presentation"}  # the others are of programs
 
 
 def read(path: Path) -> FileText:
-    """Return the document; the number of a slide is its page, and its title its section.
-
-    Raises:
-        Unreadable: it is not a .pptx, is encrypted or damaged, or is too large.
-        OSError: the file cannot be read.
-    """
+    """Return the document; the number of a slide is its page, and its title its section."""
     with office_file(path) as file:
-        presentation = pptx.Presentation(file)
-    slides = [
-        (number, slide)
-        for number, slide in enumerate(presentation.slides, start=1)
-        if slide.element.get("show") != "0"
-    ]
-    said = clean(presentation.core_properties.title or "")
-    title = said if said.lower() not in _NO_TITLE else ""
-    title = title or next(filter(None, (_title(slide) for _, slide in slides)), "")
+        deck = pptx.Presentation(file)
+    numbered = enumerate(deck.slides, start=1)
+    slides = [each for each in numbered if each[1].element.get("show") != "0"]
+    title = clean(deck.core_properties.title or "")
+    if title.lower() in _NO_TITLE:
+        title = next(filter(None, (_title(slide) for _, slide in slides)), "")
     unread: list[Unread] = []
-    width, height = presentation.slide_width or _ENDLESS, presentation.slide_height or _ENDLESS
-    size = (int(width), int(height))
+    size = int(deck.slide_width or _ENDLESS), int(deck.slide_height or _ENDLESS)
     blocks = [block for one in slides for block in _blocks(*one, title, size, unread)]
-    return FileText(title, blocks, None, unread, saved=saved_on(presentation.core_properties))
+    return FileText(title, blocks, None, unread, saved=saved_on(deck.core_properties))
 
 
 def _title(slide: Any) -> str:
@@ -72,7 +60,9 @@ def _blocks(
 ) -> Iterator[Block]:
     heading = _title(slide)
     section = (heading,) if heading and heading != title else ()
-    white_is_seen = _has_ground(slide)
+    layout = slide.slide_layout
+    grounds = (slide, layout, layout.slide_master)
+    white_is_seen = any(one._element.xpath(_GROUND) for one in grounds)
     hidden: list[str] = []
     for shape in _shapes(slide.shapes):
         if slide.shapes.title is not None and shape.shape_id == slide.shapes.title.shape_id:
@@ -81,13 +71,13 @@ def _blocks(
         if _is_beside(shape, size):
             hidden += filter(None, _lines(shape)) if shape.has_text_frame else ()
         elif getattr(shape, "has_table", False):
-            texts = table_text(list(map(_cells, shape.table.rows)), [heading]).sentences
+            texts, _ = table_text(list(map(_cells, shape.table.rows)), [heading])
         elif getattr(shape, "has_chart", False):
             texts = chart_sentences(shape.chart, heading)
             if not texts:
                 unread.append(Unread(f"slide {number}", _NO_CHART, _WRITE_IT))
         elif shape.has_text_frame:
-            _drop_invisible(shape, white_is_seen, hidden)
+            hidden += _drop_invisible(shape, white_is_seen)
             texts = _lines(shape)
         yield from (Block(text, section, number) for text in texts)
     unread += hidden_text(f"slide {number}", len(hidden))
@@ -96,26 +86,19 @@ def _blocks(
             yield Block(_line(paragraph), section, number)
 
 
-def _has_ground(slide: Any) -> bool:
-    """Return whether white letters may be seen on a slide, as something on it is not white."""
-    layout = slide.slide_layout
-    return any(one._element.xpath(_GROUND) for one in (slide, layout, layout.slide_master))
-
-
 def _is_beside(shape: Any, size: tuple[int, int]) -> bool:
     """Return whether a shape stands outside of its slide; one in a group has other coordinates."""
-    if None in (shape.left, shape.top, shape.width, shape.height):
+    places = shape.left, shape.top, shape.width, shape.height
+    if None in places or shape._element.getparent().tag == qn("p:grpSp"):
         return False
-    if shape._element.getparent().tag == qn("p:grpSp"):
-        return False
-    outside = shape.left >= size[0] or shape.top >= size[1]
-    return bool(outside or shape.left + shape.width <= 0 or shape.top + shape.height <= 0)
+    left, top, width, height = places
+    return bool(left >= size[0] or top >= size[1] or left + width <= 0 or top + height <= 0)
 
 
-def _drop_invisible(shape: Any, white_is_seen: bool, hidden: list[str]) -> None:
-    """Remove invisible letters from a shape: tiny, transparent or white on white."""
+def _drop_invisible(shape: Any, white_is_seen: bool) -> Iterator[str]:
+    """Remove invisible letters from a shape, and yield them: tiny, transparent, white on white."""
     for paragraph in shape.text_frame.paragraphs:
-        dropped = []
+        dropped = ""
         for run in paragraph.runs:
             look = run._r.find(qn("a:rPr"))
             if look is None:
@@ -124,20 +107,16 @@ def _drop_invisible(shape: Any, white_is_seen: bool, hidden: list[str]) -> None:
             clear = look.xpath("./a:solidFill//a:alpha/@val") == ["0"]
             white = not white_is_seen and colours[:1] and colours[0] in _WHITES
             if clear or white or int(look.get("sz", _TINY + 1)) <= _TINY:
-                dropped.append(run.text)
+                dropped += run.text
                 paragraph._p.remove(run._r)
-        hidden += filter(None, [clean("".join(dropped))])
+        yield from filter(None, [clean(dropped)])
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
     """Yield the shapes that are not hidden, also those of groups."""
     for shape in shapes:
-        if shape._element.xpath("./*/p:cNvPr/@hidden") in (["1"], ["true"]):
-            continue
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
-        else:
-            yield shape
+        if shape._element.xpath("./*/p:cNvPr/@hidden") not in (["1"], ["true"]):
+            yield from _shapes(shape.shapes) if hasattr(shape, "shapes") else [shape]
 
 
 def _cells(row: Any) -> list[Cell]:
@@ -150,7 +129,6 @@ def _cells(row: Any) -> list[Cell]:
 
 
 def _lines(shape: Any) -> Iterator[str]:
-    """Yield the paragraphs of a shape or a cell."""
     return map(_line, shape.text_frame.paragraphs)
 
 
@@ -163,9 +141,9 @@ def _line(paragraph: Any) -> str:
         text = run.findtext("{*}t", "") if run.tag != _BREAK else " "
         look = run.find("{*}rPr")
         look = {} if look is None else look.attrib
-        if look.get("strike", "noStrike") == "noStrike":
+        if text and look.get("strike", "noStrike") == "noStrike":
             height = look.get("baseline", "0").rstrip("%")
-            raised = bool(text) and height[0] in "123456789"
-            below = bool(text) and height.startswith("-") and height.strip("-0") != ""
+            below = height.startswith("-") and height.strip("-0")
+            raised = height[0] in "123456789"
             pieces.append(marked(text) if raised else lowered(text) if below else text)
     return clean(unmarked("".join(pieces)))

@@ -7,7 +7,7 @@ formats say: 12%, $320, 45.6 million, 00123.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
@@ -20,7 +20,7 @@ from openpyxl.utils.cell import range_boundaries
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.charts import charts_in
-from retrieval.corpora.folder.document import NAMED, FileText, Unread, hidden_text
+from retrieval.corpora.folder.document import FileText, Unread, hidden_text, numbers_of
 from retrieval.corpora.folder.numbers import shown_number
 from retrieval.corpora.folder.tables import MOST_COLUMNS, Cell, is_period, row_sentences, tables_in
 from retrieval.corpora.folder.zipped import office_file, saved_on
@@ -28,30 +28,22 @@ from retrieval.corpora.passages import Block
 from retrieval.corpora.table_files import opened_workbook, plain_text
 
 _READ = ("{*}row", "{*}c", "{*}col", "{*}mergeCell")
-_YES = ("1", "true")
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """Cells that are shown as one; columns and rows count from 1, the last ones included."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
+_SAVE_AGAIN = "Open it in a spreadsheet program and save it again."
 
 
 @dataclass(frozen=True, slots=True)
 class SheetLayout:
-    """``rows`` and ``columns``: the numbers of the hidden ones, from 1. ``merged``: by the top.
+    """What a sheet hides and merges; all numbers of rows and columns count from 1.
 
-    ``lacking``: by row how many formulas have no value, because no program has computed them.
+    ``rows`` and ``columns``: the hidden ones. ``merged``: by the top row the left column, the right
+    one and the bottom row of cells that are shown as one. ``lacking``: by row how many formulas
+    have no value, because no program has computed them.
     """
 
     lacking: Counter[int] = field(default_factory=Counter)
     rows: set[int] = field(default_factory=set)
     columns: set[int] = field(default_factory=set)
-    merged: dict[int, list[Merged]] = field(default_factory=dict)
+    merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
 
 
 def sheet_layout(sheet: IO[bytes]) -> SheetLayout:
@@ -64,20 +56,19 @@ def sheet_layout(sheet: IO[bytes]) -> SheetLayout:
     row = 0
     options = {"resolve_entities": False, "no_network": True, "huge_tree": True}
     for _, element in etree.iterparse(sheet, tag=_READ, **options):
-        hidden = element.get("hidden") in _YES
+        hidden = element.get("hidden") in ("1", "true")
         match etree.QName(element).localname:
             case "row":
                 row = int(element.get("r") or row + 1)
-                if hidden:
-                    found.rows.add(row)
+                found.rows.update([row] if hidden else [])
             case "col" if hidden:
                 last = min(int(element.get("max", "0")), MOST_COLUMNS)
                 found.columns.update(range(int(element.get("min", "1")), last + 1))
             case "c" if element.find("{*}f") is not None and not element.findtext("{*}v"):
                 found.lacking[int(element.getparent().get("r") or row + 1)] += 1
             case "mergeCell":
-                cells = Merged(*range_boundaries(element.get("ref")))
-                found.merged.setdefault(cells.top, []).append(cells)
+                left, top, right, bottom = range_boundaries(element.get("ref"))
+                found.merged.setdefault(top, []).append((left, right, bottom))
         # What is read is let go, so that a sheet of a million rows fits into memory.
         element.clear()
         while element.getprevious() is not None:
@@ -85,40 +76,30 @@ def sheet_layout(sheet: IO[bytes]) -> SheetLayout:
     return found
 
 
-def shown_rows(rows: Iterator[Sequence[Cell]], layout: SheetLayout) -> Iterator[list[Cell]]:
+def shown_rows(rows: Iterable[Sequence[Cell]], layout: SheetLayout) -> Iterator[list[Cell]]:
     """Yield the rows without what is hidden, and with merged cells in each of their places.
 
     A row of nothing but cells merged with those above, or formulas without values, is left out.
     """
-    reaching: list[tuple[Merged, Cell]] = []
+    reaching: list[tuple[int, int, int, Cell]] = []
     for number, cells in enumerate(rows, start=1):
         row = list(cells)
-        says = any(cell.text for cell in row)
-        reaching = [(merged, cell) for merged, cell in reaching if merged.bottom >= number]
-        for merged in layout.merged.get(number, ()):
-            if merged.left <= len(row):
-                reaching.append((merged, row[merged.left - 1]))
-        for merged, cell in reaching:
-            right = min(merged.right, MOST_COLUMNS)
+        filled = sum(bool(cell.text) for cell in row)
+        reaching = [each for each in reaching if each[2] >= number]
+        merged = (each for each in layout.merged.get(number, ()) if each[0] <= len(row))
+        reaching += ((left, right, last, row[left - 1]) for left, right, last in merged)
+        for left, right, _, cell in reaching:
+            right = min(right, MOST_COLUMNS)
             row += (Cell("") for _ in range(right - len(row)))
-            row[merged.left - 1 : right] = [cell] * (right - merged.left + 1)
-        if number in layout.rows or (reaching and not says) or _lacks_all(row, number, layout):
-            continue
-        yield [cell for at, cell in enumerate(row, start=1) if at not in layout.columns]
-
-
-def _lacks_all(row: Sequence[Cell], number: int, layout: SheetLayout) -> bool:
-    """Return whether a row has formulas whose values the file lacks, and nothing but its name."""
-    return number in layout.lacking and sum(bool(cell.text) for cell in row) < 2
+            row[left - 1 : right] = [cell] * (right - left + 1)
+        # Formulas whose values the file lacks, and nothing but the name of the row.
+        lacks_all = number in layout.lacking and sum(bool(cell.text) for cell in row) < 2
+        if not (number in layout.rows or (reaching and not filled) or lacks_all):
+            yield [cell for at, cell in enumerate(row, start=1) if at not in layout.columns]
 
 
 def read(path: Path) -> FileText:
-    """Return the document. Of formulas it has the values that were computed last.
-
-    Raises:
-        Unreadable: it is not an .xlsx, is encrypted or damaged, or is too large.
-        OSError: the file cannot be read.
-    """
+    """Return the document. Of formulas it has the values that were computed last."""
     blocks: list[Block] = []
     unread: list[Unread] = []
     with office_file(path) as file, closing(opened_workbook(file)) as book:
@@ -128,39 +109,26 @@ def read(path: Path) -> FileText:
                 layout = sheet_layout(content)
             sheet.reset_dimensions()  # which some programs declare wrongly
             hidden: list[str] = []
-            rows = shown_rows(
-                ([_cell(c, hidden) for c in row] for row in sheet.iter_rows()), layout
-            )
+            cells = ([_cell(cell, hidden) for cell in row] for row in sheet.iter_rows())
             section = (sheet.title,) if len(sheets) > 1 else ()
-            for table in tables_in(rows):
-                blocks += (
-                    Block(text, section, kind="row") for text in row_sentences(table, [sheet.title])
-                )
-            unread += _lacking(sheet.title, layout) + hidden_text(
-                f"sheet {sheet.title}", len(hidden)
-            )
+            for table in tables_in(shown_rows(cells, layout)):
+                sentences = row_sentences(table, [sheet.title])
+                blocks += (Block(text, section, kind="row") for text in sentences)
+            where = f"sheet {sheet.title}"
+            if layout.lacking:
+                rows = numbers_of(sorted(layout.lacking))
+                count = layout.lacking.total()
+                message = f"{count} formulas without values are not read, in rows {rows}."
+                unread.append(Unread(where, message, _SAVE_AGAIN))
+            unread += hidden_text(where, len(hidden))
         charts, without = charts_in(book._archive)
         title, saved = clean(book.properties.title or ""), saved_on(book.properties)
     blocks += (Block(text, kind="row") for text in charts)
     return FileText(title, blocks, None, [*unread, *without], saved=saved)
 
 
-def _lacking(sheet: str, layout: SheetLayout) -> list[Unread]:
-    """Return what is said of the formulas of a sheet whose values the file lacks."""
-    if not layout.lacking:
-        return []
-    count, rows = layout.lacking.total(), ", ".join(map(str, sorted(layout.lacking)[:NAMED]))
-    message = f"{count} formulas without values are not read, in rows {rows}."
-    return [
-        Unread(f"sheet {sheet}", message, "Open it in a spreadsheet program and save it again.")
-    ]
-
-
 def _cell(cell: Any, hidden: list[str]) -> Cell:
-    """Return a cell; a text or a year in bold letters may be a heading, but no other number.
-
-    White text in a cell without a colour goes to ``hidden``.
-    """
+    """Return a cell; bold texts and years may be headings, white ones go to ``hidden``."""
     text = _shown(cell)
     if not text:
         return Cell("")

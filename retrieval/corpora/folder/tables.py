@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 
 from retrieval.corpora.boxes import with_boxes
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
@@ -35,23 +35,14 @@ _UNIT = re.compile(
     r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
     re.IGNORECASE,
 )
-_FACTORS = {
-    "th": "thousand",
-    "00": "thousand",
-    "k": "thousand",
-    "mi": "million",
-    "m": "million",
-} | {
-    "mn": "million",
-    "bi": "billion",
-    "bn": "billion",
+_FACTORS = {"th": "thousand", "00": "thousand", "k": "thousand"} | {
+    **dict.fromkeys(("mi", "m", "mn"), "million"),
+    **dict.fromkeys(("bi", "bn"), "billion"),
 }
-_CURRENCIES = {
-    "$": "dollars",
-    "us$": "US dollars",
-    "usd": "US dollars",
-    "a$": "Australian dollars",
-} | {"€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds", "¥": "yen", "chf": "francs"}
+_CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": "francs"} | (
+    {"a$": "Australian dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds"}
+    | {"¥": "yen"}
+)
 # What says that figures are counted in something else.
 _OTHER_UNIT = re.compile(
     r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number|employees|staff|headcount|workers"
@@ -80,23 +71,15 @@ class Cell:
     rows: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TableText:
-    """What a table says.
+def table_text(
+    rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()
+) -> tuple[list[str], list[int]]:
+    """Return the sentences of a table whose merged cells are repeated (``row_sentences``).
 
-    Attributes:
-        sentences: one for each row, such as "Lamp: red, year: 1921.".
-        dropped: the number of each row that is too wide to be read, from 1.
+    The numbers are those of the rows that are too wide to be read, from 1.
     """
-
-    sentences: list[str]
-    dropped: list[int]
-
-
-def table_text(rows: Sequence[Sequence[Cell]], said: Sequence[str] = ()) -> TableText:
-    """Return the sentences of a table whose merged cells are repeated (``row_sentences``)."""
     grid, dropped = _repeated(rows)
-    return TableText(list(row_sentences(grid, said)), dropped)
+    return list(row_sentences(grid, said)), dropped
 
 
 def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()) -> Iterator[str]:
@@ -111,21 +94,27 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     title of a sheet, name each row. A unit with a factor in a title or a note, or in ``said``, what
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
-    grid = _filled(rows)
-    titles = len(list(takewhile(_has_one_cell, grid)))
-    above: list[str] = []
-    if titles and _heads(grid[titles:]):
-        for row in grid[:titles]:
-            above += [row[0].text] if _is_name_of_rows(row[0].text) else []
-            yield from () if _is_name_of_rows(row[0].text) else [_ended(row[0].text)]
-        grid = grid[titles:]
+    whole = grid = _filled(rows)
+    titles = [row[0].text for row in takewhile(_has_one_cell, grid)]
+    if titles and _heads(grid[len(titles) :]):
+        yield from (_ended(title) for title in titles if not _is_name_of_rows(title))
+        grid = grid[len(titles) :]
+    else:
+        titles = []
     heads = _heads(grid)
     naming = [row for row in grid[:heads] if not _alone(row)]
-    names = [_joined(column) for column in _columns(naming)]
+    width = max(map(len, naming), default=0)
+    columns = ([row[at].text for row in naming if at < len(row)] for at in range(width))
+    # Of several names of a column the upper first, each once.
+    named = (dict.fromkeys(text.rstrip(":") for text in column if text) for column in columns)
+    names = list(map(" ".join, named))
     _put_first_names_first(grid, heads, names)
-    own = [*filter(_may_give_unit, said), *map(_only, _filled(rows)), *names[:1]]
-    above = [title for title in above if not _UNIT.fullmatch(title.strip("()[] "))]
-    yield from _of_rows(grid, heads, names, above, unit_in(own))
+    # A note on the figures, or a caption; other sentences may be about something else.
+    short = (text for text in said if len(text) <= _LONGEST_NOTE)
+    near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
+    unit = unit_in([*near, *map(_only, whole), *names[:1]])
+    above = [t for t in filter(_is_name_of_rows, titles) if not _UNIT.fullmatch(t.strip("()[] "))]
+    yield from _of_rows(grid, heads, names, above, unit)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -137,11 +126,6 @@ def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
     """Return the first rows of a table that name its columns, none if they are values."""
     grid = _filled(rows)
     return grid[: _heads(grid)]
-
-
-def _may_give_unit(text: str) -> bool:
-    """Return whether a text around a table may be about it: a caption, or a note on its figures."""
-    return len(text) <= _LONGEST_NOTE and (not text.endswith(_ENDS) or bool(_ON_IT.match(text)))
 
 
 def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str]) -> None:
@@ -189,19 +173,15 @@ def _is_name_of_rows(text: str) -> bool:
 
 
 def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
-    """Return a row without its empty boxes, and what each of these would say if it were ticked.
-
-    An empty box beside a ticked one says nothing of its own: yes ☒, no ☐.
-    """
-    signs = {at: with_boxes(cell.text) for at, cell in enumerate(row)}
-    empty = [at for at, sign in signs.items() if sign == EMPTY_BOX]
-    kept = [cell for at, cell in enumerate(row) if at not in empty]
-    if not empty or not kept or not kept[0].text:
+    """Return a row without its empty boxes, and what each says if no other is ticked."""
+    signs = [with_boxes(cell.text) for cell in row]
+    empty = [at for at, sign in enumerate(signs) if sign == EMPTY_BOX]
+    first = next((cell.text for at, cell in enumerate(row) if at not in empty), "")
+    if not empty or not first:
         return row, []
     shown = [Cell("") if at in empty else cell for at, cell in enumerate(row)]
-    if TICKED_BOX in signs.values():
-        return shown, []
-    return shown, [[kept[0].text, names[at]] for at in empty if at < len(names) and names[at]]
+    named = [] if TICKED_BOX in signs else names
+    return shown, [[first, named[at]] for at in empty if at < len(named) and named[at]]
 
 
 def above_table(before: Iterable[tuple[str, bool]]) -> list[str]:
@@ -258,33 +238,22 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
 def _stretches(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     """Yield the rows between two empty ones, or fewer if they are very many."""
     held: list[list[Cell]] = []
-    cells = 0
-    for row in rows:
+    for row in chain(rows, [[]]):
         says = any(cell.text for cell in row)
-        if held and (not says or cells > _MOST_AT_ONCE):
+        if held and (not says or len(held) * len(row) > _MOST_AT_ONCE):
             yield held
-            held, cells = [], 0
-        if says:
-            held.append(row)
-            cells += len(row)
-    if held:
-        yield held
+            held = []
+        held += [row] if says else []
 
 
 def _may_follow(own: list[list[Cell]], names: list[list[Cell]], below: list[list[Cell]]) -> bool:
-    """Return whether rows that look like names are those of a new table, not values of one.
-
-    Words above words are names only if nothing else is, or the file marks them.
-    """
+    """Return whether names are those of a new table: words above words only if they are marked."""
     figures = any(_FIGURE.match(cell.text) for row in below for cell in row)
     return not names or figures or any(cell.heading for cell in own[0])
 
 
 def _beside_each_other(rows: list[list[Cell]]) -> list[list[list[Cell]]]:
-    """Return tables that an empty column parts, if each names its columns, or else all rows.
-
-    Each row has as many cells as the widest; those at the end that are empty in all are left out.
-    """
+    """Return tables that an empty column parts, if each names its columns, or else all rows."""
     width = max(max(at for at, cell in enumerate(row, 1) if cell.text) for row in rows)
     whole = [[*row[:width], *(Cell("") for _ in range(width - len(row)))] for row in rows]
     filled = [any(row[at].text for row in whole) for at in range(width)]
@@ -339,7 +308,9 @@ def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     first, below = grid[0], grid[heads:]
     if len(first) < 2 or any(_names_its_row(cell) for row in grid[:heads] for cell in row):
         return False
-    if len(first) == 2 and _differ([row[1].text for row in below if len(row) == 2]):
+    seconds = (row[1].text for row in below if len(row) == 2)
+    kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
+    if len(first) == 2 and len(kinds) == 2:  # only some are numbers: names and their values
         return False
     values = [[row[at].text for row in below if at < len(row)] for at in range(len(first))]
     return all(_are_names(row, values) for row in grid[:heads]) and all(
@@ -353,38 +324,26 @@ def _are_names(row: list[Cell], values: list[list[str]]) -> bool:
 
 
 def _goes_on(upper: list[Cell], lower: list[Cell], values: list[list[str]]) -> bool:
-    """Return whether the names of columns in one row go on in the next."""
+    """Return whether the names of columns of figures in one row go on in the next."""
     pairs = enumerate(pairwise(upper))
     over = {place for at, (a, b) in pairs if a is b and a.text for place in (at, at + 1)}
     named = over if over or lower[0].text else {at for at, cell in enumerate(lower) if cell.text}
-    return bool(named) and all(at < len(values) and _are_figures(values[at]) for at in named)
-
-
-def _are_figures(values: list[str]) -> bool:
-    return any(values) and not any(map(_has_a_word, values))
+    columns = [values[at] if at < len(values) else [] for at in named]
+    return bool(named) and all(any(c) and not any(map(_has_a_word, c)) for c in columns)
 
 
 def _is_marked(row: list[Cell]) -> bool:
     """Return whether all cells are marked as headings; the first and empty ones need not be."""
-    if len(row) < 2:
-        return False
-    return any(cell.heading for cell in row) and all(c.heading or not c.text for c in row[1:])
+    marked = any(cell.heading for cell in row) and all(c.heading or not c.text for c in row[1:])
+    return len(row) > 1 and marked
 
 
 def _names_its_row(cell: Cell) -> bool:
     return cell.heading or cell.text.endswith(":")
 
 
-def _differ(values: list[str]) -> bool:
-    """Return whether only some values of a column are numbers: rows are names and their values."""
-    return len({bool(_NUMBER.match(v)) or not _has_a_word(v) for v in values if v}) == 2
-
-
 def _is_a_name(text: str, below: list[str]) -> bool:
-    """Return whether the first cell of a column looks like its name.
-
-    With digits it does if it is a period or has words, and what is below are other kinds of values.
-    """
+    """With digits it is one if it is a period or has words, and what is below is not."""
     if not any(map(str.isdigit, text)):
         return not text or any(map(str.isalpha, text))
     values = [value for value in below if value]
@@ -400,16 +359,6 @@ def is_period(text: str) -> bool:
 
 def _has_a_word(value: str) -> bool:
     return any(map(str.isalpha, value)) and value.lower() not in {"n/a", "na", "nil"}
-
-
-def _columns(rows: list[list[Cell]]) -> list[list[Cell]]:
-    width = max(map(len, rows), default=0)
-    return [[row[at] for row in rows if at < len(row)] for at in range(width)]
-
-
-def _joined(cells: list[Cell]) -> str:
-    """Return the name of a column that has several headings, the upper first, each once."""
-    return " ".join(dict.fromkeys(cell.text.rstrip(":") for cell in cells if cell.text))
 
 
 def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:

@@ -12,13 +12,20 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from lxml import etree, html
 
 from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.document import Headings, Unread, dropped_rows, hidden_text
-from retrieval.corpora.folder.formula import beside, formula, formula_of_tex
+from retrieval.corpora.folder.document import (
+    FileText,
+    Headings,
+    Unread,
+    dropped_rows,
+    hidden_text,
+)
+from retrieval.corpora.folder.formula import FORMULA, beside, formula, formula_of_tex
 from retrieval.corpora.folder.tables import Cell, above_table, table_text
 from retrieval.corpora.passages import Block, paragraphs
 from retrieval.corpora.superscripts import BEGIN, END, lowered, unmarked
@@ -68,7 +75,6 @@ _TO_A_NOTE = re.compile(r"#.*(?:fn|ftn|foot|note|cite|ref)", re.IGNORECASE)
 _MARK = re.compile(r"\[?\d{1,3}\]?|[*†‡§]{1,3}")
 _SHORT = 8  # characters of a text that is moved up, as exponents and marks are
 _FORMULAS = {"mwe-math-element", "katex", "MathJax", "MathJax_Preview"}
-_FORMULA = "[formula]"  # stands where one stood that has no text
 _NO_FIELD = {"hidden", "submit", "button", "reset", "image", "password", "file"}
 _BLOCKS = {
     *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd"),
@@ -113,6 +119,12 @@ class Shown:
             else:
                 yield Block(piece.text, headings.section, kind=piece.kind)
 
+    def document(self, title: str, saved: str = "", unread: Iterable[Unread] = ()) -> FileText:
+        """Return it as a document; without a title its first heading is the title."""
+        title = title or next((piece.text for piece in self.pieces if piece.level), "")
+        blocks = list(self.blocks(Headings(title)))
+        return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
+
 
 def shown(content: bytes | str | html.HtmlElement, sheets: Iterable[str] = ()) -> Shown:
     """Return what a page shows, whose tree is changed; ``sheets`` are styles from other files."""
@@ -150,25 +162,24 @@ def _collect(element: html.HtmlElement, pieces: list[str]) -> None:
 
 
 class _Looks:
-    """The styles of a page."""
+    """The styles of a page, in it and in other files."""
 
     def __init__(self, tree: html.HtmlElement, sheets: Iterable[str]) -> None:
-        """Read the style sheets in a page, and those of other files."""
         own = (sheet.text or "" for sheet in tree.iter("style"))
-        rules = [rule for sheet in (*sheets, *own) for rule in _rules(sheet)]
-        shows = {
-            name
-            for selectors, look in rules
-            if _SHOWS.search(look)
-            for name in _NAMED.findall(selectors)
-        }
+        # The selectors and the declarations of each rule that always holds.
+        rules = [
+            (found[1].strip(), found[2])
+            for sheet in (*sheets, *own)
+            for found in _RULE.finditer(_NESTED.sub("", _COMMENT.sub("", sheet)))
+        ]
+        showing = (selectors for selectors, look in rules if _SHOWS.search(look))
+        shows = {name for selectors in showing for name in _NAMED.findall(selectors)}
         self._named: dict[str, str] = {}  # the looks of classes (".note") and ids ("#n1")
         for selectors, look in rules:
-            for selector in selectors.split(","):
-                if alone := _ALONE.fullmatch(selector.strip()):
-                    name = alone[1]
-                    look = _HIDES.sub("", look) if name in shows else look
-                    self._named[name] = f"{self._named.get(name, '')};{look}"
+            for alone in filter(None, map(_ALONE.fullmatch, map(str.strip, selectors.split(",")))):
+                name = alone[1]
+                look = _HIDES.sub("", look) if name in shows else look
+                self._named[name] = f"{self._named.get(name, '')};{look}"
         self._has_grounds = any(_GROUND.search(look) for _, look in rules)
 
     def of(self, element: html.HtmlElement) -> str:
@@ -176,15 +187,12 @@ class _Looks:
         style = " ".join(element.get("style", "").split())
         if not self._named:
             return style
-        names = [f".{name}" for name in element.get("class", "").split()]
-        names.append(f"#{element.get('id', '')}")
+        names = [*(f".{name}" for name in _classes(element)), f"#{element.get('id', '')}"]
         return ";".join([*(self._named[name] for name in names if name in self._named), style])
 
     def is_trick(self, element: html.HtmlElement) -> bool:
         """Return whether text has no size, is transparent, or has the colour of its ground."""
         look = self.of(element)
-        if not look:
-            return False
         written = _COLOUR.findall(look)
         if _TRICKS.search(look) or not written:
             return bool(_TRICKS.search(look))
@@ -193,12 +201,6 @@ class _Looks:
             if grounds[-1]:
                 return _colour(grounds[-1]) == _colour(written[-1])
         return _colour(written[-1]) == "ffffff" and not self._has_grounds
-
-
-def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield the selectors and the declarations of each rule that always holds."""
-    for found in _RULE.finditer(_NESTED.sub("", _COMMENT.sub("", sheet))):
-        yield found[1].strip(), found[2]
 
 
 def _colour(written: str) -> str:
@@ -212,17 +214,19 @@ def _colour(written: str) -> str:
 
 
 def _write_formulas(tree: html.HtmlElement) -> None:
-    written = [e for e in tree.iter("math", "span", "div") if e.tag == "math" or _is_formula(e)]
-    for element in written:
-        if not _is_in(tree, element):
+    top = tree.getroottree().getroot()
+    for element in list(tree.iter("math", "span", "div")):
+        if element.tag != "math" and not _FORMULAS & {*_classes(element)}:
             continue
+        if next(reversed([element, *element.iterancestors()])) is not top:
+            continue  # removed together with one around it
         tex = element.xpath(
             "@alttext | .//@alttext | .//annotation[@encoding='application/x-tex']/text()"
             " | .//img/@alt"
         )
         mathml = next(element.iter("math"), None)
         text = formula_of_tex(tex[0]) if tex else "" if mathml is None else formula(mathml)
-        text = beside(_before(element), " ".join(text.split()) or _FORMULA)
+        text = beside(_before(element), " ".join(text.split()) or FORMULA)
         element.tail = text + (element.tail or "")
         element.drop_tree()
 
@@ -234,20 +238,9 @@ def _before(element: html.HtmlElement) -> str:
     return text or ""
 
 
-def _is_formula(element: html.HtmlElement) -> bool:
-    return bool(_classes(element) & _FORMULAS)
-
-
-def _classes(element: html.HtmlElement) -> set[str]:
-    return set(element.get("class", "").split())
-
-
-def _is_in(tree: html.HtmlElement, element: html.HtmlElement) -> bool:
-    """Return whether an element has not been removed together with one around it."""
-    top = element
-    while (parent := top.getparent()) is not None:
-        top = parent
-    return top is tree.getroottree().getroot()
+def _classes(element: html.HtmlElement) -> list[str]:
+    classes: list[str] = element.get("class", "").split()
+    return classes
 
 
 def _remove_what_is_not_shown(tree: html.HtmlElement, looks: _Looks) -> int:
@@ -263,7 +256,7 @@ def _remove_what_is_not_shown(tree: html.HtmlElement, looks: _Looks) -> int:
     known = set(hidden)
     tricks = [e for e in tree.iter(etree.Element) if e not in known and looks.is_trick(e)]
     unseen += [element for element in hidden if _in_paragraphs(element) <= most]
-    unseen += [e for e in tree.iterfind(".//*[@class]") if _classes(e) & _HIDDEN_CLASSES]
+    unseen += [e for e in tree.iterfind(".//*[@class]") if _HIDDEN_CLASSES & {*_classes(e)}]
     tricks = [e for e in tricks if _in_paragraphs(e) <= most and e.text_content().strip()]
     for element in (*unseen, *tricks):
         if element.getparent() is not None and element.tag not in ("html", "body"):
@@ -272,7 +265,6 @@ def _remove_what_is_not_shown(tree: html.HtmlElement, looks: _Looks) -> int:
 
 
 def _in_paragraphs(element: html.HtmlElement) -> int:
-    """Return how many characters are in the paragraphs of an element."""
     return sum(len(paragraph.text_content()) for paragraph in element.iter("p"))
 
 
@@ -284,7 +276,7 @@ def _mark_raised_text(tree: html.HtmlElement, looks: _Looks) -> None:
         if element.tag == "sup" or _RAISES.search(look) or moved or _is_reference(element):
             raised.append(element)
     for below in list(tree.iter("sub")):
-        below.text, below.tail = lowered(words(below)), below.tail
+        below.text = lowered(words(below))
         for child in list(below):
             below.remove(child)
         below.drop_tag()
@@ -302,7 +294,7 @@ def _is_reference(element: html.HtmlElement) -> bool:
     """Return whether an element is the mark of a note."""
     if element.get("role") == "doc-noteref" or "noteref" in element.get("epub:type", ""):
         return True
-    if _classes(element) & _REFERENCES:
+    if _REFERENCES & {*_classes(element)}:
         return True
     if element.tag != "a" or not _MARK.fullmatch(element.text_content().strip()):
         return False
@@ -316,7 +308,7 @@ def _write_fields(tree: html.HtmlElement) -> None:
     for entry in list(tree.iter("input", "select", "textarea")):
         kind = entry.get("type", "text").lower()
         if entry.tag == "select":
-            text = " ".join(words(one) for one in entry.xpath(".//option[@selected]"))
+            text = " ".join(map(words, entry.xpath(".//option[@selected]")))
         elif entry.tag == "textarea":
             text = words(entry)
         elif kind in ("checkbox", "radio"):
@@ -382,17 +374,10 @@ class _Reader:
         for text in paragraphs(whole):
             self._piece(clean(unmarked(text)), element, 0, kind, linked)
 
-    def _piece(
-        self,
-        text: str,
-        element: html.HtmlElement,
-        level: int = 0,
-        kind: str = "",
-        linked: float = 0.0,
-    ) -> None:
+    def _piece(self, text: str, element: html.HtmlElement, *more: Any) -> None:
         if text:
-            text, self._begin = self._begin + text, ""
-            self.pieces.append(Piece(text, element, level, kind, linked))
+            self.pieces.append(Piece(self._begin + text, element, *more))
+            self._begin = ""
 
     def _pairs(self, pairs: html.HtmlElement) -> None:
         """Read a list of names and values; each value begins with its name."""
@@ -408,29 +393,30 @@ class _Reader:
                 self._begin = f"{', '.join(names)}: " if any(names) else ""
                 self.read(child, "item")
             valued = child.tag == "dd"
-        if not valued:
-            for name in names:
-                self._piece(name, pairs)
+        for name in () if valued else names:
+            self._piece(name, pairs)
 
     def _table(self, table: html.HtmlElement) -> None:
         self._tables += 1
         rows = [list(_cells(row)) for row in table.iter("tr")]
         captions = list(filter(None, map(words, table.iter("caption"))))
         above = above_table((piece.text, piece.kind == "row") for piece in self.pieces[-3:])
-        below = [words(each) for each in islice(table.itersiblings(), _BELOW)]
-        read = table_text(rows, [*captions, *above, *below])
-        self.dropped += dropped_rows(self._tables, read.dropped)
+        below = map(words, islice(table.itersiblings(), _BELOW))
+        sentences, dropped = table_text(rows, [*captions, *above, *below])
+        self.dropped += dropped_rows(self._tables, dropped)
         for text in captions:
             self._piece(text, table)
-        for text in read.sentences:
-            self._piece(text, table, kind="row")
+        for text in sentences:
+            self._piece(text, table, 0, "row")
 
 
 def _says_data(table: html.HtmlElement) -> bool:
     """Return whether a table says something in its rows and columns, and is no layout or menu."""
     if table.get("role") == "table":
         return True
-    if table.get("role") in ("presentation", "none") or _linked(table) > _MOST_LINKED:
+    linked = sum(len(link.text_content().strip()) for link in table.iter("a"))
+    is_menu = linked > _MOST_LINKED * max(1, len("".join(table.text_content().split())))
+    if table.get("role") in ("presentation", "none") or is_menu:
         return False
     if next(table.iterdescendants("table", "form"), None) is not None:
         return False
@@ -441,23 +427,14 @@ def _says_data(table: html.HtmlElement) -> bool:
     return max(map(len, rows), default=0) > 1 and max(lengths) <= _LONGEST_CELL
 
 
-def _linked(table: html.HtmlElement) -> float:
-    """Return which part of the text of a table is in links."""
-    linked = sum(len(link.text_content().strip()) for link in table.iter("a"))
-    return linked / max(1, len("".join(table.text_content().split())))
-
-
 def _cells(row: html.HtmlElement) -> Iterator[Cell]:
     head = row.getparent() is not None and row.getparent().tag == "thead"
     for cell in row.iterchildren("td", "th"):
-        heading = head or cell.tag == "th" or _is_bold(cell)
+        bold = "".join("".join(part.text_content().split()) for part in cell.iter("b", "strong"))
+        is_bold = bool(bold) and bold == "".join(cell.text_content().split())
         height = _span(cell, "rowspan") or _WIDEST  # 0: to the end of the table
-        yield Cell(words(cell), heading, _span(cell, "colspan") or 1, height)
-
-
-def _is_bold(cell: html.HtmlElement) -> bool:
-    bold = "".join(part.text_content() for part in cell.iter("b", "strong"))
-    return bool(bold.strip()) and "".join(bold.split()) == "".join(cell.text_content().split())
+        is_head = head or cell.tag == "th" or is_bold
+        yield Cell(words(cell), is_head, _span(cell, "colspan") or 1, height)
 
 
 def _span(cell: html.HtmlElement, name: str) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from itertools import compress
 from pathlib import Path
 
 import trafilatura
@@ -20,62 +21,47 @@ from trafilatura.settings import use_config
 
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.decoding import decoded, encoding_of_page, is_binary
-from retrieval.corpora.folder.document import FileText, Headings, Unreadable
-from retrieval.corpora.folder.tree import Piece, shown, words
+from retrieval.corpora.folder.document import FileText, Headings, Unreadable, iso_day
+from retrieval.corpora.folder.tree import HEADINGS, Piece, shown, words
 from retrieval.corpora.passages import Block, without_edit
 
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _LITTLE = 1000  # characters of a main text that may be only a part of it
 _SAVE_AS = "Open it in a browser and save its text as a .txt file."
 _ASIDE = {"nav", "footer", "aside", "header"}
 _ROLES = {"navigation", "banner", "contentinfo", "search", "complementary", "dialog"}
 # Parts of a text; the part of the page that they stand in is around them.
 _OF_TEXT = {
-    "li",
-    "ul",
-    "ol",
-    "dl",
-    "dd",
-    "dt",
-    "table",
-    "tbody",
-    "thead",
-    "tr",
-    "td",
-    "th",
-    "p",
-} | {
+    *("li", "ul", "ol", "dl", "dd", "dt", "table", "tbody", "thead", "tr", "td", "th", "p"),
     *("figure", "figcaption", "blockquote", "details", "summary", "center", "pre", "span", "label"),
-    *("fieldset", "legend", "form", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("fieldset", "legend", "form", *HEADINGS),
 }
 _MOST_LINKED = 0.5  # part of a text in links, from which on it is a menu's
 _KNOWN = 30  # letters of a text that is known although trafilatura has joined it to others
 
 
 def read(path: Path) -> FileText:
-    """Return the document; an ``.mhtml`` file is a mail that holds a page.
-
-    Raises:
-        Unreadable: it is not HTML, or has no main text.
-        OSError: the file cannot be read.
-    """
+    """Return the document; an ``.mhtml`` file is a mail that holds a page."""
     content = path.read_bytes()
     if path.suffix.lower() in (".mhtml", ".mht"):
         content = _page_of(message_from_bytes(content, policy=policy.default))
     declared = encoding_of_page(content)
     if content.startswith((b"%PDF-", b"PK\x03\x04")) or (not declared and is_binary(content)):
-        raise Unreadable(
-            "the file is not HTML; it contains binary data.", "Give it the suffix of its format."
-        )
+        why = "the file is not HTML; it contains binary data."
+        raise Unreadable(why, "Give it the suffix of its format.")
     tree = trafilatura.load_html(_DECLARATION.sub("", decoded(content, declared)))
     if tree is None:
         raise Unreadable("the file is not HTML.", "If it is a text, give it the suffix .txt.")
-    title, url, day = _title(tree), _canonical(tree), _day(tree)
+    title = _title(tree)
+    days = tree.xpath("//meta[@property='article:modified_time']/@content")
+    days += tree.xpath("//meta[@property='article:published_time' or @name='date']/@content")
+    links = tree.xpath("//link[@rel='canonical']/@href")
+    url = web_address(links[0].strip()) if links else None
     found = shown(tree)
     blocks = list(_blocks(_main(tree, found.pieces), title))
     if not blocks:
         raise Unreadable("the file has no main text.", _SAVE_AS)
+    day = next(filter(None, map(iso_day, days)), "")
     return FileText(title, blocks, url, found.unread, saved=day)
 
 
@@ -90,34 +76,25 @@ def _page_of(message: EmailMessage) -> bytes:
 def _main(tree: html.HtmlElement, pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Yield the pieces that trafilatura finds, and those beside them that are no menu's."""
     lines, whole = _main_text(tree)
-    known = [_letters(piece.text) for piece in pieces]
+    known = (_letters(piece.text) for piece in pieces)
     found = [text in lines or (len(text) >= _KNOWN and text in whole) for text in known]
-    parts = {
-        part
-        for piece, is_main in zip(pieces, found, strict=True)
-        if is_main
-        for part in [_part(piece)]
-    }
+    places = list(map(_part, pieces))  # the part of the page that each stands in
+    parts = set(compress(places, found))
     around = Counter(part.getparent() for part in parts)
     parts |= {part for part, count in around.items() if part is not None and count > 1}
-    for piece, is_main in zip(pieces, found, strict=True):
-        part = _part(piece)
+    for piece, part, is_main in zip(pieces, places, found, strict=True):
         beside = part in parts or part.getparent() in parts
-        if is_main or (beside and piece.linked <= _MOST_LINKED and not _is_aside(piece.element)):
+        outer = (piece.element, *piece.element.iterancestors())
+        aside = any(one.tag in _ASIDE or one.get("role") in _ROLES for one in outer)
+        if is_main or (beside and piece.linked <= _MOST_LINKED and not aside):
             yield piece
 
 
 def _part(piece: Piece) -> html.HtmlElement:
-    """Return the part of the page that a piece stands in."""
     part = piece.element
     while part.tag in _OF_TEXT and part.getparent() is not None:
         part = part.getparent()
     return part
-
-
-def _is_aside(element: html.HtmlElement) -> bool:
-    around = (element, *element.iterancestors())
-    return any(one.tag in _ASIDE or one.get("role") in _ROLES for one in around)
 
 
 def _letters(text: str) -> str:
@@ -125,10 +102,7 @@ def _letters(text: str) -> str:
 
 
 def _main_text(tree: html.HtmlElement) -> tuple[set[str], str]:
-    """Return the letters of the main text, line by line and as a whole.
-
-    trafilatura is asked for its slower fallbacks only if there is little text: they may find more.
-    """
+    """Return the letters of the main text, line by line and as a whole."""
     config = use_config()
     # By default it returns a page of less than 250 characters whole, with its menus.
     for option in ("MIN_EXTRACTED_SIZE", "MIN_OUTPUT_SIZE"):
@@ -140,10 +114,10 @@ def _main_text(tree: html.HtmlElement) -> tuple[set[str], str]:
             deepcopy(tree), fast=fast, include_comments=False, with_metadata=False, config=config
         )
         body = getattr(found, "body", None)
-        texts = [] if body is None else [words(one) for one in body.iter() if one is not body]
         length = 0 if body is None else len("".join(body.itertext()).strip())
-        if length > most:
-            longest, most = [*texts, words(body)], length
+        if body is not None and length > most:
+            longest = [words(one) for one in (*body.iterdescendants(), body)]
+            most = length
         if most >= _LITTLE:
             break
     *lines, whole = map(_letters, longest or [""])
@@ -166,21 +140,9 @@ def _title(tree: html.HtmlElement) -> str:
     named = tree.xpath("//meta[@property='og:title']/@content")
     headings = tree.xpath("//h1")
     written = tree.xpath("//head/title")
-    found = [*named[:1], *(words(h) for h in (headings if len(headings) == 1 else []))]
-    found += [t.text_content() for t in written[:1]]
+    found = [*named[:1], *map(words, headings if len(headings) == 1 else [])]
+    found += [title.text_content() for title in written[:1]]
     return next((title for title in map(without_edit, map(clean, found)) if title), "")
-
-
-def _canonical(tree: html.HtmlElement) -> str | None:
-    links = tree.xpath("//link[@rel='canonical']/@href")
-    return web_address(links[0].strip()) if links else None
-
-
-def _day(tree: html.HtmlElement) -> str:
-    """Return the day on which a page says that it was changed or published last."""
-    said = tree.xpath("//meta[@property='article:modified_time']/@content")
-    said += tree.xpath("//meta[@property='article:published_time' or @name='date']/@content")
-    return next((day[0] for day in map(_ISO.match, said) if day), "")
 
 
 def _id_of(heading: html.HtmlElement) -> str | None:

@@ -1,79 +1,116 @@
-"""Reads .docx: paragraphs, tables, text boxes and notes, in the sections of its headings."""
+"""Reads .docx: paragraphs, tables, text boxes and notes, in the sections of its headings.
+
+Its styles say what is a heading, hidden, or above or below the line. The characters of the font
+Symbol are numbered in Word's own way.
+"""
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
-from functools import partial
-from itertools import takewhile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import docx
 from docx.oxml import parse_xml
-from docx.oxml.ns import qn
+from docx.oxml.ns import nsmap, qn
 from lxml import etree, html
 
+from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.charts import charts_in
-from retrieval.corpora.folder.document import FileText, Headings, Unreadable, hidden_text
+from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
+from retrieval.corpora.folder.formula import FORMULA, beside, formula
 from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.folder.word_text import Styles, Words, words
 from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import ends_sentence
+from retrieval.corpora.superscripts import lowered, marked
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
-_NOTES = {  # the types of relationships to a file's notes, and the element of a note
-    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes": "footnote",
-    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/endnotes": "endnote",
-}
+_KINDS = ("footnote", "endnote")
 _LONGEST_HEADING = 100  # characters; longer sentences are paragraphs that look like headings
-_DAMAGED = "Open it in a word processor and save it again."
+_NO_TITLES = ("", "word document")  # the latter is in python-docx's own template
+# Of the font Symbol, its numbers 0x20 to 0x7E and 0xA0 to 0xFE; a space is for what has none.
+_LOW = (
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟ"  # noqa: RUF001
+    "ΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"  # noqa: RUF001
+)
+_HIGH = (
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…   ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉"  # noqa: RUF001
+    "∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑           〉∫⌠ ⌡         "  # noqa: RUF001
+)
+_SYMBOLS = {0x20 + at: c for at, c in enumerate(_LOW)} | {
+    0xA0 + at: c for at, c in enumerate(_HIGH)
+}
+# Of fonts of signs only those are known that forms are made of.
+_SIGNS = {
+    "wingdings": {0x6F: "☐", 0xA8: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑"},
+    "wingdings 2": {0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"},
+}
+_TYPED = re.compile("[\uf020-\uf0ff]")
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
+_HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_MOST_BASES = 10  # styles that a style is based on, one on the other
+_OFF = {"0", "false", "off"}
+_PROPERTIES, _VALUE = qn("w:rPr"), qn("w:val")
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+# Neither deleted text, nor spelling aids, nor the copy of a text box for old versions of Word.
+_PLACEHOLDER = "w:sdtPr/w:showingPlcHdr"
+_LEFT_OUT = {qn(f"w:{name}") for name in ("del", "moveFrom", "rt", "pPr", "rPr", "tbl")} | {
+    f"{_COMPATIBILITY}Fallback"
+}
+_RUN, _TEXT, _SYMBOL, _HYPHEN = qn("w:r"), qn("w:t"), qn("w:sym"), qn("w:noBreakHyphen")
+_FIELD, _FIELD_PART = qn("w:fldChar"), qn("w:fldCharType")
+_SPACES = {qn(f"w:{name}") for name in ("tab", "br", "cr", "ptab")}
+_NOTE_MARKS = {qn("w:footnoteReference"), qn("w:endnoteReference")}
+_MATH = {qn("m:oMath"), qn("m:oMathPara")}
+_SDT = qn("w:sdt")
+_BOX, _OBJECT = qn("w:txbxContent"), qn("w:object")
+_TINY = 3  # half points
+_COLOURED = ".//w:highlight | .//w:shd[not(@w:fill='auto' or @w:fill='FFFFFF' or @w:val='nil')]"
+_STYLED = "ancestor::w:txbxContent | ancestor::w:tbl/w:tblPr/w:tblStyle[@w:val!='TableGrid']"
+_RAISED = 4  # half points above the line from which on text is set above it
 
 
 def read(path: Path) -> FileText:
-    """Return the document.
-
-    Raises:
-        Unreadable: it is not a .docx, is encrypted or damaged, is too large, or has no text.
-        OSError: the file cannot be read.
-    """
+    """Return the document."""
     try:
         with office_file(path) as file:
             document = docx.Document(file)
-            body = document.element.body
-            styles = Styles(document)
-            notes = _notes(document)
+            reader = _Reader(_Styles(document), _notes(document))
             with zipfile.ZipFile(file) as archive:
                 charts, without = charts_in(archive)
     except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:  # of zipfile, lxml and python-docx, which does not list its own
+        first = clean(str(error).partition("\n")[0])[:200] or type(error).__name__
         raise Unreadable(
-            f"the file is damaged, or is not a .docx ({_first_line(error)}).", _DAMAGED
+            f"the file is damaged, or is not a .docx ({first}).",
+            "Open it in a word processor and save it again.",
         ) from error
     tree = html.Element("div")
-    reader = _Reader(styles, notes)
-    reader.read(body, tree)
+    reader.read(document.element.body, tree)
     for text in charts:
         etree.SubElement(tree, "p").text = text
-    found = shown(tree)
-    title = clean(document.core_properties.title or "")
-    if not title or title.lower() == "word document":  # what python-docx's own template has
-        title = next((piece.text for piece in found.pieces if piece.level), "")
-    blocks = list(found.blocks(Headings(title)))
-    if not blocks:
+    properties = document.core_properties
+    title = clean(properties.title or "")
+    unread = [*hidden_text("hidden text", reader.hidden), *without]
+    read = shown(tree).document(
+        "" if title.lower() in _NO_TITLES else title, saved_on(properties), unread
+    )
+    if not read.blocks:
         raise Unreadable("the file has no text.", "If it holds pictures of text, run OCR first.")
-    unread = [*found.unread, *hidden_text("hidden text", reader.hidden), *without]
-    return FileText(title, blocks, None, unread, saved=saved_on(document.core_properties))
+    return read
 
 
 class _Reader:
     """Makes HTML of what is in a file; ``hidden``: how many of its texts are invisible."""
 
-    def __init__(self, styles: Styles, notes: dict[tuple[str, str], Any]) -> None:
+    def __init__(self, styles: _Styles, notes: dict[tuple[str, str], Any]) -> None:
         self.hidden = 0
         self._styles = styles
         self._notes = notes
@@ -84,58 +121,66 @@ class _Reader:
             if element.tag == _TABLE:
                 self._table(element, into)
                 continue
-            found = words(element, self._styles)
-            self.hidden += found.hidden
+            found = self._words(element)
             level = self._styles.level(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
             tag = "li" if self._styles.is_item(element) else "p"
             tag = f"h{min(level, 6)}" if level and not is_text else tag
-            etree.SubElement(into, tag).text = _written(found.text)
+            etree.SubElement(into, tag).text = found.text
             self._hanging(found.boxes, found.notes, into)
 
+    def _words(self, paragraph: Any) -> _Words:
+        found = _words(paragraph, self._styles)
+        found.text = "".join(c for c in found.text if c >= " " or c.isspace())  # as XML can have
+        self.hidden += found.hidden
+        return found
+
     def _hanging(self, boxes: list[Any], references: list[Any], into: etree._Element) -> None:
-        for box in boxes:
-            self.read(box, into)
+        for each in boxes:
+            self.read(each, into)
         for reference in references:
-            note = self._notes.pop(_note_id(reference), None)  # once, if several places refer to it
+            kind = etree.QName(reference).localname.removesuffix("Reference")
+            note = self._notes.pop((kind, reference.get(qn("w:id"), "")), None)  # each is read once
             if note is not None:
                 self.read(note, into)
 
     def _table(self, table: Any, into: etree._Element) -> None:
         rows = [row for row in _elements(table, _ROW) if not row.xpath(_HIDDEN_ROW)]
-        if all(len(list(_elements(row, _CELL))) < 2 for row in rows):  # a frame around paragraphs
-            for row in rows:
-                for cell in _elements(row, _CELL):
-                    self.read(cell, into)
+        cells = [list(_elements(row, _CELL)) for row in rows]
+        if all(len(row) < 2 for row in cells):  # a frame around paragraphs
+            for cell in (cell for row in cells for cell in row):
+                self.read(cell, into)
             return
         made = etree.SubElement(into, "table", role="table")
-        hanging: list[Words] = []
+        hanging: list[_Words] = []
         inner: list[Any] = []
-        for row, cells in zip(rows, _cells(rows), strict=True):
+        above: dict[int, etree._Element] = {}  # by column the last cell that begins there
+        for row, own in zip(rows, cells, strict=True):
             line = etree.SubElement(made, "tr")
             heading = bool(row.xpath("./w:trPr/w:tblHeader"))
-            for cell, spans in cells:
-                found = (
-                    [] if cell is None else [words(p, self._styles) for p in _elements(cell, _P)]
-                )
-                is_head = heading or (cell is not None and _is_bold(cell))
-                place = etree.SubElement(line, "th" if is_head else "td", spans)
-                if cell is not None and not cell.xpath("./w:tcPr/w:cellDel"):
-                    place.text = _written(" ".join(each.text for each in found))
-                self.hidden += sum(each.hidden for each in found)
+            column = _number(row, "./w:trPr/w:gridBefore", 0)
+            if column:
+                etree.SubElement(line, "td", colspan=str(column))
+            for cell in own:
+                at, span = column, _number(cell, "./w:tcPr/w:gridSpan", 1)
+                column += span
+                if row is not rows[0] and _continues(cell):
+                    if at in above:
+                        above[at].set("rowspan", str(int(above[at].get("rowspan", "1")) + 1))
+                    continue
+                tag = "th" if heading or _is_bold(cell) else "td"
+                above[at] = etree.SubElement(line, tag, colspan=str(span))
+                found = [self._words(paragraph) for paragraph in _elements(cell, _P)]
+                if not cell.xpath("./w:tcPr/w:cellDel"):
+                    above[at].text = " ".join(each.text for each in found)
                 hanging += found
-                inner += [] if cell is None else _elements(cell, _TABLE)
+                inner += _elements(cell, _TABLE)
         for each in hanging:
             self._hanging(each.boxes, [], into)
         for one in inner:
             self._table(one, into)
         for each in hanging:
             self._hanging([], each.notes, into)
-
-
-def _written(text: str) -> str:
-    """Return a text without the characters that XML cannot have."""
-    return "".join(c for c in text if c >= " " or c.isspace())
 
 
 def _elements(parent: Any, *tags: str) -> Iterator[Any]:
@@ -147,42 +192,6 @@ def _elements(parent: Any, *tags: str) -> Iterator[Any]:
             yield from _elements(child, *tags)
 
 
-def _cells(rows: list[Any]) -> list[list[tuple[Any, dict[str, str]]]]:
-    """Return the cells of each row with their spans; ``None`` where a row leaves places free.
-
-    One that is merged downwards is in the first of its rows.
-    """
-    placed = [list(_placed(row)) for row in rows]
-    continued = [
-        {column for column, cell in row if cell is not None and _continues(cell)} for row in placed
-    ]
-    found: list[list[tuple[Any, dict[str, str]]]] = []
-    for at, cells in enumerate(placed):
-        found.append([])
-        for column, cell in cells:
-            if cell is None:
-                found[-1].append((None, {"colspan": str(column)}))
-            elif not (at and column in continued[at]):
-                below = list(takewhile(partial(_is_in, column), continued[at + 1 :]))
-                spans = {"colspan": str(_span(cell)), "rowspan": str(1 + len(below))}
-                found[-1].append((cell, spans))
-    return found
-
-
-def _is_in(column: int, columns: set[int]) -> bool:
-    return column in columns
-
-
-def _placed(row: Any) -> Iterator[tuple[int, Any]]:
-    """Yield each cell with its column; before the first ``None`` with how many are left free."""
-    column = _value(row, "./w:trPr/w:gridBefore", 0)
-    if column:
-        yield column, None
-    for cell in _elements(row, _CELL):
-        yield column, cell
-        column += _span(cell)
-
-
 def _is_bold(cell: Any) -> bool:
     runs = cell.xpath(".//w:r[w:t]")
     bold = cell.xpath(".//w:r[w:t][w:rPr/w:b[not(@w:val='0' or @w:val='false')]]")
@@ -190,15 +199,12 @@ def _is_bold(cell: Any) -> bool:
 
 
 def _continues(cell: Any) -> bool:
+    """Return whether a cell is a part of the one above it."""
     merged = cell.xpath("./w:tcPr/w:vMerge")
     return bool(merged) and merged[0].get(qn("w:val"), "continue") == "continue"
 
 
-def _span(cell: Any) -> int:
-    return _value(cell, "./w:tcPr/w:gridSpan", 1)
-
-
-def _value(element: Any, path: str, otherwise: int) -> int:
+def _number(element: Any, path: str, otherwise: int) -> int:
     found = element.xpath(f"{path}/@w:val")
     return int(found[0]) if found and found[0].isdecimal() else otherwise
 
@@ -207,17 +213,210 @@ def _notes(document: Any) -> dict[tuple[str, str], Any]:
     """Return the notes of a file by their kind and id."""
     found = {}
     for relation in document.part.rels.values():
-        kind = _NOTES.get(relation.reltype)
-        if kind and not relation.is_external:
+        kind = relation.reltype.rpartition("/")[2].removesuffix("s")
+        if kind in _KINDS and not relation.is_external:
             for note in parse_xml(relation.target_part.blob).iterchildren(qn(f"w:{kind}")):
                 found[kind, note.get(qn("w:id"), "")] = note
     return found
 
 
-def _note_id(reference: Any) -> tuple[str, str]:
-    kind = "footnote" if reference.tag == qn("w:footnoteReference") else "endnote"
-    return kind, reference.get(qn("w:id"), "")
+def _symbol(font: str, code: int) -> str:
+    """Return a character by its number in a font, as in ``w:sym``."""
+    if font.lower() == "symbol":
+        return _SYMBOLS.get(code & 0xFF, " ")
+    if (known := _SIGNS.get(font.lower(), {}).get(code & 0xFF)) is not None:
+        return known
+    # A number of the font's own: the reader knows that there is something.
+    own = code < 0x20 or 0xD800 <= code < 0xF900
+    return "\N{REPLACEMENT CHARACTER}" if own else chr(code)
 
 
-def _first_line(error: Exception) -> str:
-    return clean(str(error).partition("\n")[0])[:200] or type(error).__name__
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How a run looks.
+
+    ``shown``: whether it is neither hidden nor struck out. ``moved_up``: whether it is set higher,
+    but not as an exponent. ``seen``: whether its letters have a size, and are not white on white.
+    """
+
+    shown: bool = True
+    raised: bool = False
+    lowered: bool = False
+    moved_up: bool = False
+    seen: bool = True
+
+
+class _Styles:
+    """The styles of a file."""
+
+    def __init__(self, document: Any) -> None:
+        """Read the styles of python-docx's ``document``."""
+        self._elements = {style.style_id: style.element for style in document.styles}
+        self._looks: dict[str, list[Any]] = {"": []}
+        self._levels = {style_id: self._level(style_id) for style_id in self._elements}
+
+    def level(self, paragraph: Any) -> int:
+        """Return the level of a paragraph that is a heading, from 1, which is the title's; or 0."""
+        return self._levels.get(paragraph.style or "", 0)
+
+    def is_item(self, paragraph: Any) -> bool:
+        """Return whether a paragraph is an item of a list."""
+        numbered = paragraph.find("w:pPr/w:numPr", nsmap) is not None
+        name = _value(self._bases(paragraph.style or "")[:1], "name")
+        return numbered or name.lower().startswith("list")
+
+    def look(self, run: Any, paragraph: Any) -> _Look:
+        """Return how a run of a paragraph looks."""
+        own = [each for each in [run.find(_PROPERTIES)] if each is not None]
+        style = _value(own, "rStyle", "")
+        properties = own + self._properties(style) + self._properties(paragraph.style or "")
+        if not properties:
+            return _Look()
+        align, height = _value(properties, "vertAlign"), _value(properties, "position")
+        half_points = int(height) if height.lstrip("-").isdecimal() else 0
+        return _Look(
+            all(_value(properties, name) in _OFF for name in ("vanish", "strike", "dstrike")),
+            raised=align == "superscript",
+            lowered=align == "subscript" or half_points <= -_RAISED,
+            moved_up=half_points >= _RAISED,
+            seen=not self._is_unseen(properties, paragraph),
+        )
+
+    def _is_unseen(self, properties: list[Any], paragraph: Any) -> bool:
+        """Return whether a run is tiny, or white where no colour can be around it."""
+        size = _value(properties, "sz")
+        if size.isdecimal() and 0 < int(size) <= _TINY:
+            return True
+        if _value(properties, "color").upper() != "FFFFFF":
+            return False
+        around = [*properties, *self._bases(paragraph.style or ""), paragraph]
+        around += paragraph.xpath("ancestor::w:tc/w:tcPr")
+        coloured = any(each.xpath(_COLOURED) for each in around)
+        return not coloured and not paragraph.xpath(_STYLED)
+
+    def _properties(self, style_id: str) -> list[Any]:
+        """Return what a style and those that it is based on say of the look."""
+        if style_id not in self._looks:
+            found = (element.find(_PROPERTIES) for element in self._bases(style_id))
+            self._looks[style_id] = [each for each in found if each is not None]
+        return self._looks[style_id]
+
+    def _bases(self, style_id: str) -> list[Any]:
+        """Return a style and those that it is based on."""
+        found: list[Any] = []
+        while style_id in self._elements and len(found) < _MOST_BASES:
+            found.append(self._elements[style_id])
+            style_id = _value(found[-1:], "basedOn", "")
+        return found
+
+    def _level(self, style_id: str) -> int:
+        for element in self._bases(style_id):
+            words = _value([element], "name", "")
+            if found := _HEADING.fullmatch(words):
+                return int(found[1]) + 1
+            if words == "Title":
+                return 1
+        return 0
+
+
+def _value(properties: list[Any], name: str, otherwise: str = "0") -> str:
+    """Return the value of a property where it is said first."""
+    for each in properties:
+        found = each.find(qn(f"w:{name}"))
+        if found is not None:
+            return str(found.get(_VALUE, "1"))
+    return otherwise
+
+
+@dataclass(slots=True)
+class _Words:
+    """What a paragraph says, with the marks of ``superscripts``.
+
+    ``boxes``: the text boxes that hang on it. ``notes``: the references to its footnotes and
+    endnotes. ``fields``: of those that are open while it is read, whether their result has begun:
+    the instructions before it may contain text of other fields. ``hidden``: how many runs have
+    invisible letters.
+    """
+
+    text: str = ""
+    boxes: list[Any] = field(default_factory=list)
+    notes: list[Any] = field(default_factory=list)
+    fields: list[bool] = field(default_factory=list)
+    hidden: int = 0
+
+
+def _words(paragraph: Any, styles: _Styles) -> _Words:
+    """Return what a paragraph says."""
+    found = _Words()
+    pieces: list[str] = []
+    _read(paragraph, paragraph, styles, found, pieces)
+    found.text = "".join(pieces)
+    return found
+
+
+def _read(parent: Any, paragraph: Any, styles: _Styles, found: _Words, pieces: list[str]) -> None:
+    for child in parent:
+        tag = child.tag
+        if tag == _RUN:
+            look = styles.look(child, paragraph)
+            found.hidden += look.shown and not look.seen and bool("".join(child.itertext()).strip())
+            if look.shown and look.seen:
+                inner: list[str] = []
+                _read(child, paragraph, styles, found, inner)
+                if text := "".join(inner):
+                    # Programs that make Word files of PDFs move whole words up and down.
+                    touches = look.moved_up and "".join(pieces[-1:])[-1:].strip()
+                    above, below = look.raised or touches, look.lowered
+                    pieces.append(marked(text) if above else lowered(text) if below else text)
+        elif tag == _FIELD:
+            part = child.get(_FIELD_PART)
+            if part == "begin":
+                found.fields.append(False)
+            elif found.fields and part == "separate":
+                found.fields[-1] = True
+            elif found.fields and part == "end":
+                found.fields.pop()
+            pieces.append(_filled_in(child))
+        elif tag == _TEXT:
+            text = (child.text or "") if all(found.fields) else ""
+            pieces.append(text if text.isascii() else _with_symbols(parent, text))
+        elif tag in _SPACES:
+            pieces.append(" ")
+        elif tag == _HYPHEN:
+            pieces.append("-")
+        elif tag == _SYMBOL:
+            code = child.get(qn("w:char"), "")
+            number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
+            pieces.append(_symbol(child.get(qn("w:font"), ""), number))
+        elif tag in _NOTE_MARKS:
+            found.notes.append(child)
+            pieces.append(marked("[]"))  # so that it parts what stands around it
+        elif tag in _MATH:
+            pieces.append(beside("".join(pieces[-1:]), formula(child) or FORMULA))
+        elif tag == _OBJECT and "Equation" in "".join(child.xpath(".//@ProgID")):
+            pieces.append(FORMULA)
+        elif tag == _BOX:
+            found.boxes.append(child)
+        elif tag not in _LEFT_OUT and not (
+            tag == _SDT and child.find(_PLACEHOLDER, nsmap) is not None
+        ):
+            _read(child, paragraph, styles, found, pieces)
+
+
+def _filled_in(begin: Any) -> str:
+    """Return the box of an old form's field, or what is chosen of its list; "" for other fields."""
+    for ticks in begin.iterfind("w:ffData/w:checkBox", nsmap):
+        return box(_value([ticks], "checked", _value([ticks], "default")) not in _OFF)
+    for choices in begin.iterfind("w:ffData/w:ddList", nsmap):
+        entries = [entry.get(_VALUE, "") for entry in choices.iterfind("w:listEntry", nsmap)]
+        chosen = _value([choices], "result")
+        at = int(chosen) if chosen.isdecimal() else 0
+        return entries[at] if at < len(entries) else ""
+    return ""
+
+
+def _with_symbols(run: Any, text: str) -> str:
+    """Return a text with the characters of its font of symbols, as Word numbers them."""
+    fonts = run.xpath("./w:rPr/w:rFonts/@w:ascii")
+    font = str(fonts[0]) if fonts and "dings" in fonts[0] else "Symbol"
+    return _TYPED.sub(lambda found: _symbol(font, ord(found[0])), text)

@@ -37,53 +37,42 @@ def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
     suffix = path.suffix.lower()
     with path.open("rb") as stream:
         if stream.read(4) == _OLE:
-            raise Unreadable(
-                f"the file is encrypted, or is not a {suffix} but of an older format.", _SAVE_AGAIN
-            )
+            why = f"the file is encrypted, or is not a {suffix} but of an older format."
+            raise Unreadable(why, _SAVE_AGAIN)
         try:
             with zipfile.ZipFile(stream) as archive:
-                members = archive.infolist()
-                size = sum(member.file_size for member in members)
+                size = sum(member.file_size for member in archive.infolist())
                 if size > _LARGEST:
-                    raise Unreadable(
-                        f"the file unpacks to {size / 1e6:,.0f} MB; at most"
-                        f" {_LARGEST / 1e6:,.0f} MB are read.",
-                        "Save it without its pictures, or divide it.",
-                    )
+                    most = f"at most {_LARGEST / 1e6:,.0f} MB are read."
+                    why = f"the file unpacks to {size / 1e6:,.0f} MB; {most}"
+                    raise Unreadable(why, "Save it without its pictures, or divide it.")
                 yield archive
         except (zipfile.BadZipFile, NotImplementedError, KeyError, etree.XMLSyntaxError) as error:
             if "unknown error" in str(error):  # all that lxml says without memory
                 raise MemoryError from error
-            raise Unreadable(
-                f"the file is damaged, or is not a {suffix} ({type(error).__name__}).", _SAVE_AGAIN
-            ) from error
+            why = f"the file is damaged, or is not a {suffix} ({type(error).__name__})."
+            raise Unreadable(why, _SAVE_AGAIN) from error
 
 
 @contextmanager
 def office_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a .docx, .pptx or .xlsx; one in Strict Open XML has the usual names, as libraries want.
 
-    Raises:
-        Unreadable: it is no zip, is encrypted or damaged, or unpacks to too much.
-        OSError: the file cannot be read.
+    Raises what ``unpacked`` does.
     """
     with unpacked(path) as archive:
-        if _STRICT in archive.read("_rels/.rels"):
-            yield _usual(archive)
-        else:
+        if _STRICT not in archive.read("_rels/.rels"):
             with path.open("rb") as stream:
                 yield stream
-
-
-def _usual(strict: zipfile.ZipFile) -> BytesIO:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as usual:
-        for member in strict.infolist():
-            content = strict.read(member)
-            if member.filename.endswith((".xml", ".rels")):
-                content = _STRICT_NAME.sub(_USUAL_NAME, content)
-            usual.writestr(member.filename, content)
-    return file
+            return
+        file = BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as usual:
+            for member in archive.infolist():
+                content = archive.read(member)
+                if member.filename.endswith((".xml", ".rels")):
+                    content = _STRICT_NAME.sub(_USUAL_NAME, content)
+                usual.writestr(member.filename, content)
+        yield file
 
 
 def saved_on(properties: Any) -> str:

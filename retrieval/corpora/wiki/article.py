@@ -1,9 +1,11 @@
 """Reads the HTML of a wiki's article, in a process of its own (``child_process``).
 
-The project's reader of HTML reads it (``folder.tree``): sections, lists, and a sentence for each
-row of a table. What is no text of the article is left out before: notes, boxes that lead to other
-articles, lists of sources. The rows of the infobox come after the introduction; each is a name and
-what it names, however the box is made.
+``folder.tree`` reads it: sections, lists, rows of tables. Before, what is no text of the article is
+left out: notes, boxes that lead to other articles, lists of sources. The rows of the infobox come
+after the introduction; each is a name and what it names, however the box is made.
+
+``introduction`` reads the beginning alone, as mwoffliner and older programs write it: paragraphs,
+and lists after the first paragraph.
 """
 
 from __future__ import annotations
@@ -11,14 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile, takewhile
 from multiprocessing.connection import Connection
 from urllib.parse import unquote
 
 from lxml import etree, html
 
-from retrieval.corpora.cleaning import clean
+from retrieval.corpora.cleaning import REMOVED, clean, without_pronunciations
 from retrieval.corpora.corpus import Page
 from retrieval.corpora.folder.document import Headings
+from retrieval.corpora.folder.formula import formula_of_tex
 from retrieval.corpora.folder.tree import Piece, shown, words
 from retrieval.corpora.passages import APPENDICES, Block, passages
 from retrieval.text.sentence_splitter import shared_splitter
@@ -40,6 +44,37 @@ _LEADS = re.compile(
 )
 _DISAMBIGUATION = " (disambiguation)"
 _MOST_LEADS = 100
+# Of introductions: as in Wikimedia's own extracts, boxes (``div``) and tables are no text.
+_HEADINGS = {"h2", "h3", "h4", "h5", "h6"}
+_NO_LEAD_TAGS = {
+    *("aside", "figure", "footer", "header", "nav", "svg", "table"),
+    *("button", "form", "input", "select", "audio", "iframe", "img", "object", "video"),
+    *("annotation", "h1", "head", "link", "meta", "noscript", "script", "style", "template"),
+}
+_NO_LEAD_CLASSES = {
+    *("ambox", "bandeau", "dablink", "hatnote", "metadata", "rellink", "shortdescription"),
+    *("infobox", "navbox", "sidebar", "toc", "vertical-navbox", "gallery", "thumb"),
+    *("coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault"),
+    *("mw-cite-backlink", "mw-ref", "reference", "references", "reflist"),
+    *("error", "mw-editsection", "noexcerpt", "nomobile", "noprint", "sortkey"),
+    "mw-broken-media",
+}
+_NO_LEAD_IDS = {"coordinates", "toc", "siteSub", "contentSub", "siteNotice"}
+_PRONUNCIATION_CLASSES = {"IPA", "IPA-label", "ext-phonos", "haudio", "respell"}
+_PRONUNCIATION_TITLES = ("Help:IPA", "Help:Pronunciation", "English pronunciation respelling")
+_COLUMNS = {"div-col", "multicol", "mw-parser-output"}  # boxes that hold text
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_FORMULAS = {"mwe-math-element", "mwe-math-fallback-image-inline"}
+# Where the first section begins. What follows is not parsed: it is most of a long article.
+_FIRST_SECTION = re.compile(
+    rb"<details data-level=|<section data-mw-section-id=\"[1-9]|<div class=\"mw-heading mw-heading2"
+)
+_ENDED = re.compile(r"[.!?…:][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_LEADS_IN = (
+    ".//section[@data-mw-section-id='0']",
+    ".//div[contains(concat(' ', @class, ' '), ' mw-parser-output ')]",
+    ".//div[@id='mw-content-text']",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +110,13 @@ def read_article(title: str, content: bytes) -> ArticleText:
     links: dict[str, str] = {}
     for said, target in linked:
         links.setdefault(said, target)
-    titles = dict.fromkeys(target for _, target in linked if target != title)
-    return ArticleText(
-        tuple(blocks), links, tuple(titles)[:_MOST_LEADS] if leads else (), title_of(redirect)
-    )
+    titles = tuple(dict.fromkeys(target for _, target in linked if target != title))
+    leads_to = titles[:_MOST_LEADS] if leads else ()
+    return ArticleText(tuple(blocks), links, leads_to, title_of(redirect))
 
 
 def _infobox(tree: html.HtmlElement) -> Iterator[Block]:
-    """Yield a sentence for each row of the infobox that has a name and a value.
-
-    The first row of values without a name, as of a battle's sides, names the columns of the others.
-    """
+    """Yield a sentence for each row with a name and a value; values may name columns."""
     for table in tree.iter("table"):
         if not _INFOBOX.search(table.get("class", "")):
             continue
@@ -95,10 +126,9 @@ def _infobox(tree: html.HtmlElement) -> Iterator[Block]:
             called = "" if name is None else words(name).rstrip(":")
             if called and not values:
                 above = called
-            elif called and (part := _PART.match(called)):
-                of_above = filter(None, (above, called[part.end() :].lower()))
-                yield from _row(", ".join(of_above), values[0])
             elif called:
+                if part := _PART.match(called):
+                    called = ", ".join(filter(None, (above, called[part.end() :].lower())))
                 yield from _row(called, values[0])
             elif len(values) > 1 and above and not columns:
                 columns = [value.partition(", ")[0] for value in values]
@@ -114,21 +144,16 @@ def _row(called: str, said: str) -> Iterator[Block]:
 
 
 def _value(cell: html.HtmlElement) -> str:
-    return ", ".join(filter(None, map(words, cell.iter("li")))) or _lines(cell)
-
-
-def _lines(cell: html.HtmlElement) -> str:
-    """Return the lines of a cell with commas between them."""
+    """Return the items or lines of a cell with commas between them."""
+    if items := list(filter(None, map(words, cell.iter("li")))):
+        return ", ".join(items)
     for end in cell.iter("br"):
         end.tail = f", {end.tail or ''}"
     return words(cell).replace(" , ", ", ").strip(" ,")
 
 
 def _blocks(title: str, pieces: Iterable[Piece], infobox: Sequence[Block]) -> Iterator[Block]:
-    """Yield the introduction, then the rows of the infobox, then the sections that say something.
-
-    The anchor of a block is the id of the heading above it.
-    """
+    """Yield the introduction, the rows of the infobox, then the sections that say something."""
     headings = Headings(title)
     anchor: str | None = None
     in_lead = True
@@ -140,18 +165,12 @@ def _blocks(title: str, pieces: Iterable[Piece], infobox: Sequence[Block]) -> It
                 in_lead = False
             anchor = next(iter(piece.element.xpath("@id | .//@id")), None) or anchor
             continue
-        section = headings.section
-        if not APPENDICES.isdisjoint(section):
-            continue
-        if not _is_of_infobox(piece):
-            yield Block(piece.text, section, anchor=anchor, kind=piece.kind)
+        around = (piece.element, *piece.element.iterancestors())
+        is_of_box = any(_INFOBOX.search(one.get("class", "")) for one in around)
+        if not is_of_box and APPENDICES.isdisjoint(headings.section):
+            yield Block(piece.text, headings.section, anchor=anchor, kind=piece.kind)
     if in_lead:
         yield from infobox
-
-
-def _is_of_infobox(piece: Piece) -> bool:
-    around = (piece.element, *piece.element.iterancestors())
-    return any(_INFOBOX.search(one.get("class", "")) for one in around)
 
 
 def _links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:
@@ -203,3 +222,96 @@ def serve(connection: Connection) -> None:
             connection.send(read_article(title, content))
         except (RecursionError, MemoryError, etree.LxmlError):
             connection.send(None)
+
+
+def introduction(content: bytes) -> str:
+    """Return the text of an article before its first heading, "" if it has no paragraph there."""
+    first = _FIRST_SECTION.search(content)
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        tree = html.document_fromstring(content[: first.start()] if first else content, parser)
+    except (etree.LxmlError, ValueError):  # empty, or no text
+        return ""
+    found = next(filter(None, map(tree.xpath, _LEADS_IN)), None)
+    body = tree.find("body")
+    lead = _unwrapped(found[0]) if found else tree if body is None else body
+    _leave_out(lead, boxes=found is None)
+    pieces = takewhile(lambda piece: not piece.level, shown(lead).pieces)
+    said = [piece for piece in pieces if piece.kind or piece.element.tag == "p"]
+    said = [*dropwhile(lambda piece: piece.kind, said)]
+    texts = [clean(without_pronunciations(piece.text)) for piece in said]
+    pairs = zip(texts, said, strict=True)
+    ended = [_ended(text) if piece.kind else text for text, piece in pairs if text]
+    return " ".join(text for text in ended if text.rstrip(":") != "Coordinates")
+
+
+def _leave_out(lead: html.HtmlElement, *, boxes: bool) -> None:
+    """Write what stands for what is left out; with ``boxes`` a ``div`` has text."""
+    left_out = []
+    walk = etree.iterwalk(lead, events=("start",))
+    for _, element in walk:
+        if element is lead:
+            continue
+        if _ends_lead(element):
+            element.clear()
+            element.tag, element.text = "h2", "."
+            break
+        if (said := _instead(element, boxes)) is not None:
+            left_out.append((element, said))
+            walk.skip_subtree()
+    for element, said in left_out:
+        element.tail = said + (element.tail or "")
+        element.drop_tree()
+
+
+def _instead(element: html.HtmlElement, boxes: bool) -> str | None:
+    """Return what stands for an element that is left out, ``None`` for any other."""
+    get = element.get
+    classes = set(get("class", "").split())
+    title = get("title", "")
+    spoken = classes & _PRONUNCIATION_CLASSES or get("lang", "").endswith("-fonipa")
+    if spoken or title.startswith(_PRONUNCIATION_TITLES):
+        return REMOVED
+    if classes & _FORMULAS:
+        written = element.xpath("self::img/@alt | .//img/@alt | .//@alttext")
+        return formula_of_tex(written[0]) if written else ""
+    if (
+        element.tag in _NO_LEAD_TAGS
+        or classes & _NO_LEAD_CLASSES
+        or get("id") in _NO_LEAD_IDS
+        or get("role") in {"note", "navigation"}
+        or (element.tag == "div" and not boxes and not classes & _COLUMNS)
+        or _HIDDEN.search(get("style", ""))
+    ):
+        return ""
+    return None
+
+
+def _unwrapped(root: html.HtmlElement) -> html.HtmlElement:
+    """Return the innermost box that is the only content of ``root``, or ``root``."""
+    while len(root) and root[0].tag == "div" and not _with_text(root):
+        # The others are notices and the like, if one of them has paragraphs.
+        boxes = [child for child in root if child.tag == "div" and _with_text(child)]
+        if len(boxes) != 1:
+            break
+        root = boxes[0]
+    return root
+
+
+def _with_text(element: html.HtmlElement) -> bool:
+    return any(child.tag == "p" or child.tag in _HEADINGS for child in element)
+
+
+def _ends_lead(element: html.HtmlElement) -> bool:
+    tag = element.tag
+    if tag == "div":  # newer pages have headings in boxes; a table of contents has one too
+        is_heading = len(element) > 0 and element[0].tag in _HEADINGS
+        return is_heading and "toc" not in element.get("class", "").split()
+    if tag == "section":
+        return bool(element.get("data-mw-section-id", "0") != "0")
+    return tag in _HEADINGS or tag == "details"
+
+
+def _ended(text: str) -> str:
+    """Return an item that ends as a sentence does, so that it is not joined to the next."""
+    return text if _ENDED.search(text) else f"{text.rstrip(';, ')}."

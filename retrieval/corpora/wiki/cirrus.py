@@ -24,25 +24,18 @@ from urllib.parse import quote
 from retrieval.corpora.cleaning import clean, without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.folder.document import Headings
-from retrieval.corpora.json_lines import LineBlock, files_in, opened, unpacked
+from retrieval.corpora.json_lines import FilesCorpus, LineBlock, opened
 from retrieval.corpora.passages import APPENDICES, Block
 from retrieval.corpora.wiki.article import whole_article
-from retrieval.errors import BadSource
 
-_SUFFIXES = (".json.gz", ".json.bz2", ".json")
 _NAMED = re.compile(r"([a-z][a-z0-9_]*?)(?:_(?:content|general))?-(\d{4})(\d\d)(\d\d)-", re.ASCII)
-_PROJECTS = {"wiki": "wikipedia"} | {
-    name: name
-    for name in (
-        *("wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage"),
-        "wiktionary",
-    )
-}
-_WIKI = re.compile(rf"([a-z_]+?)({'|'.join(_PROJECTS)})")
+_WIKI = re.compile(
+    r"([a-z_]+?)(wiki(?:books|news|quote|source|versity|voyage)?|wiktionary)", re.ASCII
+)
 # Their names begin with no language.
-_NO_LANGUAGE = {"commons", "incubator", "mediawiki", "meta", "outreach", "sources", "species"} | {
-    "wikidata",
-    "wikimania",
+_NO_LANGUAGE = {
+    *("commons", "incubator", "mediawiki", "meta", "outreach", "sources", "species"),
+    *("wikidata", "wikimania"),
 }
 _ACTIONS = {"index", "create"}
 _PARAGRAPH = 2000  # most characters of the beginning of a text without an introduction
@@ -73,11 +66,12 @@ class Wiki:
         if not found or found[1] in _NO_LANGUAGE:
             return cls("", "")
         code = found[1].replace("_", "-")
-        address = f"https://{code}.{_PROJECTS[found[2]]}.org/wiki/"
+        project = "wikipedia" if found[2] == "wiki" else found[2]
+        address = f"https://{code}.{project}.org/wiki/"
         return cls("en" if code == "simple" else code, address)
 
 
-class CirrusCorpus:
+class CirrusCorpus(FilesCorpus):
     """The articles of a dump; an article's title is its id."""
 
     def __init__(self, place: Path, *, whole: bool = False) -> None:
@@ -86,18 +80,10 @@ class CirrusCorpus:
         Raises:
             BadSource: there are none.
         """
-        self._files = files_in(place, _SUFFIXES)
-        if not self._files:
-            raise BadSource(
-                "source_missing",
-                f"{place} contains no .json.gz or .json.bz2 files.",
-                "Give a dump of Wikimedia's search index, or the folder of its parts: cirrus:PATH.",
-            )
-        name = place.resolve().name
-        self.name = next((name.removesuffix(s) for s in _SUFFIXES if name.endswith(s)), name)
+        kind = "cirrus-whole" if whole else "cirrus"
+        super().__init__(kind, place, (".json.gz", ".json.bz2", ".json"))
         self._whole = whole
-        self.source = f"{'cirrus-whole' if whole else 'cirrus'}:{place.resolve()}"
-        found = _NAMED.match(self._files[0].name)
+        found = _NAMED.match(self.files[0].name)
         self.date = "-".join(found.groups()[1:]) if found else ""
         self._wiki = Wiki.named(found[1] if found else "")
         self.language = self._wiki.language
@@ -108,7 +94,7 @@ class CirrusCorpus:
         Reading 50 GB would take minutes. A compressed file ends with a checksum of its content.
         """
         digest = hashlib.sha256()
-        for path in self._files:
+        for path in self.files:
             with opened(path) as stream:
                 size = os.fstat(stream.fileno()).st_size
                 digest.update(f"{path.name}\n{size}\n".encode("utf-8", "surrogateescape"))
@@ -117,16 +103,10 @@ class CirrusCorpus:
                 digest.update(stream.read(_ENDS))
         return digest.hexdigest()
 
-    def size(self) -> int:
-        """Return the bytes of the files, as they are compressed."""
-        return sum(path.stat().st_size for path in self._files)
-
     def chunks(self) -> Iterator[tuple[CirrusChunk, int]]:
         """Yield the lines in order of the files' names."""
-        for path in self._files:
-            with unpacked(path) as content:
-                for block, size in content.line_blocks(str(path)):
-                    yield CirrusChunk(block, self._wiki, self._whole), size
+        for block, size in self.line_blocks():
+            yield CirrusChunk(block, self._wiki, self._whole), size
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +138,8 @@ def _page(record: dict[str, Any], where: str, wiki: Wiki) -> Page | BadPage | No
     if not isinstance(record.get("title"), str):
         return BadPage(f"{where}: no text under 'title'.", "Correct or remove that line.")
     title = clean(record["title"])
-    text = _introduction(record)
+    texts = (_text(record, "opening_text"), _first_paragraph(_text(record, "text")))
+    text = next(filter(None, map(clean, map(without_pronunciations, texts))), "")
     if not text:
         return None
     return bad_id(title, where) or Page(
@@ -194,10 +175,7 @@ def _tables(record: dict[str, Any]) -> Iterator[Block]:
 
 
 def _sections(text: str, source: str) -> Iterator[Block]:
-    """Yield the paragraphs of a text, with their headings where the bounds of a section are known.
-
-    ``source``: the wikitext, "" if there is none.
-    """
+    """Yield the paragraphs of a text, with their headings where the wikitext shows their bounds."""
     headings = Headings("")
     begins: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     found = [*_HEADING.finditer(source)]
@@ -232,16 +210,6 @@ def _first_words(section: str) -> list[str]:
 
 def _without_markup(line: str) -> str:
     return _MARKUP.sub(lambda found: found[1] or "", line)
-
-
-def _introduction(record: dict[str, Any]) -> str:
-    for key in ("opening_text", "text"):
-        text = _text(record, key)
-        if key == "text":
-            text = _first_paragraph(text)
-        if text := clean(without_pronunciations(text)):
-            return text
-    return ""
 
 
 def _first_paragraph(text: str) -> str:

@@ -18,21 +18,13 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.json_lines import LineBlock, fingerprint_of, line_blocks, opened
+from retrieval.corpora.json_lines import FilesCorpus, LineBlock, line_blocks, opened
 from retrieval.errors import BadSource
 from retrieval.text.word_forms import nfc
 
 _MOST_SENTENCES = 100_001  # of a page
-_BRACKETS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-COLON-": ":",
-    "-SLASH-": "/",
-}
+_NAMES = ("LRB", "RRB", "LSB", "RSB", "LCB", "RCB", "COLON", "SLASH")
+_BRACKETS = {f"-{name}-": sign for name, sign in zip(_NAMES, "()[]{}:/", strict=True)}
 _BRACKET = re.compile("|".join(_BRACKETS))
 _OPENING_QUOTE = re.compile(r"``\s*")
 _CLOSING_QUOTE = re.compile(r"\s*''")
@@ -43,11 +35,8 @@ _AFTER = re.compile(r"([(\[{$£€#])\s+")
 _DASH = re.compile(r"\s--\s")
 
 
-class FeverCorpus:
+class FeverCorpus(FilesCorpus):
     """The pages of every ``*.jsonl`` in a folder or a zip; ids and sentence ids stay FEVER's."""
-
-    date = ""
-    language = ""
 
     def __init__(self, place: Path) -> None:
         """Find the files.
@@ -55,46 +44,39 @@ class FeverCorpus:
         Raises:
             BadSource: the folder or zip is missing, has no such file, or is a damaged zip.
         """
-        self.name = place.resolve().stem if place.is_file() else place.resolve().name
-        self.source = f"fever:{place.resolve()}"
-        self._place = place
-        self._files = sorted(place.glob("*.jsonl")) if place.is_dir() else []
-        self._members = _members(place) if place.is_file() else []
-        if not self._files and not self._members:
+        super().__init__("fever", place, (".jsonl",))
+        self._zip = place if place.is_file() else None
+        if self._zip and not self._members():
             raise BadSource(
                 "source_missing",
                 f"{place} contains no .jsonl files.",
                 "Give the folder with FEVER's wiki-pages, or its zip: fever:DIR.",
             )
 
-    def fingerprint(self) -> str:
-        """Return a digest of the files' names and contents."""
-        return fingerprint_of(self._files or [self._place])
-
     def size(self) -> int:
         """Return the bytes of the files; of a zip, after unpacking."""
-        return sum(path.stat().st_size for path in self._files) + sum(
-            member.file_size for member in self._members
-        )
+        return sum(each.file_size for each in self._members()) if self._zip else super().size()
 
     def chunks(self) -> Iterator[tuple[FeverChunk, int]]:
         """Yield the files' lines in order of the files' names."""
-        for blocks in (self._blocks_of_files(), self._blocks_of_members()):
-            for block in blocks:
-                yield FeverChunk(block), len(block.content)
+        blocks = self._unpacked(self._zip) if self._zip else self.line_blocks()
+        for block, size in blocks:
+            yield FeverChunk(block), size
 
-    def _blocks_of_files(self) -> Iterator[LineBlock]:
-        for path in self._files:
-            with opened(path) as stream:
-                yield from line_blocks(str(path), stream)
+    def _members(self) -> list[ZipInfo]:
+        """Return the files of a zip in order of their names, without those that macOS adds."""
+        with _opened_zip(self.files[0]) as archive:
+            found = (each for each in archive.infolist() if each.filename.endswith(".jsonl"))
+            kept = (each for each in found if "__MACOSX" not in each.filename)
+            return sorted(kept, key=lambda each: each.filename)
 
-    def _blocks_of_members(self) -> Iterator[LineBlock]:
-        if not self._members:
-            return
-        with _unpacked(self._place) as archive:
-            for member in self._members:
+    def _unpacked(self, place: Path) -> Iterator[tuple[LineBlock, int]]:
+        members = self._members()
+        with _opened_zip(place) as archive:
+            for member in members:
                 with archive.open(member) as stream:
-                    yield from line_blocks(f"{self._place}, {member.filename}", stream)
+                    for block in line_blocks(f"{place}, {member.filename}", stream):
+                        yield block, len(block.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +94,8 @@ class FeverChunk:
                 yield bad_id(record["id"], where) or _page(record, where)
 
 
-def _members(place: Path) -> list[ZipInfo]:
-    """Return the files of a zip in order of their names, without those that macOS adds."""
-    with _unpacked(place) as archive:
-        return sorted(
-            (
-                member
-                for member in archive.infolist()
-                if member.filename.endswith(".jsonl") and "__MACOSX" not in member.filename
-            ),
-            key=lambda member: member.filename,
-        )
-
-
 @contextmanager
-def _unpacked(place: Path) -> Iterator[ZipFile]:
+def _opened_zip(place: Path) -> Iterator[ZipFile]:
     try:
         with opened(place) as stream, ZipFile(stream) as archive:
             yield archive
@@ -145,52 +114,37 @@ def _page(record: dict[str, Any], where: str) -> Page | BadPage:
     return Page(
         id=record["id"],
         title=clean(plain_title(record["id"])),
-        url=f"https://en.wikipedia.org/wiki/{_address(record['id'])}",
+        url="https://en.wikipedia.org/wiki/" + quote(plain_title(record["id"]).replace(" ", "_")),
         text="",
-        sentences=tuple(clean(plain_text(line.tokens)) for line in lines),
-        links=tuple(line.links for line in lines) if any(x.links for x in lines) else (),
+        sentences=tuple(clean(plain_text(tokens)) for tokens, _ in lines),
+        links=tuple(links for _, links in lines) if any(links for _, links in lines) else (),
     )
 
 
-def _address(page_id: str) -> str:
-    return quote(plain_title(page_id).replace(" ", "_"))
-
-
-@dataclass(slots=True)
-class _Line:
-    """A sentence as FEVER writes it, and the titles of the pages that it links to."""
-
-    tokens: str = ""
-    links: tuple[str, ...] = ()
-
-
-def _lines(lines: str, where: str) -> list[_Line] | BadPage:
-    r"""Return the sentences in order of their ids.
+def _lines(lines: str, where: str) -> list[tuple[str, tuple[str, ...]]] | BadPage:
+    r"""Return the sentences in order of their ids, each with the titles that it links to.
 
     ``0\tSentence .\twords\ttitle\twords\ttitle\n1\t...``: after a sentence come the words of each
     link and the title that it leads to. A line that does not begin with a number continues the
     line before: some sentences of the release contain line breaks.
     """
-    found: dict[int, _Line] = {}
+    found: dict[int, tuple[str, tuple[str, ...]]] = {}
     last = -1
     for line in lines.split("\n"):
         number, tab, rest = line.partition("\t")
-        tokens, *links = (rest if tab and _is_number(number) else line).split("\t")
+        begins = bool(tab) and number.isascii() and number.isdigit()
+        tokens, *links = (rest if begins else line).split("\t")
         titles = tuple(clean(plain_text(title.replace("_", " "))) for title in links[1::2])
-        if tab and _is_number(number):
+        if begins:
             # By its length first: Python refuses to read thousands of digits.
             if len(number) > 6 or int(number) >= _MOST_SENTENCES:
                 return BadPage(f"{where}: sentence id {number[:12]}.", "Correct that line.")
             last = int(number)
-            found[last] = _Line(tokens, titles)
+            found[last] = tokens, titles
         elif last >= 0 and line.strip():
-            found[last].tokens += " " + tokens
-            found[last].links += titles
-    return [found.get(i, _Line()) for i in range(max(last + 1, 0))]
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+            before, known = found[last]
+            found[last] = f"{before} {tokens}", known + titles
+    return [found.get(number, ("", ())) for number in range(last + 1)]
 
 
 def plain_title(page_id: str) -> str:

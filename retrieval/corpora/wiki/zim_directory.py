@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,10 +38,8 @@ _CHECKSUM = 16  # bytes
 class Directory:
     """The articles of a file, in the order of their content, and the redirects to them.
 
-    Attributes:
-        articles: the numbers of their entries.
-        redirects: the numbers of the entries that redirect to an article, sorted by article.
-        targets: the article that each of them leads to.
+    ``articles`` and ``redirects`` are the numbers of entries, the latter sorted by the articles
+    that they lead to, ``targets``.
     """
 
     articles: Numbers
@@ -75,7 +72,7 @@ class ZimFile:
             # An empty part cannot be mapped.
             self._paths = [path for path in self._paths if path.stat().st_size]
             sizes = [path.stat().st_size for path in self._paths]
-            header = b"".join(_first_bytes(path, _HEADER.size) for path in self._paths)
+            header = b"".join(map(_first_bytes, self._paths))
         except OSError as error:
             raise BadSource(
                 "source_unreadable",
@@ -85,11 +82,8 @@ class ZimFile:
         self.bytes = sum(sizes)
         self._starts = np.cumsum([0, *sizes[:-1]])
         if len(header) < _HEADER.size or struct.unpack_from("<I", header)[0] != _MAGIC:
-            raise BadSource(
-                "source_damaged",
-                f"{place} is not a ZIM file.",
-                "Name a file of Kiwix, whose name ends with .zim.",
-            )
+            hint = "Name a file of Kiwix, whose name ends with .zim."
+            raise BadSource("source_damaged", f"{place} is not a ZIM file.", hint)
         read = _HEADER.unpack_from(header)
         version: tuple[int, int] = read[1:3]
         self.old_layout = version < (6, 1)  # the paths of articles have a namespace, ``A``
@@ -111,58 +105,44 @@ class ZimFile:
         About 12 bytes of memory for each entry: 250 MB for 18 million, as the English Wikipedia
         has. Entries outside of the file are among the articles: reading them says what is wrong.
         """
-        html = [number for number, kind in enumerate(self._mime_types()) if _is_html(kind)]
+        kinds = (kind.partition(";")[0].strip().lower() for kind in self._mime_types())
+        html = [number for number, kind in enumerate(kinds) if kind == "text/html"]
         target = np.arange(self._entries, dtype=np.uint32)
-        found: list[Numbers] = []
-        places: list[NDArray[np.uint64]] = []
-        leading: list[Numbers] = []
+        found: list[Numbers] = [np.empty(0, np.uint32)]
+        places: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
+        leading: list[Numbers] = [np.empty(0, np.uint32)]
+        namespace = ord("A" if self.old_layout else "C")
         for begin in range(0, self._entries, _BLOCK):
             numbers = np.arange(begin, min(begin + _BLOCK, self._entries), dtype=np.uint32)
             at = self._gathered(self._table + 8 * numbers.astype(np.uint64), 8)
             inside = at <= max(self.bytes - _FIXED, 0)
             at[~inside] = 0
             kind = self._gathered(at, 2)
-            here = self._gathered(at + np.uint64(3), 1) == ord(self._namespace)
+            here = self._gathered(at + np.uint64(3), 1) == namespace
             article = ~inside | (here & np.isin(kind, html))
-            redirect = inside & here & (kind == _REDIRECT)
             # A cluster and a place in it, or where a redirect leads to.
             low, high = self._gathered(at + np.uint64(8), 4), self._gathered(at + np.uint64(12), 4)
-            place = (low << np.uint64(32)) | high
             found.append(numbers[article])
-            places.append(place[article])
-            leads = redirect & (low < self._entries)
+            places.append(((low << np.uint64(32)) | high)[article])
+            leads = inside & here & (kind == _REDIRECT) & (low < self._entries)
             target[numbers[leads]] = low[leads].astype(np.uint32)
             leading.append(numbers[leads])
             if self._main < self._entries and begin <= self._main < begin + _BLOCK:
                 main = self._main - begin  # in newer files a redirect in a namespace of its own
                 if kind[main] == _REDIRECT and low[main] < self._entries:
                     target[self._main] = low[main]
-        return self._resolved(target, found, places, leading)
-
-    def _resolved(
-        self,
-        target: Numbers,
-        found: Sequence[Numbers],
-        places: Sequence[NDArray[np.uint64]],
-        leading: Sequence[Numbers],
-    ) -> Directory:
         for _ in range(_LONGEST_CHAIN.bit_length()):
             target = target[target]
-        articles = np.concatenate([np.empty(0, np.uint32), *found])
-        order = np.argsort(np.concatenate([np.empty(0, np.uint64), *places]), kind="stable")
+        articles = np.concatenate(found)
         is_article = np.zeros(self._entries, dtype=bool)
         is_article[articles] = True
         if self._main < self._entries:
             is_article[target[self._main]] = False
-        articles = articles[order]
-        redirects = np.concatenate([np.empty(0, np.uint32), *leading])
+        articles = articles[np.argsort(np.concatenate(places), kind="stable")]
+        redirects = np.concatenate(leading)
         redirects = redirects[is_article[target[redirects]]]
         redirects = redirects[np.argsort(target[redirects], kind="stable")]
         return Directory(articles[is_article[articles]], redirects, target[redirects])
-
-    @property
-    def _namespace(self) -> str:
-        return "A" if self.old_layout else "C"
 
     def damaged(self, why: str) -> BadSource:
         """Return the error of a file that is not as it should be."""
@@ -208,11 +188,9 @@ def _parts(place: Path) -> tuple[Path, list[Path]]:
         place = place.with_name(split[1])
     if place.is_file():
         return place, [place]
-    parts = sorted(
-        path
-        for path in (place.parent.iterdir() if place.parent.is_dir() else ())
-        if re.fullmatch(re.escape(place.name) + "[a-z]{2}", path.name)
-    )
+    beside = place.parent.iterdir() if place.parent.is_dir() else ()
+    name = re.compile(re.escape(place.name) + "[a-z]{2}")
+    parts = sorted(path for path in beside if name.fullmatch(path.name))
     if not parts or not place.name.endswith(".zim"):
         if place.is_dir():
             raise BadSource("source_missing", f"{place} is a folder.", "Give a file: zim:FILE.")
@@ -228,10 +206,6 @@ def _parts(place: Path) -> tuple[Path, list[Path]]:
     return place, parts
 
 
-def _first_bytes(path: Path, count: int) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as stream:
-        return stream.read(count)
-
-
-def _is_html(kind: str) -> bool:
-    return kind.partition(";")[0].strip().lower() == "text/html"
+        return stream.read(_HEADER.size)

@@ -17,7 +17,8 @@ def pdf_of(
     """Return a PDF with these pages; each line of a page's text is printed as a line.
 
     ``title`` is in its metadata; ``largest`` is printed above page one in larger letters. ``more``
-    are content streams of further pages. ``font`` says which characters its letters are.
+    are content streams of further pages. ``font`` says which characters its letters are
+    (``font_with``).
     """
     contents = [_printed(page) for page in pages] + list(more)
     if largest:
@@ -52,16 +53,15 @@ def drawn(*pieces: tuple[float, float, float, str]) -> bytes:
     return shown.encode("cp1252")
 
 
-def with_characters(content: bytes, characters: Mapping[str, int]) -> bytes:
-    """Return a PDF of ``pdf_of`` whose font says that it shows other characters for some."""
+def font_with(characters: Mapping[str, int]) -> bytes:
+    """Return what says of the font of ``pdf_of`` that it shows other characters for some."""
     pairs = {chr(code): code for code in range(0x20, 0x7F)} | dict(characters)
     lines = "\n".join(f"<{ord(name):02x}> <{code:04x}>" for name, code in pairs.items())
-    said = (
+    return (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /A def /CMapType 2"
         f" def 1 begincodespacerange <00> <ff> endcodespacerange {len(pairs)} beginbfchar\n{lines}"
         "\nendbfchar endcmap end end"
-    )
-    return pdf_of([], more=[content], font=said.encode())
+    ).encode()
 
 
 def form_of(fields: Sequence[tuple[str, str]]) -> bytes:

@@ -117,14 +117,6 @@ def test_a_folder_of_parts_is_read_in_order(tmp_path: Path) -> None:
     assert list(corpus.chunks()) == list(open_corpus(f"cirrus:{tmp_path}").chunks())
 
 
-def test_lines_without_numbers_before_them_are_read_too(tmp_path: Path) -> None:
-    path = tmp_path / "lamps.json"
-    path.write_text(json.dumps(lamp(1)) + "\n" + json.dumps(lamp(2)), encoding="utf-8")
-    corpus = open_corpus(f"cirrus:{path}")
-    assert (corpus.date, corpus.language) == ("", "")
-    assert [page.url for page in read(path) if isinstance(page, Page)] == [None, None]
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
 def test_what_comes_before_the_end_of_a_cut_off_file_is_read(tmp_path: Path, pack: Any) -> None:
     suffix = {gzip.compress: "gz", bz2.compress: "bz2"}[pack]
@@ -153,6 +145,10 @@ def test_a_file_is_unpacked_as_its_content_says_whatever_its_name_is(
     path = tmp_path / name
     path.write_bytes(pack(lines(lamp(1))))
     assert texts(path) == ["It is lamp 1."]
+    path.write_text(json.dumps(lamp(1)), encoding="utf-8")  # without a number before it
+    corpus = open_corpus(f"cirrus:{path}")
+    assert texts(path) == ["It is lamp 1."]
+    assert (corpus.date, corpus.language) == (("2025-10-27", "en") if name == NAME else ("", ""))
 
 
 def test_a_file_of_another_format_is_reported_once_and_the_others_are_read(tmp_path: Path) -> None:
@@ -176,15 +172,6 @@ def test_a_bad_line_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
         f"{path}, line 4: not a JSON object.",
         f"{path}, line 5: no text under 'title'.",
     ]
-
-
-def test_another_content_has_another_fingerprint(tmp_path: Path) -> None:
-    path = tmp_path / NAME
-    found = set()
-    for number in (1, 2, 1):
-        path.write_bytes(gzip.compress(lines(lamp(number)), mtime=0))
-        found.add(open_corpus(f"cirrus:{path}").fingerprint())
-    assert len(found) == 2
 
 
 @cases("cirrus", "name", "language", "address")

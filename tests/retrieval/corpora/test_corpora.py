@@ -14,6 +14,7 @@ import pytest
 from retrieval.corpora import json_lines, records
 from retrieval.corpora.cleaning import clean, web_address
 from retrieval.corpora.corpus import BadPage, Page, readable_pages
+from retrieval.corpora.passages import WHOLE
 from retrieval.corpora.records import Fields
 from retrieval.corpora.sources import KNOWN, open_corpus
 from retrieval.corpora.wiki.fever import plain_title
@@ -49,6 +50,7 @@ def test_vital_is_ten_thousand_introductions_with_their_addresses() -> None:
     assert by_id["Mary Shelley"].url == "https://en.wikipedia.org/wiki/Mary_Shelley"
     assert by_id["Sputnik 1"].text.startswith("Sputnik 1")
     assert len(by_id) == 10_033
+    assert max(len(page.text) for page in pages) <= WHOLE  # none is cut into passages
 
 
 def test_fever_keeps_its_ids_and_leaves_out_a_page_without_one(tmp_path: Path) -> None:
@@ -75,13 +77,19 @@ def test_a_page_of_fever_has_the_sentences_that_a_reader_would_write(
 
 
 def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Path) -> None:
+    long = "The lamp of the old town is red. " * 80
     path = write_json_lines(
         tmp_path / "notes.jsonl",
         {"id": "1", "title": "Zoe\u0308", "text": "A \n name.", "url": "https://example.org/z"},
         {"id": "2", "title": "", "text": "No\u0000thing.", "url": "javascript:alert(1)"},
+        {"id": "3", "title": "Lamps", "text": long, "url": "https://example.org/l"},
     )
     corpus = open_corpus(f"jsonl:{path}")
-    first, second = readable_pages(corpus)
+    first, second, *passages = readable_pages(corpus)
+    assert [(page.id, page.url) for page in passages] == [
+        (f"3#{number}", "https://example.org/l") for number in (1, 2, 3)
+    ]
+    assert " ".join(" ".join(page.sentences or ()) for page in passages) == long.strip()
     assert (corpus.name, corpus.size()) == ("notes", path.stat().st_size)
     assert (first.title, first.text, first.url) == ("Zoë", "A name.", "https://example.org/z")
     assert (second.title, second.text, second.url) == ("2", "Nothing.", None)
@@ -109,46 +117,39 @@ def test_cleaning_folds_what_is_left_when_the_invisible_is_gone(text: str, kept:
     assert clean(text) == kept
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_is_no_web_address_is_no_link() -> None:
+    for url in (
         *("javascript:x", "//example.org", "http://", 'https://a"b', "https://a\ud800", 7, None),
         *("http://[", "https://:80", "https://a.example\n"),
-    ],
-)
-def test_what_is_no_web_address_is_no_link(url: object) -> None:
-    assert web_address(url) is None
+    ):
+        assert web_address(url) is None
 
 
-@pytest.mark.parametrize("source", ["", "vitall", "fever:", "s3://bucket", "fever"])
-def test_an_unknown_source_names_the_known_ones(source: str) -> None:
-    assert f"Use {KNOWN}." in refusal(source)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("w.zim", "zim"), ("w.jsonl.gz", "jsonl"), ("w.json.gz", "cirrus"), ("w.parquet", "parquet")],
-)
-def test_a_path_without_a_kind_is_answered_with_the_one_that_is_meant(
-    name: str, kind: str, tmp_path: Path
+def test_what_cannot_be_a_source_is_refused_with_what_may_be_meant(
+    tmp_path: Path,
 ) -> None:
-    assert f"Use {kind}:{name}." in refusal(name)
+    for source in ("", "vitall", "fever:", "s3://bucket", "fever"):
+        assert f"Use {KNOWN}." in refusal(source)
+    for name, kind in (
+        ("w.zim", "zim"),
+        ("w.jsonl.gz", "jsonl"),
+        ("w.json.gz", "cirrus"),
+        ("w.parquet", "parquet"),
+    ):
+        assert f"Use {kind}:{name}." in refusal(name)
     assert f"Use folder:{tmp_path}." in refusal(str(tmp_path))
-
-
-@pytest.mark.parametrize("kind", ["fever", "jsonl", "folder", "zim", "cirrus", "parquet"])
-def test_a_path_that_does_not_exist_is_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "none.zim"
-    assert f"{path} does not exist. Check the path." in refusal(f"{kind}:{path}")
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "zim"])
-def test_a_folder_is_refused_where_a_file_is_wanted(kind: str, tmp_path: Path) -> None:
-    assert f"{tmp_path} is a folder. Give a file: {kind}:FILE." in refusal(f"{kind}:{tmp_path}")
-
-
-def test_a_file_is_refused_where_a_folder_is_wanted(tmp_path: Path) -> None:
-    path = tmp_path / "lamp.txt"
+    for kind in ("fever", "jsonl", "folder", "zim", "cirrus", "parquet"):
+        assert f"{path} does not exist. Check the path." in refusal(f"{kind}:{path}")
+    for kind in ("jsonl", "zim"):
+        assert f"{tmp_path} is a folder. Give a file: {kind}:FILE." in refusal(f"{kind}:{tmp_path}")
+    for kind, lacks in (
+        ("fever", ".jsonl files"),
+        ("folder", "text, Markdown, HTML, PDF or Word files"),
+        ("cirrus", ".json.gz or .json.bz2 or .json files"),
+        ("parquet", ".parquet or .arrow files"),
+    ):
+        assert f"contains no {lacks}" in refusal(f"{kind}:{tmp_path}")
     path.write_text("It is red.", encoding="utf-8")
     assert f"{path} is not a folder. Give a folder: folder:DIR." in refusal(f"folder:{path}")
 
@@ -286,58 +287,26 @@ def test_only_records_have_fields_and_only_folders_have_passwords(tmp_path: Path
         open_corpus(f"folder:{tmp_path}", Fields.read("id=_id"))
 
 
-@pytest.mark.parametrize(
-    ("kind", "lacks"),
-    [
-        ("fever", ".jsonl files"),
-        ("folder", "text, Markdown, HTML, PDF or Word files"),
-        ("cirrus", ".json.gz or .json.bz2 files"),
-        ("parquet", ".parquet or .arrow files"),
-    ],
-)
-def test_an_empty_place_is_refused(tmp_path: Path, kind: str, lacks: str) -> None:
-    if kind == "parquet":
-        pytest.importorskip("pyarrow")
-    assert f"contains no {lacks}" in refusal(f"{kind}:{tmp_path}")
+def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(tmp_path: Path) -> None:
+    for number in ("100001", "9" * 5000):
+        records = [
+            {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
+            {"id": "Small", "text": "", "lines": "0\tIt is small ."},
+        ]
+        write_json_lines(tmp_path / "wiki-001.jsonl", *records)
+        (complaint,) = complaints(f"fever:{tmp_path}")
+        assert f"line 1: sentence id {number[:12]}." in complaint.message
+        assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
 
 
-@pytest.mark.parametrize("number", ["100001", "9" * 5000])
-def test_a_fever_page_with_a_sentence_id_beyond_reason_is_left_out(
-    tmp_path: Path, number: str
-) -> None:
-    records = [
-        {"id": "Huge", "text": "", "lines": f"{number}\tIt is huge ."},
-        {"id": "Small", "text": "", "lines": "0\tIt is small ."},
-    ]
-    write_json_lines(tmp_path / "wiki-001.jsonl", *records)
-    (complaint,) = complaints(f"fever:{tmp_path}")
-    assert f"line 1: sentence id {number[:12]}." in complaint.message
-    assert [page.id for page in pages_of(f"fever:{tmp_path}")] == ["Small"]
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b'{"id": "1", "title": "a", "text": "b"}\nnonsense\n', "line 3: not JSON"),
-        (b'{"id": "1", "title": "a", "te', "line 2: cut off before its end"),
-        (b'{"id": "1", "title": "a"}\n', "line 2: no text under 'text'"),
-        (b'{"id": null, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
-        (b'{"id": true, "title": "a", "text": "b"}\n', "line 2: no text under 'id'"),
-        (b'{"id": "1", "title": ["a"], "text": "b"}\n', "line 2: no text under 'title'"),
-        (b'["id"]\n', "line 2: not a JSON object"),
-        (
-            '{"id": "1", "title": "éé'.encode() + b'\xff", "text": "b"}\n',
-            "line 2: byte 27 is not UTF-8",
-        ),
-        (b'{"id": "", "title": "a", "text": "b"}\n', "line 2: the id is empty"),
-    ],
-)
+@cases("json_lines", "content", "expected")
 def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
-    tmp_path: Path, content: bytes, expected: str
+    tmp_path: Path, content: str, expected: str
 ) -> None:
+    """``content``: one character for each byte."""
     path = tmp_path / "notes.jsonl"
     good = b'{"id": "good", "title": "a", "text": "b"}\n'
-    path.write_bytes(good + content)
+    path.write_bytes(good + content.encode("latin-1"))
     (complaint,) = complaints(f"jsonl:{path}")
     assert complaint.message.startswith(f"{path}, {expected}")
     assert complaint.hint

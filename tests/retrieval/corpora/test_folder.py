@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -19,12 +18,13 @@ import pypdf
 import pytest
 
 from retrieval.corpora import child_process
-from retrieval.corpora.child_process import ChildProcess
+from retrieval.corpora.child_process import ChildProcess, ChildTooSlow
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.folder import child, document, folder_corpus, zipped
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
+from tests.retrieval.corpora import half_answer
 from tests.retrieval.corpora.pdf_files import pdf_of, stream, written
 from tests.support.cases import cases
 
@@ -130,21 +130,16 @@ def test_html_is_read_without_menus_in_the_sections_of_its_headings(tmp_path: Pa
     assert sentences(pages[2]).endswith(f"{LONG} Lamp: red, Made: 1921.")
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "title"),
-    [
+def test_the_title_of_html_is_the_one_for_readers(tmp_path: Path) -> None:
+    for head, body, title in (
         ("<title>Lamps | Site</title><meta property='og:title' content='Lamps'>", "", "Lamps"),
         ("<title>Lamps | Site</title>", "<h1>Two</h1><h1>Headings</h1>", "Lamps | Site"),
         ("", "", "page"),
-    ],
-)
-def test_the_title_of_html_is_the_one_for_readers(
-    tmp_path: Path, head: str, body: str, title: str
-) -> None:
-    html = f"<html><head>{head}</head><body>{body}<p>The lamp is red.</p></body></html>"
-    (tmp_path / "page.htm").write_text(html, encoding="utf-8")
-    (page,), _ = read(tmp_path)
-    assert (page.title, page.text or sentences(page)) == (title, "The lamp is red.")
+    ):
+        html = f"<html><head>{head}</head><body>{body}<p>The lamp is red.</p></body></html>"
+        (tmp_path / "page.htm").write_text(html, encoding="utf-8")
+        (page,), _ = read(tmp_path)
+        assert (page.title, page.text or sentences(page)) == (title, "The lamp is red.")
 
 
 def test_a_canonical_address_that_is_none_is_no_link(tmp_path: Path) -> None:
@@ -153,9 +148,9 @@ def test_a_canonical_address_that_is_none_is_no_link(tmp_path: Path) -> None:
     assert {page.url for page in read(tmp_path)[0]} == {None}
 
 
-def word_file(path: Path, title: str = "") -> None:
+def test_a_docx_is_read_in_the_sections_of_its_headings(tmp_path: Path) -> None:
     document = docx.Document()
-    document.core_properties.title = title
+    document.core_properties.title = ""
     document.add_paragraph("Old lamps", style="Title")
     document.add_paragraph(f"The first lamp was made by Ann Lee. {LONG}")
     document.add_heading("History", level=1)
@@ -166,11 +161,7 @@ def word_file(path: Path, title: str = "") -> None:
     table = document.add_table(rows=2, cols=2)
     for cell, text in zip(table._cells, ["Lamp", "Made", "red", "1921"], strict=True):
         cell.text = text
-    document.save(str(path))
-
-
-def test_a_docx_is_read_in_the_sections_of_its_headings(tmp_path: Path) -> None:
-    word_file(tmp_path / "lamps.docx")
+    document.save(str(tmp_path / "lamps.docx"))
     pages, complaints = read(tmp_path)
     assert complaints == []
     assert [(page.id, page.title, page.passage and page.passage.section) for page in pages] == [
@@ -180,41 +171,25 @@ def test_a_docx_is_read_in_the_sections_of_its_headings(tmp_path: Path) -> None:
     ]
     assert (pages[2].sentences or ())[0] == "a red lamp"
     assert (pages[2].sentences or ())[-1] == "Lamp: red, Made: 1921."
-
-
-def test_the_title_of_a_docx_is_that_of_its_properties(tmp_path: Path) -> None:
-    word_file(tmp_path / "lamps.docx", title="Lamps of Rowan")
+    document.core_properties.title = "Lamps of Rowan"
+    document.save(str(tmp_path / "lamps.docx"))
     pages, _ = read(tmp_path)
     assert pages[0].title == "Lamps of Rowan"
     assert pages[0].passage == Passage("lamps.docx", 1, ("Old lamps",))
 
 
-def test_files_with_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "lamp.pdf").write_bytes(pdf_of([f"Lamp {name} is red."]))
-    pages, _ = read(tmp_path)
-    assert [page.id for page in pages] == ["a/lamp.pdf", "b/lamp.pdf"]
-
-
-def test_hidden_files_and_lock_files_are_skipped(tmp_path: Path) -> None:
+def test_hidden_files_are_skipped_and_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    for name in (".git/notes.md", ".hidden.txt", "~$lamps.docx", "a.txt", "a.png"):
-        (tmp_path / name).write_text("It is red.", encoding="utf-8")
-    pages, (message,) = read(tmp_path)
-    assert [page.id for page in pages] == ["a.txt"]
-    assert "1 file in" in message
-    assert message.partition("not read: ")[2].startswith("1 .png.")
-
-
-def test_odd_names_are_read_and_can_be_printed(tmp_path: Path) -> None:
-    for name in (b"a\nb #1?.txt", b"caf\xc3\xa9.txt", b"\xff.txt"):
+    names = (b"a\nb #1?.txt", b"caf\xc3\xa9.txt", b"\xff.txt", b".git/notes.md", b".hidden.txt")
+    for name in (*names, b"~$lamps.docx", b"a.png"):
         Path(tmp_path, os.fsdecode(name)).write_bytes(b"It is red.")
     Path(tmp_path, os.fsdecode(b"\xfe.txt")).write_bytes(b"\xff\1")
-    pages, (message,) = read(tmp_path)
+    pages, (others, bad) = read(tmp_path)
     assert [page.id for page in pages] == ["a b #1?.txt", "café.txt", ".txt"]
-    assert "\\xfe.txt: the file is not a text in UTF-8" in message
-    message.encode("utf-8")
+    assert "1 file in" in others
+    assert others.partition("not read: ")[2].startswith("1 .png.")
+    assert "\\xfe.txt: the file is not a text in UTF-8" in bad
+    bad.encode("utf-8")
 
 
 def test_a_link_out_of_the_folder_is_left_out_and_one_within_is_read(tmp_path: Path) -> None:
@@ -239,32 +214,26 @@ def encrypted(user: str, algorithm: str = "RC4-128") -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
-def test_a_pdf_that_opens_without_a_password_is_read(tmp_path: Path, algorithm: str) -> None:
-    (tmp_path / "a.pdf").write_bytes(encrypted("", algorithm))
-    (page,), _ = read(tmp_path)
-    assert sentences(page) == "It is red."
-
-
-@pytest.mark.parametrize(
-    ("password", "expected"),
-    [
-        ("secret", []),
-        ("other", ["the file is encrypted with another password."]),
-        (None, ["the file is encrypted with a password. Give its password: --password WORD"]),
-    ],
-)
-def test_a_pdf_is_read_with_its_password(
-    tmp_path: Path, password: str | None, expected: list[str]
-) -> None:
-    (tmp_path / "a.pdf").write_bytes(encrypted("secret", "AES-256"))
-    corpus = open_corpus(f"folder:{tmp_path}", password=password)
-    found = [page for chunk, _ in corpus.chunks() for page in chunk]
-    pages = [page for page in found if isinstance(page, Page)]
-    complaints = [f"{bad.message} {bad.hint}" for bad in found if isinstance(bad, BadPage)]
-    assert [sentences(page) for page in pages] == ([] if expected else ["It is red."])
-    for complaint, words in zip(complaints, expected, strict=True):
-        assert words in complaint
+def test_a_pdf_is_read_with_its_password(tmp_path: Path) -> None:
+    for name, user, algorithm in (
+        ("a", "", "RC4-128"),
+        ("b", "", "AES-128"),
+        ("c", "", "AES-256"),
+        ("d", "secret", "AES-256"),
+    ):
+        (tmp_path / f"{name}.pdf").write_bytes(encrypted(user, algorithm))
+    for password, said in (
+        ("secret", ""),
+        ("other", "d.pdf: the file is encrypted with another password."),
+        (None, "d.pdf: the file is encrypted with a password."),
+    ):
+        corpus = open_corpus(f"folder:{tmp_path}", password=password)
+        found = [page for chunk, _ in corpus.chunks() for page in chunk]
+        complaints = [page for page in found if isinstance(page, BadPage)]
+        read = [sentences(page) for page in found if isinstance(page, Page)]
+        assert read == ["It is red."] * (3 if said else 4)
+        assert [said in bad.message for bad in complaints] == [True] * bool(said)
+        assert all(bad.hint == "Give its password: --password WORD" for bad in complaints)
 
 
 def packed(members: dict[str, bytes]) -> bytes:
@@ -303,50 +272,38 @@ def test_deleted_text_of_a_docx_is_not_read_and_inserted_text_is(tmp_path: Path)
     assert page.text == "It is red. It is old."
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "expected"),
-    [
-        ("a.pdf", lambda: encrypted(user="secret"), "the file is encrypted with a password."),
-        ("a.pdf", lambda: pdf_of(["", ""]), "the file has no text. Run OCR first"),
-        ("a.pdf", lambda: pdf_of(["It is red."])[:400], "the file is damaged"),
-        ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
-        ("a.pdf", ARTICLE.encode, "the file is not a PDF."),
-        ("a.pdf", lambda: b"", "the file is empty."),
-        ("a.txt", lambda: b"", "the file is empty."),
-        (
-            "a.html",
-            lambda: pdf_of(["It is red."]),
-            "the file is not HTML; it contains binary data.",
-        ),
-        ("a.html", lambda: b"<html><body></body></html>", "the file has no main text."),
-        (
-            "a.html",
-            lambda: b" " * 10_000_001,
-            "the file has 10.0 MB; at most 10 MB are read of",
-        ),
-        ("a.docx", ARTICLE.encode, "the file is damaged, or is not a .docx"),
-        ("a.docx", lambda: packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
-        (
-            "a.docx",
-            lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
-            "encrypted, or is not a .docx but of an older format",
-        ),
-        ("a.docx", lambda: word_with(""), "the file has no text."),
-        ("a.docx", lambda: word_with("<w:p>"), "the file is damaged, or is not a .docx"),
-        (
-            "a.docx",
-            lambda: word_with("<w:p><w:r><w:t>&a9;</w:t></w:r></w:p>", BOMB),
-            "a.docx: the file",
-        ),
-    ],
-)
-def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(
-    tmp_path: Path, name: str, content: Callable[[], bytes], expected: str
-) -> None:
-    (tmp_path / name).write_bytes(content())
-    message = complaint(tmp_path)
-    assert message.startswith(f"{tmp_path / name}: ")
-    assert expected in message
+BAD = {
+    "1.pdf": (encrypted(user="secret"), "the file is encrypted with a password."),
+    "2.pdf": (pdf_of(["", ""]), "the file has no text. Run OCR first"),
+    "3.pdf": (pdf_of(["It is red."])[:400], "the file is damaged"),
+    "4.pdf": (b"%PDF-1.7\n" + bytes(range(256)) * 40, "the file is damaged"),
+    "5.pdf": (ARTICLE.encode(), "the file is not a PDF."),
+    "6.pdf": (b"", "the file is empty."),
+    "7.txt": (b"", "the file is empty."),
+    "8.html": (pdf_of(["It is red."]), "the file is not HTML; it contains binary data."),
+    "9.html": (b"<html><body></body></html>", "the file has no main text."),
+    "a.html": (b" " * 10_000_001, "the file has 10.0 MB; at most 10 MB are read of"),
+    "b.docx": (ARTICLE.encode(), "the file is damaged, or is not a .docx"),
+    "c.docx": (packed({"a.txt": b"red"}), "the file is damaged, or is not a .docx"),
+    "d.docx": (
+        b"\xd0\xcf\x11\xe0" + bytes(600),
+        "encrypted, or is not a .docx but of an older format",
+    ),
+    "e.docx": (word_with(""), "the file has no text."),
+    "f.docx": (word_with("<w:p>"), "the file is damaged, or is not a .docx"),
+    "g.docx": (word_with("<w:p><w:r><w:t>&a9;</w:t></w:r></w:p>", BOMB), "g.docx: the file"),
+}
+
+
+def test_a_bad_file_is_named_with_the_reason_and_the_others_are_read(tmp_path: Path) -> None:
+    for name, (content, _) in BAD.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
+    (page,), messages = read(tmp_path)
+    assert page.text == "It is red."
+    for (name, (_, expected)), message in zip(BAD.items(), messages, strict=True):
+        assert message.startswith(f"{tmp_path / name}: ")
+        assert expected in message
 
 
 def test_a_docx_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
@@ -398,16 +355,12 @@ def test_a_file_that_takes_too_long_is_left_out(
     (page,), (message,) = read(tmp_path)
     assert page.id == "b.pdf"
     assert "a.pdf: the file takes more than 5 seconds to read." in message
-
-
-def test_a_large_text_has_the_same_limit_and_a_small_one_is_read_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # A large text has the same limit, and a small one is read at once.
     monkeypatch.setattr(child, "_SECONDS_AT_LEAST", 0)
-    monkeypatch.setattr(child, "_SECONDS_PER_MEGABYTE", 0)
-    (tmp_path / "large.csv").write_text("Town,People\n" + "Varnby,12\n" * 60_000)
-    (tmp_path / "small.csv").write_text("Town,People\nVarnby,12\n")
-    (page,), (message,) = read(tmp_path)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "large.csv").write_text("Town,People\n" + "Varnby,12\n" * 60_000)
+    (tmp_path / "texts" / "small.csv").write_text("Town,People\nVarnby,12\n")
+    (page,), (message,) = read(tmp_path / "texts")
     assert page.id == "small.csv"
     assert "large.csv: the file takes more than 0 seconds to read." in message
 
@@ -426,6 +379,14 @@ def test_a_process_that_is_ended_loses_only_its_file(
         with pytest.raises(Unreadable, match="the process that read the file was ended"):
             child.read(process, tmp_path / "a.pdf", kind)
         assert child.read(process, tmp_path / "b.pdf", kind).blocks[0].text == "It is red."
+
+
+def test_a_process_that_stops_in_the_middle_of_an_answer_is_ended_in_time() -> None:
+    with ChildProcess(half_answer.__name__) as process:
+        process.send("anything")
+        with pytest.raises(ChildTooSlow):
+            process.receive(0.2)
+        assert process.pid is None
 
 
 def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
@@ -454,16 +415,9 @@ def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     pytest.fail("the process is still there")
 
 
-def test_a_file_that_needs_too_much_memory_is_left_out(
+def test_a_file_may_take_memory_by_its_size_and_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
-    run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(1000))
-    (tmp_path / "a.docx").write_bytes(word_with(run * 600))
-    assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
-
-
-def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> None:
     run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(100))
     path = tmp_path / "a.docx"
     path.write_bytes(word_with(run * 18_000))
@@ -474,6 +428,8 @@ def test_a_small_file_may_take_less_memory_than_a_large_one(tmp_path: Path) -> N
         pytest.raises(Unreadable, match=f"the file needs more than {most} MiB of memory"),
     ):
         child.read(process, path, document.BY_SUFFIX[".docx"], seconds=200)
+    monkeypatch.setattr(child_process, "MEMORY", 400 << 20)
+    assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
 
 
 def test_without_a_library_its_files_are_counted_in_one_message(

@@ -21,10 +21,10 @@ from pptx.util import Pt
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
     book,
-    delimited,
     folder_corpus,
     mail,
     open_document,
+    plain_text,
     rich_text,
     slides,
     spreadsheet,
@@ -33,7 +33,7 @@ from retrieval.corpora.folder import (
     zipped,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.spreadsheet import shown_number
+from retrieval.corpora.folder.numbers import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
@@ -336,23 +336,21 @@ def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
     ] == usual
 
 
-def test_a_comma_in_numbers_does_not_part_the_cells_of_a_csv(tmp_path: Path) -> None:
+def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_of_a_csv_are_named_and_counted(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "lamps.csv"
     path.write_text(
         'Town;1921;1922\nRowan;4,5;6,7\n"Alder;3,5;4,5\nElm;1,5;2,5\n', encoding="utf-8"
     )
-    document = delimited.read(path)
+    document = plain_text.read(path)
     assert texts(document) == [
         ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
         ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
     ]
     assert [part.where for part in document.unread] == ["line 3"]
-
-
-def test_many_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "lamps.csv"
     path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
-    document = delimited.read(path)
+    document = plain_text.read(path)
     assert [text for _, text in texts(document)] == ["lamp: blue, year: 1932."]
     assert len(document.unread) == 21
     assert document.unread[-1].where == "after line 21"
@@ -366,25 +364,26 @@ def test_a_long_table_keeps_its_heads(monkeypatch: pytest.MonkeyPatch, tmp_path:
     path = tmp_path / "lamps.csv"
     rows = ["Lamps of 1921,", "Lamp,Town", *["red,Rowan"] * 9]
     path.write_text("\n".join(rows), encoding="utf-8")
-    assert [text for _, text in texts(delimited.read(path))] == [
+    assert [text for _, text in texts(plain_text.read(path))] == [
         "Lamps of 1921, Lamp: red, Town: Rowan."
     ] * 9
 
 
-@pytest.mark.parametrize("suffix", [".odt", ".epub", ".pptx", ".xlsx"])
-def test_what_is_no_zip_or_unpacks_to_too_much_is_refused_in_one_line(
-    tmp_path: Path, suffix: str
-) -> None:
-    (tmp_path / f"none{suffix}").write_bytes(b"PK\3\4 cut off")
-    (tmp_path / f"old{suffix}").write_bytes(b"\xd0\xcf\x11\xe0" * 9)
-    with zipfile.ZipFile(tmp_path / f"bomb{suffix}", "w", zipfile.ZIP_DEFLATED) as archive:
+def test_what_is_no_zip_or_unpacks_to_too_much_is_refused_in_one_line(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.epub", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(5):
             archive.writestr(f"{number}.xml", bytes(60_000_000))
+    suffixes = (".epub", ".odt", ".pptx", ".xlsx")
+    for suffix in suffixes:
+        (tmp_path / f"bomb{suffix}").write_bytes((tmp_path / "bomb.epub").read_bytes())
+        (tmp_path / f"none{suffix}").write_bytes(b"PK\3\4 cut off")
+        (tmp_path / f"old{suffix}").write_bytes(b"\xd0\xcf\x11\xe0" * 9)
     (tmp_path / "good.txt").write_text("It is red.", encoding="utf-8")
-    bomb, none, old = messages(tmp_path)
-    assert "unpacks to 300 MB; at most 268 MB are read" in bomb
-    assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
-    assert "the file is encrypted, or is not a" in old
+    found = messages(tmp_path)
+    for suffix, bomb, none, old in zip(suffixes, found[:4], found[4:8], found[8:], strict=True):
+        assert "unpacks to 300 MB; at most 268 MB are read" in bomb
+        assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
+        assert f"the file is encrypted, or is not a {suffix}" in old
 
 
 def test_entities_of_xml_are_left_alone() -> None:
@@ -438,7 +437,6 @@ def test_a_folder_without_a_sentence_never_replaces_an_index(tmp_path: Path) -> 
 def test_a_file_of_another_format_under_the_suffix_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "lamp.rtf"
     path.write_text("The lamp is red.", encoding="utf-8")
-    with pytest.raises(Unreadable, match="not RTF"):
-        rich_text.read(path)
-    with pytest.raises(Unreadable, match="not a mail"):
-        mail.read(path)
+    for read, said in ((rich_text.read, "not RTF"), (mail.read, "not a mail")):
+        with pytest.raises(Unreadable, match=said):
+            read(path)

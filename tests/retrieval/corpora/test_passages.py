@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import Page, Passage, readable_pages
+from retrieval.corpora.corpus import Page, Passage
 from retrieval.corpora.passages import (
     APPENDICES,
     LIMIT,
@@ -20,10 +20,7 @@ from retrieval.corpora.passages import (
     passages,
     sections,
 )
-from retrieval.corpora.sources import open_corpus
-from retrieval.corpora.wiki.vital import VitalCorpus
 from tests.support.cases import cases
-from tests.support.json_lines import write_json_lines
 
 URL = "https://example.org/lamps"
 
@@ -48,14 +45,11 @@ def test_a_short_text_stays_one_page() -> None:
     ]
 
 
-def test_a_paragraph_of_a_short_text_that_does_not_end_like_a_sentence_is_one() -> None:
+def test_lines_without_a_mark_at_their_end_or_with_a_number_there_are_sentences() -> None:
     text = "Lamps of 1902\n\nIt is red. It is old.\n\nIt burns."
     assert read(*map(Block, paragraphs(text))) == [
         Page("lamps", "Lamps", None, "", ("Lamps of 1902", "It is red.", "It is old.", "It burns."))
     ]
-
-
-def test_rows_that_end_with_a_number_are_sentences_of_their_own() -> None:
     rows = ("Town: Varn, 1901: 4, 1902: 2.", "Town: Orrel, 1901: 7, 1902: 5.", "It is so.")
     (page,) = read(*map(Block, rows))
     assert page.sentences == rows
@@ -78,12 +72,6 @@ def test_a_text_is_cut_only_beyond_twice_the_limit() -> None:
     assert [page.passage for page in cut] == [Passage("lamps", n + 1) for n in range(len(cut))]
 
 
-def test_no_introduction_of_the_default_corpus_would_be_cut() -> None:
-    pages = list(readable_pages(VitalCorpus()))
-    again = [list(passages(p.id, p.title, p.url, [Block(p.text)])) for p in pages]
-    assert again == [[page] for page in pages]
-
-
 def test_passages_hold_every_sentence_once_and_none_is_cut() -> None:
     sentences = [lamp(n) for n in range(200)]
     pages = read(Block(" ".join(sentences)))
@@ -101,11 +89,6 @@ def test_a_passage_ends_with_a_paragraph_where_one_is_near() -> None:
     assert [text_of([page]) for page in pages] == [paragraph] * 4
 
 
-def test_a_sentence_does_not_continue_in_the_next_paragraph() -> None:
-    (page,) = read(Block("a red lamp", page=1), Block("a blue lamp", page=1))
-    assert page.sentences == ("a red lamp", "a blue lamp")
-
-
 def test_only_a_sentence_longer_than_a_passage_is_cut_between_words() -> None:
     words = " ".join(["lamps"] * 600)
     pages = read(Block(f"It is old. {words}."))
@@ -116,54 +99,18 @@ def test_only_a_sentence_longer_than_a_passage_is_cut_between_words() -> None:
     assert all(re.fullmatch(r"(lamps ?)+\.?", piece) for piece in pieces[1:])
 
 
-def test_a_text_without_spaces_is_cut_at_the_limit() -> None:
-    assert [len(page.sentences[0]) for page in read(Block("x" * 3000)) if page.sentences] == [
-        1200,
-        1200,
-        600,
+@cases("passages", "blocks", "url", "pages")
+def test_a_document_is_cut_into_passages_of_its_pages_and_sections(
+    blocks: list[Any], url: str | None, pages: list[dict[str, Any]]
+) -> None:
+    """``blocks``: text, section, page and anchor of each."""
+    found = read(*(Block(each[0], tuple(each[1]), *each[2:]) for each in blocks), url=url)
+    assert [(page.id, page.sentences, page.url) for page in found] == [
+        (page["id"], tuple(page["sentences"]), page["url"]) for page in pages
     ]
-
-
-def test_a_document_of_one_page_keeps_its_id_and_knows_its_page() -> None:
-    (page,) = read(Block("It is red.", page=1), url=URL)
-    assert page.id == "lamps"
-    assert page.url == f"{URL}#page=1"
-    assert page.passage == Passage("lamps", 1, (), 1)
-
-
-def test_a_passage_never_spans_two_pages_however_short() -> None:
-    pages = read(Block("One.", page=1), Block("Two.", page=3), Block("Three.", page=3), url=URL)
-    assert [(page.id, text_of([page]), page.url) for page in pages] == [
-        ("lamps#1", "One.", f"{URL}#page=1"),
-        ("lamps#2", "Two. Three.", f"{URL}#page=3"),
-    ]
-    assert [page.passage for page in pages] == [
-        Passage("lamps", 1, (), 1),
-        Passage("lamps", 2, (), 3),
-    ]
-    assert {page.title for page in pages} == {"Lamps"}
-
-
-def test_a_section_has_passages_of_its_own_with_the_address_of_its_heading() -> None:
-    long = " ".join(lamp(n) for n in range(10))
-    pages = read(
-        Block(long),
-        Block(long, ("History",), None, "history"),
-        Block(long, ("History", "Early years"), None, "early years"),
-        url=f"{URL}#top",
-    )
-    assert [(page.passage and page.passage.section, page.url) for page in pages] == [
-        ((), f"{URL}#top"),
-        (("History",), f"{URL}#history"),
-        (("History", "Early years"), f"{URL}#early%20years"),
-    ]
-
-
-def test_each_section_keeps_its_headings_however_short_it_is() -> None:
-    pages = read(Block("It is red.", ("Lamps", "Red")), Block("Blue", ("Lamps", "Lost")))
-    assert [(text_of([page]), page.passage and page.passage.section) for page in pages] == [
-        ("It is red.", ("Lamps", "Red")),
-        ("Blue", ("Lamps", "Lost")),
+    assert [page.passage for page in found] == [
+        Passage("lamps", number, tuple(page["section"]), page["page"])
+        for number, page in enumerate(pages, start=1)
     ]
 
 
@@ -188,17 +135,3 @@ def test_the_time_is_linear_in_the_length() -> None:
         return min(seconds(count) for _ in range(3))
 
     assert least(1200) < 8 * least(300)  # linear: 4 times; quadratic: 16 times
-
-
-def test_a_long_document_of_json_lines_is_read_in_passages(tmp_path: Path) -> None:
-    text = " ".join(lamp(n) for n in range(100))
-    path = write_json_lines(
-        tmp_path / "notes.jsonl",
-        {"id": "1", "title": "Lamps", "text": text, "url": URL},
-        {"id": "2", "title": "Lamp", "text": "It is red."},
-    )
-    *long, short = readable_pages(open_corpus(f"jsonl:{path}"))
-    assert [page.id for page in long] == ["1#1", "1#2", "1#3", "1#4"]
-    assert {page.url for page in long} == {URL}
-    assert text_of(long) == text
-    assert short == Page("2", "Lamp", None, "It is red.")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.folder.letters import Letter
 from retrieval.corpora.folder.segments import segments
 from retrieval.words import BY_OCR, OCR_NOTE
-from tests.retrieval.corpora.pdf_files import drawn, form_of, pdf_of, scanned_of, with_characters
+from tests.retrieval.corpora.pdf_files import drawn, font_with, form_of, pdf_of, scanned_of
 from tests.support.cases import cases
 
 
@@ -27,37 +28,16 @@ def test_a_page_is_read_as_it_is_printed(
     assert paragraphs(tmp_path, drawn(*pieces) + f" {lines}".encode()) == read
 
 
-def test_digits_that_only_the_font_knows_are_read_or_seen_to_be_missing(tmp_path: Path) -> None:
-    page = drawn((50, 700, 10, "* It has 15 lamps, 26 taps and 7 doors in the old mill."))
-    known = {"1": 0xF731, "2": 0xE001, "6": 0xE002, "7": 0xE003, "*": 0xE004}
-    (tmp_path / "a.pdf").write_bytes(with_characters(page, known))
-    (block,) = pdf.read(tmp_path / "a.pdf").blocks
-    read = "It has 15 lamps, \ufffd\ufffd taps and \ufffd doors in the old mill."
-    assert block.text == f"\uf8ff {read}"  # a bullet, which is left out later
-
-
-def test_hebrew_words_are_read_from_right_to_left(tmp_path: Path) -> None:
-    page = drawn((50, 700, 10, "The ship 42 @#~ sank in 1956 with 17 sailors."))
-    known = {"@": 0x05DD, "#": 0x05D5, "~": 0x05DC}
-    (tmp_path / "a.pdf").write_bytes(with_characters(page, known))
-    (block,) = pdf.read(tmp_path / "a.pdf").blocks
-    assert block.text == "The ship 42 \u05dc\u05d5\u05dd sank in 1956 with 17 sailors."
-
-
-def test_larger_lines_are_the_headings_of_what_follows(tmp_path: Path) -> None:
-    text = "The lamp of the harbour of Rowan burned on 212 nights."
-    page = drawn(
-        (50, 760, 20, "Lamps"),
-        (50, 700, 14, "Lost"),
-        (50, 680, 10, text),
-        (50, 640, 14, "Kept"),
-        (50, 620, 10, text.replace("212", "90")),
-    )
-    (tmp_path / "a.pdf").write_bytes(pdf_of([], more=[page]))
-    assert [block.section for block in pdf.read(tmp_path / "a.pdf").blocks] == [
-        ("Lost",),
-        ("Kept",),
-    ]
+@cases("pdf", "pages", "characters", "read")
+def test_pages_are_read_one_after_the_other_below_their_headings(
+    tmp_path: Path, pages: list[Any], characters: dict[str, int], read: list[list[str]]
+) -> None:
+    """``pages``: the pieces of each; ``characters``: what the font says that it shows for some."""
+    streams = [drawn(*pieces) for pieces in pages]
+    font = font_with(characters) if characters else b""
+    (tmp_path / "a.pdf").write_bytes(pdf_of([], more=streams, font=font))
+    found = pdf.read(tmp_path / "a.pdf").blocks
+    assert [[" > ".join(block.section), block.text] for block in found] == read
 
 
 def test_numbers_that_are_no_sentences_are_counted_and_named_and_labels_are_not(
@@ -111,15 +91,6 @@ def test_a_word_that_is_cut_at_the_end_of_a_line_is_written_as_elsewhere(tmp_pat
         "The co-worker and the lamplighter of Smith-Jones saw it in 1914-18. A co-worker of a"
         " non-fatal fall said so. The lamplighter is old."
     )
-
-
-def test_a_note_does_not_come_between_the_lines_of_a_sentence(tmp_path: Path) -> None:
-    begun = "The lamp was lit by the keeper of the harbour, who was paid by the town, and"
-    ended = "he lit it on 212 days of that year, as the book of the town says."
-    note = "His name is in the book of the town."
-    first = drawn((50, 140, 10, begun), (50, 100, 7, note))
-    second = drawn((50, 700, 10, ended))
-    assert paragraphs(tmp_path, first, second) == [f"{begun} {ended}", note]
 
 
 def test_numbers_that_are_printed_over_each_other_are_not_joined(tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from unicodedata import normalize
 
 import pytest
 
 from retrieval.corpora.corpus import Page
+from retrieval.corpora.folder.tables import row_sentences
 from retrieval.corpora.sources import open_corpus
+from retrieval.corpora.superscripts import exponent, lowered, marked, unmarked
 from retrieval.index.formats.records import record_of
 from tests.support.cases import cases
 
 pytestmark = pytest.mark.server
+
+_LOWERED, _RAISED = re.compile(r"_\{([^{}]*)\}"), re.compile(r"\{([^{}]*)\}")
 
 
 def sentences(folder: Path) -> list[str]:
@@ -62,3 +67,24 @@ def test_a_document_is_of_the_day_that_it_says(
     assert page.source.partition(", ")[2].startswith(day)
     assert day in ("modified on", f"as of {page.date}")
     assert (day == "modified on") == (page.date == "")
+
+
+@cases("superscripts", "line", "read")
+def test_a_line_is_read_with_what_stands_above_and_below_it(line: str, read: str) -> None:
+    """In ``line``, what is above it is in {}, and what is below it in _{}."""
+    line = _LOWERED.sub(lambda found: lowered(found[1]), line)
+    while "{" in line:
+        line = _RAISED.sub(lambda found: marked(found[1]), line)
+    assert unmarked(line) == read
+
+
+def test_exponents_of_formulas_have_plain_characters() -> None:
+    assert [exponent(text) for text in ("2", "n", "k", "a/b")] == ["²", "ⁿ", "^k", "^(a/b)"]
+
+
+@cases("tables", "rows", "sentences")
+def test_the_first_row_names_the_columns_if_it_looks_like_it(
+    rows: list[str], sentences: list[str]
+) -> None:
+    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
+    assert list(row_sentences(cells)) == sentences

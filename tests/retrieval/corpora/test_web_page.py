@@ -63,21 +63,17 @@ def test_a_text_that_only_scripts_would_show_is_read(tmp_path: Path, around: str
     assert len(read) == len(YEARS)
 
 
-def test_a_text_in_boxes_beside_a_short_paragraph_is_read(tmp_path: Path) -> None:
+def test_loose_text_and_text_in_boxes_beside_paragraphs_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     boxes = LONG.replace("<p>", "<div>").replace("</p>", "</div>")
     by = "<p>Written by Ann Lee in the year 1951.</p>"
     path.write_text(f"<html><body><div id=content>{by}<div>{boxes}</div></div></body></html>")
     read = " ".join(block.text for block in web_page.read(path).blocks)
     assert "In 1901 the town of Rowan had 301 lamps. In 1902" in read
-
-
-def test_loose_text_between_paragraphs_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.html"
     loose = "<h2>Lamps</h2>It is lit by <b>oil</b> lamps of the works in every street."
     path.write_text(f"<html><body><div id=content>{LONG}{loose}{LONG}</div></body></html>")
-    read = [block.text for block in web_page.read(path).blocks]
-    assert "It is lit by oil lamps of the works in every street." in read
+    blocks = [block.text for block in web_page.read(path).blocks]
+    assert "It is lit by oil lamps of the works in every street." in blocks
 
 
 def test_a_long_text_in_a_list_of_names_is_read_as_its_paragraphs(tmp_path: Path) -> None:
@@ -104,12 +100,14 @@ def test_the_links_to_edit_a_section_are_no_part_of_its_heading(tmp_path: Path) 
     assert [block.section for block in read.blocks] == [(), ("Lamps",), ("Years",), ("Ends",)]
 
 
-@pytest.mark.parametrize(
-    ("declared", "encoding"),
-    [("", "cp1252"), ("<meta charset=iso-8859-1>", "cp1252"), ("<meta charset=utf-8>", "utf-16")],
-)
-def test_a_page_is_read_in_its_encoding(tmp_path: Path, declared: str, encoding: str) -> None:
-    page = f"<html><head>{declared}</head><body><article><p>“{ABOUT}” – Zoë</p></article></body>"  # noqa: RUF001
-    (tmp_path / "a.html").write_bytes(page.encode(encoding))
-    (block,) = web_page.read(tmp_path / "a.html").blocks
-    assert block.text == f"“{ABOUT}” – Zoë"  # noqa: RUF001
+def test_a_page_is_read_in_its_encoding(tmp_path: Path) -> None:
+    for declared, encoding in (
+        ("", "cp1252"),
+        ("<meta charset=iso-8859-1>", "cp1252"),
+        ("<meta charset=utf-8>", "utf-16"),
+    ):
+        body = f"<body><article><p>“{ABOUT}” – Zoë</p></article></body>"  # noqa: RUF001
+        page = f"<html><head>{declared}</head>{body}"
+        (tmp_path / "a.html").write_bytes(page.encode(encoding))
+        (block,) = web_page.read(tmp_path / "a.html").blocks
+        assert block.text == f"“{ABOUT}” – Zoë"  # noqa: RUF001
