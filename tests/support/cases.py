@@ -6,7 +6,7 @@ A case has ``why``, the sentence that it shows, and a value for each argument of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +36,17 @@ def rows(
         values = [case[key] for key in keys]
         said = values if len(keys) > 1 else values[0] if keys else True
         yield case["why"], [case[name] for name in arguments], said
+
+
+def rules(*table: tuple[str, str, str, Callable[..., object]]) -> pytest.MarkDecorator:
+    """Parametrize a test with the cases of several subjects, each with what computes its result.
+
+    A rule of the table: subject, arguments, what is expected (see ``rows``), and the function.
+    The test gets ``rule``, ``given`` and ``expected``.
+    """
+    found = [
+        pytest.param(rule, given, said, id=f"{subject}: {why}")
+        for subject, arguments, expected, rule in table
+        for why, given, said in rows(subject, arguments.split(), expected)
+    ]
+    return pytest.mark.parametrize(("rule", "given", "expected"), found)

@@ -1,8 +1,6 @@
 """Changes an index and is killed before the n-th thing it does on the disk; then does it again.
 
-python -m tests.retrieval.index.killed_anywhere FOLDER STEP: prints for each change how many
-moments were tried, every STEP-th of all that there are. Whatever does not end as an undisturbed
-change does is an error.
+Whatever does not end as an undisturbed change does is an error.
 """
 
 from __future__ import annotations
@@ -122,7 +120,8 @@ def _until(moment: int, change: Callable[[EmbeddedIndex], object], place: Path) 
     change(EmbeddedIndex(place))
 
 
-if __name__ == "__main__":
+def all_changes(step: int) -> None:
+    """Try all below the folder of the command line; print how many moments were tried of each."""
     torch.set_num_threads(1)  # before children are made of this process
     for change in CHANGES:
-        print(main(change, Path(sys.argv[1], change), int(sys.argv[2])))
+        print(main(change, Path(sys.argv[1], change), step))

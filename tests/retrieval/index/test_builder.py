@@ -6,8 +6,6 @@ import json
 import os
 import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -27,10 +25,10 @@ from retrieval.index.errors import IndexNotBuilt
 from retrieval.index.interface import IndexInfo
 from retrieval.models.encoders import EncodableDocument
 from retrieval.types import SentenceKey
-from settings import CHECKOUT
 from tests.retrieval.index.build_many import start_build
 from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
+from tests.support.command import printed
 from tests.support.encoders import WordEncoder
 
 FILES = [
@@ -88,16 +86,10 @@ def test_a_file_that_changed_or_was_cut_off_is_noticed_whichever_it_is(
 
 
 @pytest.mark.server
+@pytest.mark.rare
 def test_a_change_that_is_killed_at_any_moment_is_made_by_the_next_try(tmp_path: Path) -> None:
-    tried = subprocess.run(
-        [sys.executable, "-m", "tests.retrieval.index.killed_anywhere", str(tmp_path), "6"],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=500,
-    )
-    assert tried.returncode == 0, tried.stderr
-    assert all(int(moments) > 5 for moments in tried.stdout.split())
+    code = "from tests.retrieval.index.killed_anywhere import all_changes; all_changes(6)"
+    assert all(int(moments) > 5 for moments in printed(code, tmp_path))
 
 
 class InterruptedEncoder(WordEncoder):
@@ -125,16 +117,13 @@ def test_work_of_another_source_is_neither_taken_over_nor_lost(tmp_path: Path) -
     assert sorted(tmp_path.glob("building-*/documents-0-new")) == kept != []
     assert build(tmp_path, many()).documents == 1400
     assert index.unfinished() == []
-
-
-def test_a_build_that_is_begun_anew_is_not_taken_for_the_one_that_ended(tmp_path: Path) -> None:
-    build(tmp_path)
+    # One that is begun anew is not taken for the one that ended.
     damage(file_of(tmp_path, "databases/*.documents"))
-    interrupted(lambda: EmbeddedIndex(tmp_path).build(ListCorpus(), InterruptedEncoder()))
-    (begun,) = tmp_path.glob("building-*")
-    build(tmp_path)
-    EmbeddedIndex(tmp_path).verify()
-    assert not begun.exists()
+    interrupted(lambda: index.build(many(), InterruptedEncoder()))
+    (begun_anew,) = tmp_path.glob("building-*")
+    build(tmp_path, many())
+    index.verify()
+    assert not begun_anew.exists()
 
 
 def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> None:
@@ -154,7 +143,9 @@ def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> Non
     assert index.encode(WordEncoder()).encoder == "words"
 
 
-def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Path) -> None:
+def test_an_index_behind_a_link_is_changed_where_it_lies_and_may_be_swapped_while_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "large disk").mkdir()
     link = tmp_path / "index"
     link.symlink_to("large disk")
@@ -163,22 +154,25 @@ def test_an_index_behind_a_link_is_built_and_changed_where_it_lies(tmp_path: Pat
     with pytest.raises(IndexUnavailable):
         EmbeddedIndex(link).open("words").documents(["Zoe"])
     assert len(list((tmp_path / "large disk" / "versions").iterdir())) == 1
-
-
-def test_an_index_that_is_swapped_out_while_it_is_opened_is_opened_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build(tmp_path)
-    now = embedded_store.current_version(tmp_path)
-    told = iter([tmp_path / "versions" / "gone", now, now])
+    now = embedded_store.current_version(link)
+    told = iter([link / "versions" / "gone", now, now])
     monkeypatch.setattr(embedded_store, "current_version", lambda folder: next(told))
-    assert EmbeddedIndex(tmp_path).open("words").info().documents == len(PAGES)
+    assert EmbeddedIndex(link).open("words").info().documents == len(PAGES) - 1
 
 
-def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
+def test_an_index_that_the_system_does_not_let_be_opened_is_not_called_damaged() -> None:
     with tempfile.TemporaryDirectory() as name:
         index = Path(name) / "index"
         build(index)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with Path("/dev/null").open() as stream:
+            free = stream.fileno()  # the lowest number that is, and the only one with this limit
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
+        try:
+            with pytest.raises(IndexUnavailable, match="more files open than the system allows"):
+                EmbeddedIndex(index).open("words")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         for path in [Path(name), index, *index.rglob("*")]:
             path.chmod(0o555 if path.is_dir() else 0o444)
         user = os.geteuid()
@@ -190,21 +184,6 @@ def test_an_index_that_the_user_may_not_lock_is_not_called_damaged() -> None:
             os.seteuid(user)
             for path in [Path(name), index, *index.rglob("*")]:
                 path.chmod(0o755)
-
-
-def test_an_index_that_needs_more_files_than_may_be_open_is_not_called_damaged(
-    tmp_path: Path,
-) -> None:
-    build(tmp_path)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with Path("/dev/null").open() as stream:
-        free = stream.fileno()  # the lowest number that is, and the only one with this limit
-    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
-    try:
-        with pytest.raises(IndexUnavailable, match="more files open than the system allows"):
-            EmbeddedIndex(tmp_path).open("words")
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_folder_of_other_things_is_left_as_it_is(tmp_path: Path) -> None:
@@ -277,38 +256,22 @@ def test_a_build_of_several_batches_joins_them_in_order(
     assert [document.id for document in store.documents([*told, "p7"])] == [*told, "p7"]
 
 
-def test_sentences_of_a_source_keep_their_numbers_and_links_where_some_are_empty(
-    tmp_path: Path,
-) -> None:
-    texts = ("", "Pears are green.", "", "They are sweet.")
-    pages = (
-        Page("e", "Empty", None, ""),
-        Page("p", "Pear", None, "", texts, links=((), (), (), ("Fruit", "Taste"))),
-        Page("q", "Quince", None, "Quinces are yellow."),
-    )
-    build(tmp_path, ListCorpus(pages))
-    store = EmbeddedIndex(tmp_path).open("words")
-    (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
-    assert [match.key for match in matches] == [SentenceKey("p", 3)]
-    pear, quince = store.documents(["p", "q"])
-    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
-    assert [sentence.links for sentence in quince.sentences] == [()]
-
-
 @pytest.mark.slow
 def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept_as_they_are(
     tmp_path: Path,
 ) -> None:
     said = tuple(f"Buoy {number} is red." for number in range(30_000))
+    few = ("", "Pears are green.", "", "They are sweet.")
     endless = " ".join(["Name"] * 2000)
     pages = (
         Page("e", "Empty", None, ""),
         Page("b", "Buoys", None, "", said),
+        Page("p", "Pear", None, "", few, links=((), (), (), ("Fruit", "Taste"))),
         Page("t", endless, None, "It is long."),
     )
-    assert build(tmp_path, ListCorpus(pages)).sentences == 30_001
+    assert build(tmp_path, ListCorpus(pages)).sentences == 30_003
     store = EmbeddedIndex(tmp_path).open("words")
-    empty, buoys, long = store.documents(["e", "b", "t"])
+    empty, buoys, pear, long = store.documents(["e", "b", "p", "t"])
     assert (empty.text, empty.sentences) == ("", ())
     assert buoys.sentences[29_999].text == "Buoy 29999 is red."
     assert len(long.title) == 9999
@@ -316,6 +279,11 @@ def test_pages_without_text_with_too_much_of_it_and_with_endless_titles_are_kept
     query = WordEncoder().encode(["Buoy 29999 is red."])
     (matches,) = store.nearest_sentences(query, 1, among=["b", "e"])
     assert matches[0].similarity == pytest.approx(1, abs=0.2)
+    # Sentences keep their numbers and links where some are empty.
+    (matches,) = store.nearest_sentences(WordEncoder().encode(["They are sweet."]), 1)
+    assert [match.key for match in matches] == [SentenceKey("p", 3)]
+    assert [sentence.links for sentence in pear.sentences] == [(), ("Fruit", "Taste")]
+    assert [sentence.links for sentence in long.sentences] == [()]
 
 
 def test_an_index_keeps_what_documents_are_credited_to_and_the_newest_day_of_all_sources(

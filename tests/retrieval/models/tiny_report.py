@@ -38,25 +38,22 @@ def write_tiny_models(folder: Path, texts: Sequence[str], labels: Mapping[str, s
 
 
 def lock_as_it_is(folder: Path) -> None:
-    names = [published.name for published in reported.REPORT_MODELS]
-    reported.write_lock(
-        folder / reported.LOCK, {n: _locked(reported.files_of(folder / n)) for n in names}
-    )
-
-
-def _locked(files: dict[str, str]) -> reported.LockedModel:
-    return reported.LockedModel(repository="", revision="", files=files)
+    """Lock the models of a folder with the files that they have."""
+    locked = {
+        published.name: reported.LockedModel(
+            repository="", revision="", files=reported.files_of(folder / published.name)
+        )
+        for published in reported.REPORT_MODELS
+    }
+    reported.write_lock(folder / reported.LOCK, locked)
 
 
 def name_models(folder: Path) -> Path:
-    """Make a folder without weights, which is enough where models are looked for and not loaded."""
+    """Make a folder with empty weights, which is enough where models are not loaded."""
     for model in reported.REPORT_MODELS:
         (folder / model.name).mkdir(parents=True)
         (folder / model.name / reported.WEIGHTS).touch()
-    reported.write_lock(
-        folder / reported.LOCK,
-        {model.name: _locked({reported.WEIGHTS: ""}) for model in reported.REPORT_MODELS},
-    )
+    lock_as_it_is(folder)
     return folder
 
 

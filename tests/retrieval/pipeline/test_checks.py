@@ -21,10 +21,10 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import VERIFIER, verifier
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.pipeline.assembly import Retriever
-from retrieval.recipes.recipes import RECIPES, RetrievalConfig
+from retrieval.recipes.recipes import RECIPES, Recipe, RetrievalConfig
 from retrieval.result import ClaimResult, claim_result
 from retrieval.text.context import path_text
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Proof, Report, SentenceKey
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
@@ -40,11 +40,11 @@ CLAIMS = [
     DESIGNED,
     ENGINEER,
     LIT,
+    "灯台" * 240,  # in another script, and longer than the window of a model
     "Ann Lee collected stamps from France.",
     "skerrow light is painted red and white",
     "Is Dundee in Scotland?",
     '<b>Ann Lee</b> " OR 1=1 -- *?:()',
-    "灯台" * 240,  # in another script, and longer than the window of a model
     "word " * 100,
     "Ok",
 ]
@@ -76,28 +76,36 @@ def test_the_verdict_rests_on_the_sentence_that_decides(
 
 
 @every_recipe
-@pytest.mark.parametrize("claim", CLAIMS)
 def test_sentences_and_parts_of_the_claim_are_cut_out_by_their_offsets(
-    retriever: Retriever, claim: str, recipe: str
+    retriever: Retriever, recipe: str
 ) -> None:
-    report = checked(retriever, claim, recipe)
-    assert_quoted(report)
-    last = report.hops[-1]
-    assert (report.proof is not None) == ("proof" in RECIPES[recipe].hop)
-    if report.proof is None:
-        return
-    words = re.findall(r"\w+", report.claim)
-    steps = report.proof.mutations
-    parts = " ".join(report.claim[slice(*step.claim_span)] for step in steps)
-    assert re.findall(r"\w+", parts) == words
+    for claim in CLAIMS if recipe == "combined" else CLAIMS[:4]:
+        report = checked(retriever, claim, recipe)
+        assert_quoted(report)
+        assert (report.proof is not None) == ("proof" in RECIPES[recipe].hop)
+        if report.proof is not None:
+            assert_covered(report, report.proof, RECIPES[recipe])
+    # Documents of the selected sentences come first in their order.
+    report = checked(retriever, ENGINEER, recipe)
+    selected = [item.sentence.document_id for item in report.evidence if item.selected]
+    of_selected = list(dict.fromkeys(selected))
+    documents = [ranked.document.id for ranked in report.documents]
+    assert len(documents) > len(of_selected) > 0
+    assert documents[: len(of_selected)] == of_selected
+    assert len(set(documents)) == len(documents)
+
+
+def assert_covered(report: Report, proof: Proof, recipe: Recipe) -> None:
+    """The parts of a proof are all words of the claim, and quote selected sentences."""
+    parts = " ".join(report.claim[slice(*step.claim_span)] for step in proof.mutations)
+    assert re.findall(r"\w+", parts) == re.findall(r"\w+", report.claim)
     selected = {item.key: item.sentence for item in report.evidence if item.selected}
-    for step in steps:
-        if step.evidence is not None:
-            sentence = selected[step.evidence.key]
-            assert sentence.start <= step.evidence.start < step.evidence.end <= sentence.end
-    if RECIPES[recipe].ending == "proved":
-        assert last.sufficient == report.proof.sufficient
-    assert last.missing == report.proof.open
+    for quoted in (step.evidence for step in proof.mutations if step.evidence is not None):
+        sentence = selected[quoted.key]
+        assert sentence.start <= quoted.start < quoted.end <= sentence.end
+    if recipe.ending == "proved":
+        assert report.hops[-1].sufficient == proof.sufficient
+    assert report.hops[-1].missing == proof.open
 
 
 def assert_quoted(report: Report) -> None:
@@ -116,19 +124,6 @@ def assert_quoted(report: Report) -> None:
     assert json.loads(json.dumps(document)) == document
 
 
-@every_recipe
-def test_documents_of_the_selected_sentences_come_first_in_their_order(
-    retriever: Retriever, recipe: str
-) -> None:
-    report = checked(retriever, ENGINEER, recipe)
-    selected = [item.sentence.document_id for item in report.evidence if item.selected]
-    of_selected = list(dict.fromkeys(selected))
-    documents = [ranked.document.id for ranked in report.documents]
-    assert len(documents) > len(of_selected) > 0
-    assert documents[: len(of_selected)] == of_selected
-    assert len(set(documents)) == len(documents)
-
-
 def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     retriever: Retriever,
 ) -> None:
@@ -141,21 +136,17 @@ def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     assert (lee.found_by, lee.hop, lee.led_by) == (("mention",), 2, SentenceKey("Skerrow_Light", 1))
 
 
-@pytest.mark.parametrize("claim", [ENGINEER, LIT])
 def test_the_stance_of_every_sentence_is_the_verifiers(
-    retriever: Retriever, unpacked: Path, claim: str
+    retriever: Retriever, unpacked: Path
 ) -> None:
     # With this share, readings of sentences about something else keep their probabilities.
-    settings = RetrievalConfig(other_subject_share=1.0)
-    recipe = replace(RECIPES["esoteric"], settings=settings)
-    found = retriever.follow(recipe, claim, lambda _: None).evidence
+    recipe = replace(RECIPES["esoteric"], settings=RetrievalConfig(other_subject_share=1.0))
+    found = retriever.follow(recipe, ENGINEER, lambda _: None).evidence
     texts = {item.key: (item.title, item.sentence.text) for item in found}
-    pairs = [
-        (claim, path_text(texts[item.key], [texts[key] for key in item.path])) for item in found
-    ]
-    said = verifier(unpacked, in_search=True).probabilities(pairs).tolist()
+    paths = [path_text(texts[item.key], [texts[key] for key in item.path]) for item in found]
+    said = verifier(unpacked, in_search=True).probabilities([(ENGINEER, path) for path in paths])
     assert found
-    for item, opinion in zip(found, said, strict=True):
+    for item, opinion in zip(found, said.tolist(), strict=True):
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
 
 
@@ -179,12 +170,14 @@ def test_a_question_for_a_thing_has_no_verdict_and_says_what_to_do(retriever: Re
 
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
-    def result_of(claim: str) -> object:
-        document = claim_result(check(retriever, claim, "esoteric")).document()
+    def result_of(report: Report) -> object:
+        document = claim_result(report).document()
         return {key: value for key, value in document.items() if key != "seconds"}
 
-    alone = [result_of(claim) for claim in CLAIMS[:3]]
-    assert [result_of(claim) for claim in reversed(CLAIMS[:3])] == alone[::-1]
+    for claim in (LIT, ENGINEER, DESIGNED):
+        assert result_of(check(retriever, claim, "esoteric")) == result_of(
+            checked(retriever, claim)
+        )
 
 
 def test_what_is_no_claim_no_recipe_and_no_index_is_refused(
@@ -255,10 +248,8 @@ def test_what_is_read_together_is_shown_together(
     assert f"[{before}] {sentence}" in " ".join(as_text(result).split())
     if document == "bridge.md":  # the answer decides what the question only mentions
         assert result.verdict.label == REFUTES
-
-
-def test_a_sentence_that_says_all_by_itself_has_no_context(town: Retriever) -> None:
-    result = claim_result(check(town, "The town owns the fish market of Ostrell."))
+    # A sentence that says all by itself has no context.
+    result = claim_result(checked(town, "The town owns the fish market of Ostrell.", "combined"))
     owner = "The land register names the town as the owner."
     (item,) = [item for item in result.evidence if item.sentence == owner]
     assert (item.context_before, item.context_after) == (None, None)
@@ -331,7 +322,10 @@ def over_pages(corpus: str, folder: Path, unpacked: Path) -> Retriever:
     return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    "corpus",
+    [pytest.param(c, marks=[pytest.mark.rare] if len(CORPORA[c]) > 99 else []) for c in CORPORA],
+)
 def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpacked: Path) -> None:
     odd = over_pages(corpus, tmp_path, unpacked)
     odd.warm_up()
@@ -339,16 +333,11 @@ def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpac
         started = time.monotonic()
         assert_quoted(check(odd, claim, recipe))
         assert time.monotonic() - started < SECONDS
-
-
-def test_a_notice_says_that_evidence_was_too_long_for_a_model(
-    tmp_path: Path, unpacked: Path
-) -> None:
-    long = over_pages("evidence longer than any window", tmp_path, unpacked)
-    (notice,) = check(long, "The harbour wall of Ostrell was mended.", "esoteric").notices
-    number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
-    assert number is not None
-    assert 100 < int(number[1]) < len(LONG.split())
+    if corpus == "evidence longer than any window":
+        (notice,) = check(odd, "The harbour wall of Ostrell was mended.", "esoteric").notices
+        number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
+        assert number is not None
+        assert 100 < int(number[1]) < len(LONG.split())
 
 
 def test_a_notice_says_that_an_index_has_no_vectors(tmp_path: Path, unpacked: Path) -> None:

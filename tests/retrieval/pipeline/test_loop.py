@@ -148,63 +148,57 @@ def test_a_search_ends_as_its_recipe_says(
     hops = [[{"pier": PIER, "boat": BOAT}[name] for name in hop] for hop in selected]
     report = check(recipe(ending, max_hops), hops, labels, found=new)
     assert endings(report) == stopped
-    assert [hop.sufficient for hop in report.hops] == [
-        *[False] * (len(stopped) - 1),
-        stopped[-1] in ("decided", "unchanged"),
-    ]
+    sufficient = stopped[-1] in ("decided", "unchanged")
+    assert [hop.sufficient for hop in report.hops] == [*[False] * (len(stopped) - 1), sufficient]
     assert report.verdict.label == labels[-1]
     assert report.verdict.opinions[0].cites == tuple(range(1, len(hops[-1]) + 1))
     assert [item.key for item in report.evidence] == [item.key for item in hops[-1]]
 
 
-def test_a_proof_without_an_open_part_ends_the_search_unless_the_verdict_is_another() -> None:
+def test_a_proof_without_an_open_part_or_too_much_time_ends_the_search() -> None:
     report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
     assert endings(report) == [None, "proved"]
     assert [hop.missing for hop in report.hops] == [((0, 8),), ()]
+    # Not where the verdict is another.
     labels = [REFUTES, NOT_ENOUGH_INFO, SUPPORTS]
     report = check(recipe("proved"), [[PIER], [BOAT], [PIER, BOAT]], labels, sufficient=1)
     assert endings(report) == [None, None, "proved"]
     assert [hop.sufficient for hop in report.hops] == [False, False, True]
-
-
-def test_a_search_that_takes_too_long_ends_and_says_so() -> None:
     report = check(recipe(seconds=0.0), [[PIER]], [NOT_ENOUGH_INFO])
     assert endings(report) == ["time"]
     assert "took very long" in report.notices[-1]
 
 
-@pytest.mark.parametrize("stage", ["start", "read", "proof", "verdict", "next"])
-def test_a_listener_cancels_between_any_two_stages(stage: str) -> None:
-    class Listener(list[Progress]):
-        def append(self, progress: Progress) -> None:
-            super().append(progress)
-            if progress.stage == stage:
-                raise Cancelled
+def test_progress_names_the_stages_in_order_and_a_listener_cancels_between_any_two() -> None:
+    def told(until: str = "") -> list[Progress]:
+        """What a listener is told that cancels at a stage."""
 
-    events = Listener()
-    with pytest.raises(Cancelled):
-        check(recipe(), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
-    assert events[-1].stage == stage
+        class Listener(list[Progress]):
+            def append(self, progress: Progress) -> None:
+                super().append(progress)
+                if progress.stage == until:
+                    raise Cancelled
 
+        events = Listener()
+        check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
+        return events
 
-def test_progress_names_the_stages_in_order_and_ends_with_all_done() -> None:
-    events: list[Progress] = []
-    check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
     hop = ["read", "proof", "verdict"]
-    assert [event.stage for event in events] == ["start", *hop, "next", *hop, "done"]
-    assert [event.done for event in events] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
-    assert {event.of for event in events} == {7}
+    assert [event.stage for event in told()] == ["start", *hop, "next", *hop, "done"]
+    assert [event.done for event in told()] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
+    assert {event.of for event in told()} == {7}
+    for stage in ("start", *hop, "next"):
+        with pytest.raises(Cancelled):
+            told(stage)
 
 
 class Halves(ClaimParser):
     """Cuts every claim into the same two statements."""
 
     def parse(self, text: str) -> ParsedClaim:
-        read = super().parse(text).read
         parts = [CutStatement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
-        words = Words()
-        halves = (ParsedStatement(part, words.parse(part.text)) for part in parts)
-        return ParsedClaim(read, tuple(halves))
+        halves = (ParsedStatement(part, Words().parse(part.text)) for part in parts)
+        return ParsedClaim(super().parse(text).read, tuple(halves))
 
 
 def stages(hops: Sequence[Sequence[Evidence]], labels: Sequence[Label], sufficient: int = 1) -> Any:
@@ -237,37 +231,29 @@ VARN = Document("varn", "Varn", None, "She built it.", (SAID,), section="History
 READ = Evidence(SAID, "Varn", None, (0.71236, 0.1, 0.18764), 1)
 
 
-def test_a_stage_that_finds_nothing_to_show_has_no_findings() -> None:
-    assert findings("titles", WATCHED, replace(WATCHED, exact=())) is None
+def test_a_stage_has_found_what_is_new_in_its_state() -> None:
+    def found(stage: str, before: ClaimState, hop: int = 1, **new: Any) -> Findings | None:
+        return findings(stage, replace(before, hop=hop), replace(before, hop=hop, **new))
 
-
-def test_spans_and_questions_are_found_once() -> None:
+    assert found("titles", WATCHED, exact=()) is None
     spans = replace(WATCHED, spans=(HOLM,))
-    assert findings("spans", WATCHED, spans) == Findings(1, spans=(HOLM,))
-    asked = replace(spans, questions=(Question("Who built it?", None, "wh"),))
-    assert findings("questions", spans, asked) == Findings(1, questions=("Who built it?",))
-
-
-def test_an_opened_document_names_the_one_that_led_to_it() -> None:
+    assert found("spans", WATCHED, spans=(HOLM,)) == Findings(1, spans=(HOLM,))
+    asked = found("questions", spans, questions=(Question("Who built it?", None, "wh"),))
+    assert asked == Findings(1, questions=("Who built it?",))
+    # What is open is named before the next hop.
+    assert found("next", spans) == Findings(1, open=("Ida Holm",))
+    # An opened document names the one that led to it.
     first = RankedDocument(VARN, 0.5, ("title",), 1)
     holm = replace(VARN, id="holm", title="Ida Holm", section=None)
     second = RankedDocument(holm, 0.123456, ("mention",), 2, SentenceKey("varn", 0))
-    before = replace(WATCHED, hop=2, opened=(first,), documents=(first,))
-    after = replace(before, opened=(second,), documents=(first, second))
-    assert findings("sentences", before, after) == Findings(
-        2, documents=(FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History"),)
-    )
-
-
-def test_a_sentence_has_a_label_only_once_the_verifier_has_read_it() -> None:
+    before = replace(WATCHED, opened=(first,), documents=(first,))
+    opened = found("sentences", before, 2, opened=(second,), documents=(first, second))
+    led = FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History")
+    assert opened == Findings(2, documents=(led,))
+    # A sentence has a label only once the verifier has read it.
     relevant = replace(WATCHED, relevant=(READ,))
-    found = FoundSentence("Varn", "She built it.", 0.8124, None)
-    assert findings("relevance", WATCHED, relevant) == Findings(1, sentences=(found,))
-    read = replace(relevant, evidence=(READ,), readings={((), READ.key): READ.opinion})
-    labelled = replace(found, stance="SUPPORTS")
-    assert findings("verification", relevant, read) == Findings(1, sentences=(labelled,))
-
-
-def test_what_is_open_is_named_before_the_next_hop() -> None:
-    open_words = replace(WATCHED, spans=(HOLM,))
-    assert findings("next", open_words, open_words) == Findings(1, open=("Ida Holm",))
+    sentence = FoundSentence("Varn", "She built it.", 0.8124, None)
+    assert found("relevance", WATCHED, relevant=(READ,)) == Findings(1, sentences=(sentence,))
+    readings = {((), READ.key): READ.opinion}
+    read = found("verification", relevant, evidence=(READ,), readings=readings)
+    assert read == Findings(1, sentences=(replace(sentence, stance="SUPPORTS"),))

@@ -56,7 +56,7 @@ def check(retriever: Retriever, claim: str, *corpora: str) -> Report:
     return retriever.check(claim, "esoteric", lambda _: None, corpora or None)
 
 
-def test_a_claim_is_checked_in_the_corpora_that_it_names(
+def test_a_claim_is_checked_in_the_corpora_that_it_names_also_when_they_change(
     retriever: Retriever, tmp_path: Path
 ) -> None:
     alone = check(retriever, CLAIM, "papers")
@@ -66,6 +66,14 @@ def test_a_claim_is_checked_in_the_corpora_that_it_names(
     assert default.verdict.label != SUPPORTS
     assert default.corpus.parts == ()
     assert all(":" not in ranked.document.id for ranked in default.documents)
+    build(tmp_path / "papers", LATER, "2")  # which is opened again
+    assert check(retriever, CLAIM, "papers").verdict.label == REFUTES
+    # What cannot be searched says which, and how to mend it.
+    EmbeddedIndex(tmp_path / "words").build(ListCorpus((OWNER,)), WordEncoder())
+    for name in ("words", "nothing"):
+        with pytest.raises(IndexUnavailable, match=f"“{name.title()}” cannot be searched") as error:
+            check(retriever, CLAIM, "default", name)
+        assert "Index it again" in error.value.hint
 
 
 def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_leave_open(
@@ -96,22 +104,6 @@ def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_le
     assert {"papers:deed.pdf"} < {item.sentence.document_id for item in left_open.evidence}
 
 
-def test_a_corpus_that_changes_is_opened_again(retriever: Retriever, tmp_path: Path) -> None:
-    assert check(retriever, CLAIM, "papers").verdict.label == SUPPORTS
-    build(tmp_path / "papers", LATER, "2")
-    assert check(retriever, CLAIM, "papers").verdict.label == REFUTES
-
-
-def test_a_corpus_that_cannot_be_searched_says_which_and_how_to_mend_it(
-    retriever: Retriever, tmp_path: Path
-) -> None:
-    EmbeddedIndex(tmp_path / "words").build(ListCorpus((OWNER,)), WordEncoder())
-    for name in ("words", "nothing"):
-        with pytest.raises(IndexUnavailable, match=f"“{name.title()}” cannot be searched") as error:
-            check(retriever, CLAIM, "default", name)
-        assert "Index it again" in error.value.hint
-
-
 # --- the user's own models
 
 
@@ -128,9 +120,12 @@ def test_the_users_own_bart_generates_the_titles(
     assert {ranked.found_by for ranked in later} == {("generation",)}
 
 
-@pytest.mark.parametrize("recipe", ["combined", "fer"])
 @pytest.mark.parametrize(
-    "labels", [("contradiction", "neutral", "entailment"), ("not_entailment", "entailment")]
+    ("recipe", "labels"),
+    [
+        ("combined", ("contradiction", "neutral", "entailment")),
+        ("fer", ("not_entailment", "entailment")),
+    ],
 )
 def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_name(
     index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
@@ -145,11 +140,9 @@ def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_na
     report = retriever.follow(replace(RECIPES[recipe], settings=settings), claim, lambda _: None)
     assert report.verdict.judge == f"my-nli {read_classifier(folder).digest[:8]}"
     texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
-    pairs = [
-        (claim, path_text(texts[item.key], [texts[key] for key in item.path]))
-        for item in report.evidence
-    ]
-    said = SequenceClassifier(read_classifier(folder)).probabilities(pairs).tolist()
+    paths = [path_text(texts[i.key], [texts[key] for key in i.path]) for i in report.evidence]
+    model = SequenceClassifier(read_classifier(folder))
+    said = model.probabilities([(claim, path) for path in paths]).tolist()
     assert report.evidence
     for item, opinion in zip(report.evidence, said, strict=True):
         assert item.opinion == pytest.approx(opinion, abs=1e-4)
