@@ -19,6 +19,7 @@ from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table
 from retrieval.errors import BadSource, Problem
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document, document_without_evidence
+from tests.support.cases import cases
 
 
 def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
@@ -27,16 +28,22 @@ def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-def test_a_list_has_at_most_so_many_cells_and_bytes_as_its_claims_allow(tmp_path: Path) -> None:
+def test_a_list_has_at_most_so_many_cells_and_bytes_as_its_claims_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wide = "claim" + "".join(f",c{n}" for n in range(300)) + "\n" + "a," * 300 + "b\n"
     path = written(tmp_path, "claims.csv", wide + "a," * 300 + "b\n")
     assert len(read_claims(list_file(path), most=4)) == 2  # 602 cells, of 800
     with pytest.raises(BadSource, match=r"more than 400 cells; no more are read\."):
         read_claims(list_file(path), most=2)
-    path = workbook(tmp_path, ["claim"], *([f"Tea is a drink {n}"] for n in range(900)))
+    many = [["claim"], *([f"Tea is a drink {n}"] for n in range(900))]
+    path = workbook(tmp_path, {"May": many})
     assert len(read_claims(list_file(path), most=900)) == 900
     with pytest.raises(BadSource, match=r"unpacks to 0 MB; at most 0 MB are read"):
         read_claims(list_file(path), most=3)
+    monkeypatch.setattr(tables, "_MOST_CELLS", 3)
+    with pytest.raises(BadSource, match="more than 3 cells"):
+        read_claims(list_file(path))
 
 
 @pytest.mark.parametrize(
@@ -75,58 +82,33 @@ def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path:
     assert [row.claim for row in read_claims(list_file(path))] == ["It holds 10⁶ litres."]
 
 
-def workbook(tmp_path: Path, *rows: list[Any], **others: list[list[Any]]) -> Path:
-    """A workbook with these rows on its first sheet, and other sheets; "Old" is hidden."""
+def workbook(tmp_path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
+    """A workbook with these sheets, of which "Old" is hidden; texts that are days become days."""
     book = openpyxl.Workbook()
-    for title, found in {"First": rows, **others}.items():
-        sheet = book.active if title == "First" else book.create_sheet(title)
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
         sheet.sheet_state = "hidden" if title == "Old" else "visible"
-        for row in found:
-            sheet.append(row)
+        for row in rows:
+            sheet.append([DAYS.get(str(cell), cell) for cell in row])
     book.save(tmp_path / "claims.xlsx")
     return tmp_path / "claims.xlsx"
 
 
-def test_the_first_sheet_of_a_workbook_is_a_table_that_may_have_titles_above_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+DAYS = {
+    "2021-03-04": datetime.date(2021, 3, 4),
+    "2021-03-04T05:06:00": datetime.datetime.fromisoformat("2021-03-04T05:06"),
+}
+
+
+@cases("claim_lists", "sheets", "rows")
+def test_the_sheets_of_a_workbook_that_have_the_column_of_claims_are_a_table(
+    tmp_path: Path, sheets: dict[str, list[list[Any]]], rows: list[list[Any]]
 ) -> None:
-    day, moment = datetime.date(2021, 3, 4), datetime.datetime.fromisoformat("2021-03-04T05:06")
-    path = workbook(
-        tmp_path,
-        [],
-        ["No", "Claim", "Day", "Seen", None],
-        [7, "Tea is a drink.", day, moment, None],
-        [None, None, None, None, None],
-        [8.5, 12],
-        [9, "Ice is cold.", True, "", "", "too far"],
-        Notes=[["claim"]],
-    )
-    rows = read_claims(list_file(path))
-    said = [("Row 3", "Tea is a drink."), ("Row 5", ""), ("Row 6", "")]
-    assert [(row.where, row.claim) for row in rows] == said
-    assert rows[0].others == {"No": 7, "Day": "2021-03-04", "Seen": "2021-03-04T05:06:00"}
-    assert [row.problem.code for row in rows[1:] if row.problem] == ["claim_not_text", "bad_row"]
-    above = [["Claims of May"], ["Food", None, "Ann"], []]
-    path = workbook(tmp_path, *above, ["No", "Claim", "Desk"], [7, "Tea", None])
-    (row,) = read_claims(list_file(path))
-    assert (row.where, row.claim, row.others) == ("Row 5", "Tea", {"No": 7, "Desk": ""})
-    monkeypatch.setattr(tables, "_MOST_CELLS", 3)
-    with pytest.raises(BadSource, match="more than 3 cells"):
-        read_claims(list_file(path))
-
-
-def test_further_sheets_with_the_same_column_belong_to_the_list(tmp_path: Path) -> None:
-    path = workbook(
-        tmp_path,
-        May=[["Claim", "No"], ["Tea is a drink.", 1]],
-        Words=[["Statement"], ["These are no claims."]],
-        June=[["Claims of June"], ["Claim", "No"], ["Ice is cold.", 2]],
-        Old=[["Claim"], ["Ink is blue."]],
-    )
-    assert [(row.where, row.claim, row.others) for row in read_claims(list_file(path))] == [
-        ("May, row 2", "Tea is a drink.", {"No": 1}),
-        ("June, row 3", "Ice is cold.", {"No": 2}),
-    ]
+    found = read_claims(list_file(workbook(tmp_path, sheets)))
+    assert [
+        [row.where, row.problem.code if row.problem else row.claim, row.others] for row in found
+    ] == rows
 
 
 CLAIM = "The Lighthouse of Varn was built in 1874."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,15 @@ def cases(subject: str, *arguments: str) -> pytest.MarkDecorator:
     """Parametrize a test with all cases of a subject that have these arguments, and no others."""
     found = [pytest.param(*given, id=why) for why, given, _ in rows(subject, arguments)]
     return pytest.mark.parametrize(arguments, found)
+
+
+def whole_cases(subject: str, *arguments: str) -> pytest.MarkDecorator:
+    """The same for a test with many arguments: it gets them as attributes of ``case``."""
+    found = [
+        pytest.param(SimpleNamespace(**dict(zip(arguments, given, strict=True))), id=why)
+        for why, given, _ in rows(subject, arguments)
+    ]
+    return pytest.mark.parametrize("case", found)
 
 
 def rows(

@@ -42,7 +42,6 @@ class ChatServer:
 
     @property
     def host(self) -> str:
-        """Host and port."""
         return self.url.removeprefix("http://").removesuffix("/v1")
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from retrieval.errors import Cancelled
 from retrieval.llm_judge import client
 from retrieval.llm_judge.choice import MISTRAL_URL, LanguageModelChoice, Provider
 from retrieval.llm_judge.explainer import Explainer
@@ -145,13 +146,11 @@ def test_confidence_follows_from_agreement_and_never_from_the_model(chat: ChatSe
 
 
 @with_both_sdks
-@pytest.mark.parametrize("key", ["", "the-key"])
 def test_nothing_but_the_key_for_this_server_leaves_not_by_a_proxy_and_no_log_has_the_claim(
     chat: ChatServer,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     provider: Provider,
-    key: str,
 ) -> None:
     monkeypatch.setenv("MISTRAL_DEBUG", "1")
     caplog.set_level(logging.DEBUG, "mistralai.client")
@@ -161,10 +160,11 @@ def test_nothing_but_the_key_for_this_server_leaves_not_by_a_proxy_and_no_log_ha
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: of-another-host")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # which could read what is sent
     chat.answers(says(verdict()))
-    assert ask(stage(chat, key=key, provider=provider)).notices == ()
-    headers = chat.requests[0].headers
-    assert headers.get("authorization", "") == (f"Bearer {key}" if key else "")
-    assert "of-another-host" not in json.dumps(headers)
+    for key in ("", "the-key"):
+        assert ask(stage(chat, key=key, provider=provider)).notices == ()
+        headers = chat.requests[-1].headers
+        assert headers.get("authorization", "") == (f"Bearer {key}" if key else "")
+        assert "of-another-host" not in json.dumps(headers)
     assert CLAIM not in caplog.text
 
 
@@ -190,40 +190,32 @@ def test_what_may_pass_is_tried_again_after_the_pause_that_the_server_asks_for(
         ("openai", refuses(429, retry_after="3600"), (1,), "status 429"),
         ("mistral", refuses(500), (2, 3), "status 500"),  # 2 on a slow computer
         ("mistral", closes, (1,), "connection broke off"),
-    ],
-)
-def test_what_does_not_pass_is_given_up_after_some_tries(
-    chat: ChatServer, provider: Provider, failure: Behaviour, requests: tuple[int, ...], reason: str
-) -> None:
-    chat.answers(failure)
-    assert reason in notice(ask(stage(chat, provider=provider)))
-    assert len(chat.requests) in requests
-
-
-@with_both_sdks
-@pytest.mark.parametrize(
-    ("failure", "reason"),
-    [
-        (refuses(307, location="http://127.0.0.1:9/steal"), "status 307"),
-        (refuses(401), "status 401"),
-        (sends(b"not json"), "not a chat completion"),
-        (sends(b"[]"), "not a chat completion"),
-        (sends(b'{"choices": []}'), "not a chat completion"),
-        (sends(b"[" * 200_000), "not a chat completion"),
-        (sends(b"{}", content_type="application/json; charset=hex"), "not a chat completion"),
-        (sends(b"x" * (10 * client.MOST_BYTES)), "longer than"),
-        (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
+        *(
+            (sdk, failure, (1,), reason)
+            for sdk in ("openai", "mistral")
+            for failure, reason in (
+                (refuses(307, location="http://127.0.0.1:9/steal"), "status 307"),
+                (refuses(401), "status 401"),
+                (sends(b"not json"), "not a chat completion"),
+                (sends(b"[]"), "not a chat completion"),
+                (sends(b'{"choices": []}'), "not a chat completion"),
+                (sends(b"[" * 200_000), "not a chat completion"),
+                (sends(b"{}", content_type="application/json; charset=hex"), "not a chat"),
+                (sends(b"x" * (10 * client.MOST_BYTES)), "longer than"),
+                (sends(b"\x1f\x8b", content_encoding="gzip"), "compressed"),
+            )
+        ),
     ],
 )
 def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
-    chat: ChatServer, provider: Provider, failure: Behaviour, reason: str
+    chat: ChatServer, provider: Provider, failure: Behaviour, requests: tuple[int, ...], reason: str
 ) -> None:
     chat.answers(failure)
     asked = stage(chat, provider=provider)
     said = notice(ask(asked))
     assert said.startswith(f"The language model small at {chat.host} gave no usable answer")
     assert reason in said
-    assert len(chat.requests) == 1
+    assert len(chat.requests) in requests
     assert asked.problem is not None
 
 
@@ -235,54 +227,43 @@ def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
     chat.answers(failure)
     begun = time.monotonic()
     assert "longer than 1 s" in notice(ask(stage(chat, seconds=1, provider=provider)))
-    assert time.monotonic() - begun < 3
-    assert chat.disconnected.wait(3)
+    assert time.monotonic() - begun < 20
+    assert chat.disconnected.wait(30)
 
 
 def test_a_call_that_is_no_longer_wanted_is_given_up_at_once(
     chat: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Unwanted(Exception):
-        pass
-
     def stop(seconds: float) -> None:
         if chat.requests:
-            raise Unwanted
+            raise Cancelled
 
     monkeypatch.setattr(client, "SHOWN_EVERY", 0.05)
     chat.answers(hangs)
     asked, begun = stage(chat), time.monotonic()
-    with pytest.raises(Unwanted):
+    with pytest.raises(Cancelled):
         ask(asked, on_wait=stop)
-    assert time.monotonic() - begun < 4
-    assert chat.disconnected.wait(3)
+    assert time.monotonic() - begun < 20
+    assert chat.disconnected.wait(30)
     assert asked.problem is None  # the server did nothing wrong
-
-
-def test_a_name_that_is_looked_up_for_long_does_not_hold_a_claim(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(4) or [])
+    # Nor does a name hold a claim that is looked up for long.
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: time.sleep(30) or [])
     choice = LanguageModelChoice("small", "http://models.example/v1", "", seconds=1)
     begun = time.monotonic()
     assert "longer than 1 s" in notice(ask(Explainer(choice, None)))
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 20
 
 
-@pytest.mark.parametrize(
-    ("url", "reason", "hint"),
-    [
-        ("http://127.0.0.1:9/v1", "small at 127.0.0.1:9 gave", "Check that its server runs."),
-        (MISTRAL_URL, "there is no key for it", "Check the key: MISTRAL_API_KEY for Mistral"),
-    ],
-)
-def test_a_server_that_cannot_be_asked_is_named_with_what_to_do(
-    url: str, reason: str, hint: str
-) -> None:
-    asked = Explainer(LanguageModelChoice("small", url, ""), None)
-    assert reason in notice(ask(asked))
-    assert asked.problem is not None
-    assert asked.problem.hint.startswith(hint)
+def test_a_server_that_cannot_be_asked_is_named_with_what_to_do() -> None:
+    nowhere, no_key = "http://127.0.0.1:9/v1", MISTRAL_URL
+    for url, reason, hint in (
+        (nowhere, "small at 127.0.0.1:9 gave", "Check that its server runs."),
+        (no_key, "there is no key for it", "Check the key: MISTRAL_API_KEY for Mistral"),
+    ):
+        asked = Explainer(LanguageModelChoice("small", url, ""), None)
+        assert reason in notice(ask(asked))
+        assert asked.problem is not None
+        assert asked.problem.hint.startswith(hint)
 
 
 def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_used(
@@ -304,18 +285,6 @@ def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_u
     assert asked.problem is None
 
 
-def test_an_answer_that_is_refused_is_asked_for_once_more_with_the_reason(
-    chat: ChatServer,
-) -> None:
-    chat.answers(says(verdict(cites=(7,))), says(verdict("NOT ENOUGH INFO", ())))
-    result = ask(stage(chat))
-    assert result.verdict.label == "NOT ENOUGH INFO"
-    assert result.usage == Usage(f"small at {chat.host}", 2, 200, 40)
-    first, second = (request.body["messages"] for request in chat.requests)
-    assert second[1]["content"].startswith(first[1]["content"])
-    assert '"cites" holds a number that no piece of evidence has' in second[1]["content"]
-
-
 def test_nothing_that_a_model_wrote_is_repeated_and_nonsense_rests_no_server(
     chat: ChatServer,
 ) -> None:
@@ -333,6 +302,22 @@ def test_nothing_that_a_model_wrote_is_repeated_and_nonsense_rests_no_server(
     assert not any("secret" in str(request.body) for request in chat.requests)
     assert len(chat.requests) == 2 * (client.BREAKS_AFTER + 1)
     assert kept.answers == {}
+
+
+def test_an_answer_that_is_refused_is_asked_for_once_more_and_a_notice_says_what_was_cut(
+    chat: ChatServer,
+) -> None:
+    chat.answers(says(verdict(cites=(7,))), says(verdict("NOT ENOUGH INFO", ())))
+    result = ask(stage(chat))
+    assert result.verdict.label == "NOT ENOUGH INFO"
+    assert result.usage == Usage(f"small at {chat.host}", 2, 200, 40)
+    first, second = (request.body["messages"] for request in chat.requests)
+    assert second[1]["content"].startswith(first[1]["content"])
+    assert '"cites" holds a number that no piece of evidence has' in second[1]["content"]
+    chat.answers(says(verdict("SUPPORTS")))
+    long = [replace(evidence("Lamp", "red " * 5000), selected=True)]
+    assert "beginning of very long sentences" in ask(stage(chat), evidence=long).notices[0]
+    assert len(chat.requests[-1].body["messages"][1]["content"]) < 1_300
 
 
 def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
@@ -358,11 +343,3 @@ def test_the_same_question_is_asked_once(chat: ChatServer) -> None:
     chat.answers(says(verdict("REFUTES")))
     result = ask(stage(chat, Away()))
     assert (result.verdict.label, result.notices) == (REFUTES, ())
-
-
-def test_a_notice_says_that_evidence_was_cut(chat: ChatServer) -> None:
-    chat.answers(says(verdict("SUPPORTS")))
-    long = [replace(evidence("Lamp", "red " * 5000), selected=True)]
-    result = ask(stage(chat), evidence=long)
-    assert "beginning of very long sentences" in result.notices[0]
-    assert len(chat.requests[0].body["messages"][1]["content"]) < 1_300

@@ -32,9 +32,6 @@ PAIRS = [
     ("Dundee lies on a river.", "Dundee : It lies on the River Tay."),
     ("Most people keep sheep.", "Skerrow : About forty people live there. Most keep sheep."),
 ]
-SEVERAL = evidence_set_text(
-    [("Skerrow Light", "It was designed by Ann Lee."), ("Dundee", "It is.")]
-)
 
 
 @pytest.fixture
@@ -89,6 +86,16 @@ def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_f
     assert (model.fits(claim, fitting), model.fits(claim, longer)) == (True, False)
     whole, cut = model.probabilities([(claim, fitting), (claim, longer + "skerrow")])
     assert cut == pytest.approx(whole, abs=1e-5)
+    # Each pair is read as if it were alone, and several sentences as one text.
+    pairs = [(CLAIM, "Dundee : It lies " + "on the river " * n) for n in range(20)]
+    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
+    assert np.allclose(model.probabilities(pairs)[::6], alone, atol=1e-5)
+    assert model.probabilities([]).shape == (0, 3)
+    designed = [("Skerrow Light", "It was designed by Ann Lee."), ("Dundee", "It is.")]
+    several, plain = evidence_set_text(designed), " ".join(" : ".join(one) for one in designed)
+    assert "[SEP]" in several
+    said = model.probabilities([(CLAIM, several)])
+    assert said[0] == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
 
 
 @cases("model_labels", "names", "meant")
@@ -186,20 +193,6 @@ def test_a_model_with_code_or_that_does_not_fit_its_files_is_refused(
     hint = refused(folder, "contains custom code").hint
     assert "needs no Python code of its own" in hint
     assert not ran.exists()
-
-
-def test_each_pair_is_read_as_if_it_were_alone_and_several_sentences_as_one_text(
-    folder: Path,
-) -> None:
-    model = model_in(folder)
-    pairs = [(CLAIM, "Dundee : It lies " + "on the river " * n) for n in range(20)]
-    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
-    assert np.allclose(model.probabilities(pairs)[::6], alone, atol=1e-5)
-    assert model.probabilities([]).shape == (0, 3)
-    assert "[SEP]" in SEVERAL
-    plain = "Skerrow Light : It was designed by Ann Lee. Dundee : It is."
-    said = model.probabilities([(CLAIM, SEVERAL)])[0]
-    assert said == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["bert", "bart"])

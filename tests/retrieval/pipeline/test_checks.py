@@ -22,9 +22,10 @@ from retrieval.models.shipped import VERIFIER, verifier
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.pipeline.assembly import Retriever
 from retrieval.recipes.recipes import RECIPES, Recipe, RetrievalConfig
-from retrieval.result import ClaimResult, claim_result
+from retrieval.result import claim_result
 from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Proof, Report, SentenceKey
+from settings import CHECKOUT
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
@@ -206,32 +207,19 @@ def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever)
 
 # --- sentences that say something else without their neighbours
 
-FACT_CHECK = """\
-<!doctype html><html><head><title>Fact check: the fish market of Ostrell</title></head><body>
-<article><h1>Fact check: the fish market of Ostrell</h1>
-<p><b>Claim:</b> The mayor of Ostrell sold the fish market to a bank.</p>
-<p><b>Rating:</b> False</p>
-<p>The land register names the town as the owner.</p></article></body></html>
-"""
-FILES = {
-    "market.html": FACT_CHECK,
-    "bridge.md": "# The Calder bridge\n\nWas the Calder bridge safe in 1990? No.\n",
-    "tower.md": "# The tower of Varn\n\nA guide said that the tower of Varn is 90 metres high. In"
-    " fact it is 60 metres high.\n",
-}
 
-
-def over_files(files: Mapping[str, str], folder: Path, unpacked: Path) -> Retriever:
-    source = folder / "texts"
-    source.mkdir()
-    for name, text in files.items():
-        (source / name).write_text(text, encoding="utf-8")
-    return retriever_over(open_corpus(f"folder:{source}"), folder, unpacked)
+def over_texts(texts: Mapping[str, str], folder: Path, unpacked: Path) -> Retriever:
+    """A retriever over files with these titles and texts."""
+    (folder / "texts").mkdir()
+    for number, (title, text) in enumerate(texts.items()):
+        (folder / "texts" / f"text{number}.txt").write_text(f"{title}\n\n{text}\n")
+    return retriever_over(open_corpus(f"folder:{folder / 'texts'}"), folder, unpacked)
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Retriever:
-    return over_files(FILES, tmp_path_factory.mktemp("town"), unpacked)
+    corpus = open_corpus(f"folder:{CHECKOUT / 'tests' / 'cases' / 'town'}")
+    return retriever_over(corpus, tmp_path_factory.mktemp("town"), unpacked)
 
 
 @cases("checks", "claim", "document", "before", "sentence")
@@ -258,13 +246,6 @@ def test_what_is_read_together_is_shown_together(
 # --- evidence that was copied, that disagrees or is about something else
 
 
-def by_texts(claim: str, texts: Mapping[str, str], folder: Path, unpacked: Path) -> ClaimResult:
-    files = {
-        f"text{n}.txt": f"{title}\n\n{text}\n" for n, (title, text) in enumerate(texts.items())
-    }
-    return claim_result(check(over_files(files, folder, unpacked), claim))
-
-
 def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
     tmp_path: Path, unpacked: Path
 ) -> None:
@@ -272,7 +253,7 @@ def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
     other = "The brewery of Holmstead employs 45 people since its second hall was closed."
     texts = {**{f"Morning paper {n}": said for n in range(1, 8)}, "Holmstead weekly": other}
     claim = "The brewery of Holmstead employs 120 people."
-    result = by_texts(claim, texts, tmp_path, unpacked)
+    result = claim_result(check(over_texts(texts, tmp_path, unpacked), claim))
     (press,) = [item for item in result.evidence if item.sentence == said]
     assert (press.copies, press.stance, press.selected) == (7, "SUPPORTS", True)
     (later,) = [item for item in result.evidence if item.sentence == other]
@@ -287,7 +268,8 @@ def test_a_text_about_another_town_does_not_decide(tmp_path: Path, unpacked: Pat
         "Varnby": "Varnby is the capital of the northern part of the island.",
         "Holmstead": "Holmstead is the capital of the southern part of the island.",
     }
-    result = by_texts("Ellesund is the capital of the island.", texts, tmp_path, unpacked)
+    over = over_texts(texts, tmp_path, unpacked)
+    result = claim_result(check(over, "Ellesund is the capital of the island."))
     assert result.verdict.label == NOT_ENOUGH_INFO
     assert {item.stance for item in result.evidence} <= {NOT_ENOUGH_INFO}
 
@@ -296,35 +278,28 @@ def test_a_text_about_another_town_does_not_decide(tmp_path: Path, unpacked: Pat
 
 SECONDS = 60.0  # far more than any claim takes here, far less than what is not bounded
 LONG = "The harbour wall of Ostrell was mended again, " * 80 + "and so it stands."
-CORPORA = {
-    "one document": [("Ostrell", "Ostrell is a harbour town. It was founded by Ida Holm.")],
-    "no titles": [("", "Ostrell is a harbour town."), ("", "It was founded by Ida Holm.")],
-    "one title for all": [("Ostrell", f"Ostrell is harbour number {n}.") for n in range(2000)],
-    "one name for all": [(f"Ostrell ({n})", f"It is harbour number {n}.") for n in range(2000)],
-    "prefixes and brackets": [
-        ("Ostrell", "Ostrell is a harbour town."),
-        ("Ostrell (song)", "Ostrell is a song by Ida Holm."),
-        ("Ostrell (", "Ostrell is a fragment."),
-        ("Ostrell [draft] (song) (live)", "Ostrell is a recording."),
-        ("Ostrell Harbour", "Ostrell Harbour was built by Ida Holm."),
-        ("Ida Holm", "Ida Holm was an engineer."),
-    ],
-    "evidence longer than any window": [("Ostrell", LONG), ("Ida Holm", f"Ida Holm. {LONG}")],
-}
+# Titles and texts; "{n}" stands for the numbers up to 2000.
+CORPORA: dict[str, list[list[str]]] = json.loads(
+    (CHECKOUT / "tests" / "cases" / "odd_corpora.json").read_text(encoding="utf-8")
+)
 FOUNDER = "The founder of Ostrell was an engineer."
 SIXTY = " ".join(["Ostrell was founded by Ida Holm and"] * 8) + " it is a harbour."
 
 
 def over_pages(corpus: str, folder: Path, unpacked: Path) -> Retriever:
-    pages = enumerate(CORPORA[corpus])
-    records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in pages)
+    pages = [
+        (title.replace("{n}", str(n)), text.replace("{n}", str(n)).replace("LONG", LONG))
+        for title, text in CORPORA[corpus]
+        for n in range(2000 if "{n}" in text else 1)
+    ]
+    records = ({"id": f"p{n}", "title": t, "text": x} for n, (t, x) in enumerate(pages))
     source = write_json_lines(folder / "pages.jsonl", *records)
     return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 
 @pytest.mark.parametrize(
     "corpus",
-    [pytest.param(c, marks=[pytest.mark.rare] if len(CORPORA[c]) > 99 else []) for c in CORPORA],
+    [pytest.param(c, marks=[pytest.mark.rare] if c.endswith("for all") else []) for c in CORPORA],
 )
 def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpacked: Path) -> None:
     odd = over_pages(corpus, tmp_path, unpacked)

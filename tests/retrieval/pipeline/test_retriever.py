@@ -1,23 +1,29 @@
-"""Claims checked against other corpora than the default one, and by models of the user."""
+"""Claims checked in several corpora, by models of the user, and in pipelines of Haystack."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from haystack import Pipeline
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import Explainer
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.models.shipped import judge_name
-from retrieval.pipeline.assembly import OwnCorpus, Retriever
+from retrieval.pipeline.assembly import OwnCorpus, Retriever, pipeline_over, resources_over
+from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline
 from retrieval.recipes.recipes import NO_MODEL, RECIPES, SHIPPED
+from retrieval.stages.stage import Resources
 from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
 from retrieval.words import DECIDED_BY_OWN
@@ -173,3 +179,54 @@ def test_recipes_have_the_judges_that_they_name_side_by_side(
             *(f"{model} at {chat.host}" for model in ("small", "large"))
         ]
         assert [one.body["model"] for one in chat.requests] == ["small", "large"]
+
+
+# --- the stages as components of a Haystack pipeline
+
+DESIGNED = "Skerrow Light was designed by Ann Lee."
+
+
+@pytest.fixture(scope="module")
+def resources(index: Path, unpacked: Path) -> Resources:
+    encoder = MiniLMEncoder()
+    return resources_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
+
+
+def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources) -> None:
+    recipe = RECIPES["combined"]
+    pipeline = haystack_pipeline(recipe, resources)
+    for claim in (DESIGNED, "The designer of Skerrow Light collected stamps."):
+        report = pipeline_over(resources, recipe).check(claim, lambda progress: None)
+        over = pipeline.run({"claim": {"claim": claim}})["hop end"]["over"]
+        assert over.evidence == report.evidence
+        assert over.hops == report.hops
+        assert over.verdict.label == report.verdict.label
+    assert len(over.hops) > 1
+
+
+def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: Resources) -> None:
+    pipeline = Pipeline()
+    retriever = EvidenceRetriever(pipeline_over(resources, RECIPES["esoteric"]))
+    pipeline.add_component("evidence", retriever)
+    found = pipeline.run({"evidence": {"query": DESIGNED}})
+    first = found["evidence"]["documents"][0]
+    assert first.content == "It was designed by Ann Lee and was first lit in 1871."
+    assert first.meta["title"] == "Skerrow Light"
+    assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"
+
+
+def test_the_example_for_hayhooks_answers_with_verdict_and_evidence(
+    index: Path, unpacked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Hayhooks is not installed here. It gives the wrapper its routes, and calls these two methods.
+    hayhooks = ModuleType("hayhooks")
+    hayhooks.BasePipelineWrapper = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hayhooks", hayhooks)
+    monkeypatch.setenv("ESOTERIC_HOME", str(index.parent))
+    from examples.hayhooks.check_claim.pipeline_wrapper import PipelineWrapper
+
+    wrapper = PipelineWrapper()
+    wrapper.setup()
+    found = wrapper.run_api(DESIGNED)
+    assert found["verdict"] == "SUPPORTS"
+    assert found["evidence"][0]["title"] == "Skerrow Light"

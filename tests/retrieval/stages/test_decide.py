@@ -34,7 +34,7 @@ from retrieval.types import (
     Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import cases, rules
+from tests.support.cases import cases, rules, whole_cases
 from tests.support.encoders import WordEncoder
 from tests.support.evidence import Names, evidence, items, ranked
 from tests.support.opinions import Says
@@ -347,20 +347,14 @@ def test_a_page_that_the_best_sentence_names_is_read_if_it_has_a_word_of_the_cla
     assert state.seen == frozenset()  # the next hop may read it
 
 
-@cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
+@whole_cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
 def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees_with_the_best_sentence(
-    best: list[str],
-    stance: Label,
-    other: list[str],
-    pair: Opinion,
-    verifier: Opinion,
-    limit: int,
-    is_selected: bool,
+    case: Any,
 ) -> None:
-    first, second = chosen(evidence(*best, stance=stance)), evidence(*other, 0.1)  # type: ignore[arg-type, misc]
-    paths, says = Says(lambda *_: pair), Says(lambda *_: verifier)
-    state = bridged(first, second, paths=paths, verifier=says, limit=limit)
-    assert titles(state.selected) == [best[0], *([other[0]] if is_selected else [])]
+    first, second = chosen(evidence(*case.best, stance=case.stance)), evidence(*case.other, 0.1)  # type: ignore[arg-type, misc]
+    paths, says = Says(lambda *_: case.pair), Says(lambda *_: case.verifier)
+    state = bridged(first, second, paths=paths, verifier=says, limit=case.limit)
+    assert titles(state.selected) == [case.best[0], *([case.other[0]] if case.is_selected else [])]
 
 
 # --- verdict
@@ -383,29 +377,25 @@ SENTENCES = {
 }
 
 
-@cases("verdicts", "read", "together", "fit", "label", "confidence", "leans", "rationale")
-def test_the_verdict_is_of_the_most_decided_sentence_and_of_all_together(
-    read: dict[str, Opinion],
-    together: Opinion,
-    fit: dict[str, float],
-    label: Label,
-    confidence: float,
-    leans: Label | None,
-    rationale: str,
-) -> None:
+@whole_cases("verdicts", "read", "together", "fit", "label", "confidence", "leans", "rationale")
+def test_the_verdict_is_of_the_most_decided_sentence_and_of_all_together(case: Any) -> None:
     """``together``: what a model says of all that is selected, which it is asked if it is more."""
-    says = Says(lambda *_: together, VerdictFit(**fit))
+    says = Says(lambda *_: case.together, VerdictFit(**case.fit))
     found = tuple(
         chosen(replace(evidence(title, f"Of the {title}."), opinion=tuple(one)))  # type: ignore[arg-type]
-        for title, one in read.items()
+        for title, one in case.read.items()
     )
     before = state_of("The pier is old.", evidence=found)
     verdict = after("verdict", before, models={"verifier": says}).state.verdict
     assert verdict is not None
-    assert (verdict.label, verdict.confidence, verdict.leans) == (label, near(confidence), leans)
-    assert rationale in verdict.rationale
-    all_of_it = " [SEP] ".join(f"{title} : Of the {title}." for title in read)
-    assert says.read == ([all_of_it] if len(read) > 1 else [])
+    assert (verdict.label, verdict.confidence, verdict.leans) == (
+        case.label,
+        near(case.confidence),
+        case.leans,
+    )
+    assert case.rationale in verdict.rationale
+    all_of_it = " [SEP] ".join(f"{title} : Of the {title}." for title in case.read)
+    assert says.read == ([all_of_it] if len(case.read) > 1 else [])
 
 
 ODDS = {  # each makes NOT ENOUGH INFO e times as probable as it would be

@@ -26,12 +26,11 @@ from retrieval.types import (
     Question,
     SentenceKey,
     Span,
-    SpanKind,
     TitleMatch,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.encoders import WordEncoder
 from tests.support.evidence import evidence, ranked
 from tests.support.stages import after, expanded
@@ -185,22 +184,16 @@ def test_the_report_finds_entities_and_what_t5_extracts(
 # --- titles and texts
 
 
-@cases("names", "stage", "claim", "spans", "index", "settings", "found")
+@whole_cases("names", "stage", "claim", "spans", "index", "settings", "found")
 def test_documents_are_found_by_names_and_words_of_the_claim(
-    parser: EnglishParser,
-    stage: str,
-    claim: str,
-    spans: dict[str, SpanKind],
-    index: dict[str, str],
-    settings: dict[str, Any],
-    found: dict[str, list[str]],
+    parser: EnglishParser, case: Any
 ) -> None:
-    places = ((name, max(0, claim.find(name)), kind) for name, kind in spans.items())
+    places = ((name, max(0, case.claim.find(name)), kind) for name, kind in case.spans.items())
     named = tuple(Span(name, start, start + len(name), kind) for name, start, kind in places)
-    store = store_of(index, WordEncoder()) if index else STORE
-    state = ClaimState(claim, parser.parse(claim), spans=named)
-    made = after(stage, state, store, {"parser": parser}, **settings).state
-    assert {field: ids(getattr(made, field)) for field in found} == found
+    store = store_of(case.index, WordEncoder()) if case.index else STORE
+    state = ClaimState(case.claim, parser.parse(case.claim), spans=named)
+    made = after(case.stage, state, store, {"parser": parser}, **case.settings).state
+    assert {field: ids(getattr(made, field)) for field in case.found} == case.found
     assert {(c.score, c.found_by) for c in made.exact} <= {(1.0, ("title",))}
     scores = [candidate.score for candidate in made.disambiguated]
     assert scores == sorted(scores, reverse=True)
@@ -232,22 +225,16 @@ def chosen(
     return list(after(form, state, store, models, **limits).state.candidates)
 
 
-@cases("ranking", "found", "texts", "asked", "settings", "ranked")
-def test_documents_are_ranked_by_the_question_that_they_answer_best(
-    found: dict[str, list[str]],
-    texts: dict[str, str] | None,
-    asked: list[str] | None,
-    settings: dict[str, Any],
-    ranked: list[list[Any]],
-) -> None:
+@whole_cases("ranking", "found", "texts", "asked", "settings", "ranked")
+def test_documents_are_ranked_by_the_question_that_they_answer_best(case: Any) -> None:
     """``found``: by title, words or text and disambiguation; without ``texts``: of ``PAGES``."""
     ways: tuple[FoundBy, ...] = ("title", "words", "disambiguation", "text")
-    exact, kept, *others = (candidates(way, found.get(way, ())) for way in ways)
-    encoder = WordEncoder() if settings.pop("vectors", True) else None
-    store = store_of(texts, encoder) if texts else InMemoryStore(PAGES, encoder)
-    questions = ASKED if asked is None else asked
-    made = chosen([*others[0], *others[1]], exact, kept, questions, store, **settings)
-    assert [[c.document_id, round(c.score, 2), "+".join(c.found_by)] for c in made] == ranked
+    exact, kept, *others = (candidates(way, case.found.get(way, ())) for way in ways)
+    encoder = WordEncoder() if case.settings.pop("vectors", True) else None
+    store = store_of(case.texts, encoder) if case.texts else InMemoryStore(PAGES, encoder)
+    questions = ASKED if case.asked is None else case.asked
+    made = chosen([*others[0], *others[1]], exact, kept, questions, store, **case.settings)
+    assert [[c.document_id, round(c.score, 2), "+".join(c.found_by)] for c in made] == case.ranked
 
 
 class DprQuestions:
@@ -270,29 +257,22 @@ class DprStore:
         return np.array([PRODUCTS[i] for i in ids], np.float32).reshape(-1, 2) @ queries.T
 
 
-@cases("find", "others", "exact", "kept", "limit", "questions", "products")
-def test_dpr_scores_are_scaled_inner_products_with_the_best_question(
-    others: str,
-    exact: str,
-    kept: str,
-    limit: int,
-    questions: int,
-    products: dict[str, float | None],
-) -> None:
+@whole_cases("find", "others", "exact", "kept", "limit", "questions", "products")
+def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) -> None:
     found = chosen(
-        candidates("text", others),
-        candidates("title", exact),
-        candidates("words", kept),
-        ["Who?", "When?"][:questions],
+        candidates("text", case.others),
+        candidates("title", case.exact),
+        candidates("words", case.kept),
+        ["Who?", "When?"][: case.questions],
         DprStore(),
         form="ranking:dpr",
         models={"dpr": DprQuestions()},
         document_cutoff=0.65,
-        document_limit=limit,
+        document_limit=case.limit,
     )
-    scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in products.items()}
+    scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in case.products.items()}
     assert {c.document_id: c.score for c in found} == pytest.approx(scores)
-    assert ids(found) == list(products)
+    assert ids(found) == list(case.products)
 
 
 # --- dense search

@@ -112,20 +112,19 @@ def test_of_copies_only_the_most_relevant_one_is_kept_in_this_hop_and_the_next()
 
 
 def test_the_reports_model_says_what_is_relevant_and_nothing_of_a_stance(tiny_models: Path) -> None:
-    def read(*documents: RankedDocument, cutoff: float = 0.5) -> Sequence[Evidence]:
-        report = {"folders": SimpleNamespace(report=tiny_models)}
+    def by_it(*documents: RankedDocument, cutoff: float = 0.5) -> ClaimState:
+        models = {"folders": SimpleNamespace(report=tiny_models)}
         state = state_of(DESIGNED, chosen=of(*documents))
-        return after(
-            "relevance:distilbert", state, models=report, relevance_cutoff=cutoff
-        ).state.read
+        return after("relevance:distilbert", state, models=models, relevance_cutoff=cutoff).state
 
     # Its biases are 0 and 3, and its other weights next to nothing: 1 / (1 + exp(-3)) = 0.953.
-    assert [item.score for item in read(TOWER)] == pytest.approx([0.953] * 3, abs=0.01)
-    assert all(item.opinion[0] == item.opinion[1] for item in read(TOWER))
-    assert (read(TOWER, cutoff=0.97), read()) == ((), ())
+    found = by_it(TOWER).read
+    assert [item.score for item in found] == pytest.approx([0.953] * 3, abs=0.01)
+    assert all(item.opinion[0] == item.opinion[1] for item in found)
+    assert (by_it(TOWER, cutoff=0.97).relevant, by_it().read) == ((), ())
     # As in the report, no sentence is read with another.
     asked = ranked("Skerrow Light", "Was it designed by Ann Lee?", "No, by Bo Ek.")
-    texts = {item.in_context for item in read(asked)}
+    texts = {item.in_context for item in by_it(asked).read}
     assert texts == {"Was it designed by Ann Lee?", "No, by Bo Ek."}
 
 

@@ -26,30 +26,11 @@ from retrieval.recipes.recipe_files import (
 from retrieval.recipes.recipes import FIRST, HOP, NEXT, RECIPES, Recipe
 from settings import CHECKOUT
 from tests.retrieval.models.tiny_report import name_models
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.evidence import ranked
 from tests.support.states import state_of
 
-SHORT = """\
-name: short
-summary: one hop by titles
-first:
-- spans
-- titles
-hop:
-- sentences
-- relevance
-- semantic
-- verification
-- selection
-- verdict
-next: []
-ending: decided
-max_hops: 1
-settings:
-  document_limit: 3
-  independence_cutoff: null
-"""
+SHORT = (CHECKOUT / "tests" / "cases" / "short_recipe.yaml").read_text(encoding="utf-8")
 
 
 def written(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
@@ -166,20 +147,16 @@ def models(tmp_path: Path) -> Path:
     return name_models(tmp_path / "models")
 
 
-@cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
+@whole_cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
 def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
-    encoder: str,
-    report: bool,
-    own: bool,
-    usual: str,
-    problems: list[str],
-    said: dict[str, list[str]],
-    models: Path,
+    models: Path, case: Any
 ) -> None:
-    mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if own else None
-    found = runnable(RECIPES, encoder, having(models if report else None, mine), asks=False)
-    assert (found.usual, sorted(found.problems)) == (usual, problems)
-    for recipe, words in said.items():
+    mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if case.own else None
+    found = runnable(
+        RECIPES, case.encoder, having(models if case.report else None, mine), asks=False
+    )
+    assert (found.usual, sorted(found.problems)) == (case.usual, case.problems)
+    for recipe, words in case.said.items():
         assert all(word in f"{found.problems[recipe]}" for word in words)
 
 
