@@ -107,7 +107,10 @@ def test_the_sheets_of_a_workbook_that_have_the_column_of_claims_are_a_table(
 ) -> None:
     found = read_claims(list_file(workbook(tmp_path, sheets)))
     assert [
-        [row.where, row.problem.code if row.problem else row.claim, row.others] for row in found
+        [row.where, row.problem.code, {}]
+        if row.problem
+        else [row.where, row.claim, dict(row.others)]
+        for row in found
     ] == rows
 
 

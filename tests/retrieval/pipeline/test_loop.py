@@ -296,6 +296,7 @@ def report(
         proof=Proof(steps, label),
         hops=(Hop(hop=1, sufficient=True, missing=missing, documents=1, sentences=1),),
         usage=None if judge == "verifier" else Usage(judge, 1, 10, 2),
+        not_settled=None,
     )
     return replace(made, **changed)
 

@@ -194,9 +194,9 @@ def resources(index: Path, unpacked: Path) -> Resources:
 
 def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources) -> None:
     recipe = RECIPES["combined"]
-    pipeline = haystack_pipeline(recipe, resources)
     for claim in (DESIGNED, "The designer of Skerrow Light collected stamps."):
         report = pipeline_over(resources, recipe).check(claim, lambda progress: None)
+        pipeline = haystack_pipeline(recipe, resources)
         over = pipeline.run({"claim": {"claim": claim}})["hop end"]["over"]
         assert over.evidence == report.evidence
         assert over.hops == report.hops

@@ -171,7 +171,7 @@ def test_requests_say_who_asks_and_at_most_three_are_there_at_once(
         assert patient(proxy.address, tmp_path / "new").articles(["Ann Lee"]) == []
     # A slow wiki is not waited for twice.
     proxy.always = FAULTS["slow"]
-    source, began = opened(proxy.address, tmp_path), time.monotonic()
+    source, began = opened(proxy.address, tmp_path / "slow"), time.monotonic()
     for _ in range(3):
         with pytest.raises(SourceAway):
             source.search(["Ann Lee"], "", 4)
