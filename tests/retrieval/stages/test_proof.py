@@ -29,14 +29,6 @@ from tests.support.cases import cases
 from tests.support.evidence import document
 from tests.support.stages import after
 
-SIXTY_WORDS = (
-    "Marta Lindqvist wrote the first Norwegian novel that was translated into Japanese, Korean and"
-    " Greek, she was a teacher at a small school near Runde from 1921 to 1934, she married the"
-    " painter Jon Aas in 1925, and after his death in a storm she moved with her daughters to an"
-    " island, where she kept the lighthouse until 1960 and finally died."
-)
-
-
 RUNDE = document("Runde", "It is an island.", "Ole Bergström rowed to it in 1767.")
 HOLM = document("Holm (rock)", "Café Holm stands on it.")
 CLAIM = "Ole Bergström was a Norwegian sailor born in 1730."
@@ -149,22 +141,6 @@ def test_a_part_with_a_content_word_that_the_evidence_lacks_is_not_equivalent(
         assert [step.operator for step in made.mutations] == operators
         unsaid = [step.operator for step in made.mutations if step.evidence is None]
         assert unsaid == [one for one in operators if one == INDEPENDENCE]
-
-
-@pytest.mark.models
-@pytest.mark.parametrize("claim", [CLAIM, "Runde", SIXTY_WORDS])
-def test_every_step_of_a_proof_quotes_a_sentence_that_was_given(
-    parser: EnglishParser, model: ProofModel, claim: str
-) -> None:
-    texts = {of.id: of.text for of in (RUNDE, HOLM)}
-    for evidence in (EVIDENCE, EVIDENCE * 40, EVIDENCE[1:]):
-        given = {item.key: item.sentence for item in evidence}
-        for quoted in (step.evidence for step in proof(parser, model, claim, evidence).mutations):
-            if quoted is not None:
-                sentence = given[quoted.key]
-                assert sentence.start <= quoted.start < quoted.end <= sentence.end
-                said = texts[sentence.document_id][quoted.start : quoted.end]
-                assert said == said.strip()
 
 
 @pytest.mark.models

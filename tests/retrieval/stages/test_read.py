@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from retrieval.corpora.corpus import Page
-from retrieval.models.shipped import relevance_model
 from retrieval.stages.read.paths import hybrid_scores
 from retrieval.stages.stage import ClaimState
 from retrieval.types import Candidate, Evidence, FoundBy, RankedDocument, SentenceKey, SentenceMatch
@@ -69,7 +68,6 @@ def read_by_dense_search(
 # --- relevance
 
 TOWER = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is red.", "It is tall.")
-DUNDEE = ranked("Dundee", "It is a city in Scotland.", "It lies on the River Tay.")
 DESIGNED = "Skerrow Light was designed by Ann Lee."
 
 
@@ -80,24 +78,6 @@ def of(*documents: RankedDocument) -> tuple[tuple[RankedDocument, Any], ...]:
 def rated(model: object, state: ClaimState, cutoff: float = 0.0) -> ClaimState:
     models = {"relevance_model": model, "folders": SimpleNamespace(reranker=None)}
     return after("relevance", state, models=models, relevance_cutoff=cutoff).state
-
-
-@pytest.mark.models
-def test_the_sentence_that_says_so_is_most_relevant_and_is_read_with_its_context() -> None:
-    shipped = relevance_model()
-    state = state_of(DESIGNED, chosen=of(DUNDEE, TOWER))
-    found = rated(shipped, state).relevant
-    assert len(found) == 5
-    assert (found[0].title, found[0].sentence.sentence_id) == ("Skerrow Light", 0)
-    assert found[0].stance == "SUPPORTS"
-    assert set(titles(rated(shipped, state, cutoff=0.5).relevant)) == {"Skerrow Light"}
-    assert rated(shipped, state_of(DESIGNED)).relevant == ()
-    # The question is read with its answer, and so it is not read again.
-    page = ranked("Skerrow Light", "Did Ann Lee design it?", "Yes.", "The tower is red.")
-    answer, tower = rated(shipped, state_of(DESIGNED, chosen=of(page))).relevant
-    assert (answer.sentence.text, answer.context_before) == ("Yes.", "Did Ann Lee design it?")
-    assert answer.in_context == "Did Ann Lee design it? Yes."
-    assert (tower.sentence.text, tower.in_context) == ("The tower is red.", "The tower is red.")
 
 
 def test_of_copies_only_the_most_relevant_one_is_kept_in_this_hop_and_the_next() -> None:
