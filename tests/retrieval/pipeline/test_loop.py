@@ -449,5 +449,7 @@ def test_what_the_claim_is_about_is_neither_absent_nor_open(parser: EnglishParse
     assert why_open(parser, "Ida Holm keeps bees.", MAYOR, spans=spans)[1] == ["bees"]
     # What has a document of its own is not open.
     opened = (ranked("Ostrea", TOWN_TEXTS["Ostrea"]), ranked("Varnby", TOWN_TEXTS["Varnby"]))
-    made = why_open(parser, "Varnby has nine towers.", still_open="Varnby", documents=opened)
+    towns = replace(evidence("Ostrea", "Its towns are old."), selected=True)
+    claim = "Varnby has nine towers."
+    made = why_open(parser, claim, towns, still_open="Varnby", documents=opened)
     assert made[1:] == ([], ("Varnby",))
