@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from retrieval.checkable.given_text import read_text
+from retrieval.checkable.given_text import (
+    LONGEST_TEXT,
+    MOST_SENTENCES,
+    Kind,
+    Replaced,
+    TextSentence,
+    blocks_of,
+    read_text,
+)
+from retrieval.checkable.kind_rules import WEIGHTS, KindModel, read_model
+from retrieval.checkable.text_reader import TextReader
 from retrieval.claim import LONGEST, read_claim
 from retrieval.corpora.cleaning import clean
-from retrieval.errors import InvalidClaim, InvalidText
+from retrieval.errors import InvalidClaim, InvalidText, ModelUnavailable
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim
 from retrieval.text.english import EnglishParser
 from retrieval.text.notices import SEVERAL, sentences_in
-from retrieval.text.statement_cutter import MOST_STATEMENTS, statements
 from retrieval.text.subject import subject_of
-from retrieval.text.word_forms import MOST_MARKS, is_near, nfc, nfkd
-from tests.support.cases import cases
+from retrieval.text.word_forms import MOST_MARKS, nfc, nfkd
+from tests.support.cases import cases, rules
 
 MILL = "The mill of Birchwick burned down in 1931."
 
 
-@pytest.mark.parametrize("value", [None, 7, ["a claim"], b"a claim"])
-def test_what_is_not_text_is_refused(value: object) -> None:
-    with pytest.raises(InvalidClaim, match="not text"):
-        read_claim(value)
-
-
-def test_exactly_the_longest_claim_is_read() -> None:
+def test_a_claim_is_a_text_of_a_bounded_length_that_keeps_its_form_if_it_needs_no_change() -> None:
+    for value in (None, 7, ["a claim"], b"a claim"):
+        with pytest.raises(InvalidClaim, match="not text"):
+            read_claim(value)
     assert len(read_claim("a" * LONGEST).text) == LONGEST
-
-
-def test_a_claim_that_needs_no_change_has_no_other_form() -> None:
     read = read_claim(f"  {MILL} ")
     assert (read.text, read.rewritten) == (MILL, None)
-
-
-def test_a_question_for_the_truth_of_a_statement_is_named_as_such() -> None:
     read = read_claim("Is it true that the mill burned down?")
     assert read.notices == ("Checked as the statement “The mill burned down.”.",)
 
@@ -57,13 +61,10 @@ _KATAKANA_MARKS = "\N{HALFWIDTH KATAKANA VOICED SOUND MARK}" + _ACUTE
 _TIBETAN_MARKS = "\N{TIBETAN VOWEL SIGN II}" + _ACUTE  # the first becomes two
 
 
-def test_what_somebody_may_write_is_normalized_as_unicode_says() -> None:
+def test_what_somebody_may_write_is_normalized_as_unicode_says_without_endless_marks() -> None:
     for text in ("Ko\u0308ln", "ﬁn", "ガ", "Việt Nam" + _ACUTE * MOST_MARKS, "—" * 99, "🏳️‍🌈" * 40):
         assert nfc(text) == unicodedata.normalize("NFC", text)
         assert nfkd(text) == unicodedata.normalize("NFKD", text)
-
-
-def test_marks_that_nobody_writes_are_left_out() -> None:
     assert nfkd("a" + _ACUTE * 90 + "b" + _ACUTE) == "a" + _ACUTE * MOST_MARKS + "b" + _ACUTE
 
 
@@ -87,12 +88,6 @@ def parsed(parser: EnglishParser, claim: str) -> ParsedClaim:
     return ClaimParser(parser).parse(claim)
 
 
-# --- the form of a claim
-
-
-# --- questions
-
-
 def test_a_notice_names_the_statement_that_is_checked_or_that_there_is_none(
     parser: EnglishParser,
 ) -> None:
@@ -104,25 +99,7 @@ def test_a_notice_names_the_statement_that_is_checked_or_that_there_is_none(
     assert "checked as it is" in read.notices[0]
 
 
-def test_a_word_is_near_others_with_its_first_letter() -> None:
-    assert is_near("mill", "mall", 1)
-    assert not is_near("mill", "mill", 1)
-    assert not is_near("mill", "hill", 1)
-    assert not is_near("mill", "malls", 1)
-
-
 # --- several statements
-
-
-def cut(parser: EnglishParser, claim: str) -> list[str]:
-    return [one.text for one in statements(parser.parse(claim), parser)]
-
-
-def test_no_more_statements_than_allowed_the_last_has_the_rest(parser: EnglishParser) -> None:
-    towns = ["Rome", "Paris", "Oslo", "Bern", "Riga", "Bonn", "Lima"]
-    parts = cut(parser, "; ".join(f"{town} is old" for town in towns) + ".")
-    assert len(parts) == MOST_STATEMENTS
-    assert parts[-1] == "Bonn is old; Lima is old."
 
 
 def test_offsets_lead_back_into_the_claim(parser: EnglishParser) -> None:
@@ -137,22 +114,6 @@ def test_offsets_lead_back_into_the_claim(parser: EnglishParser) -> None:
     assert claim[slice(*place)] == "1801"
     assert second.in_claim(0, 8) is None
     assert second.in_claim(4, 12) is None
-
-
-@pytest.mark.parametrize(
-    ("claim", "number", "notices"),
-    [
-        ("Rome is very old. Paris is large.", 2, []),
-        ("Mary married Percy. He wrote Ozymandias.", 1, [SEVERAL]),
-        ("Varnby is the capital of Ostrea and Port Orm is its largest city.", 1, [SEVERAL]),
-        ("Varnby is the capital of Ostrea and of Holm.", 1, []),
-    ],
-)
-def test_a_notice_says_that_several_statements_are_checked_together(
-    parser: EnglishParser, claim: str, number: int, notices: list[str]
-) -> None:
-    whole = parsed(parser, claim)
-    assert (len(whole.statements), list(whole.read.notices)) == (number, notices)
 
 
 @cases("statements", "claim", "last", "read_as")
@@ -173,41 +134,111 @@ def test_whose_something_is_gets_its_name_only_where_nothing_else_can_be_meant(
     assert any(read_as in notice for notice in found.read.notices)
 
 
-# --- what a claim is about
-
-
-def is_about(parser: EnglishParser, claim: str, *texts: tuple[str, str]) -> bool:
-    """Return whether the (title, sentence) pairs are about the subject of the claim."""
-    found: bool = subject_of(parser.parse(claim)).is_in(texts)
-    return found
-
-
-def test_the_sentences_of_a_path_are_taken_together(parser: EnglishParser) -> None:
-    claim = "The author of Frankenstein was born in London."
+def test_the_sentences_of_a_path_are_about_the_subject_together(parser: EnglishParser) -> None:
+    subject = subject_of(parser.parse("The author of Frankenstein was born in London."))
     novel = ("Frankenstein", "It is a novel by Mary Shelley.")
     author = ("Mary Shelley", "She was born in London.")
-    assert is_about(parser, claim, author, novel)
-    assert not is_about(parser, claim, author)
+    assert subject.is_in([author, novel])
+    assert not subject.is_in([author])
 
 
-def test_a_thing_without_a_name_may_be_named_by_a_title_that_the_claim_contains(
-    parser: EnglishParser,
-) -> None:
-    claim = "Each side has eleven players in rugby."
-    assert is_about(parser, claim, ("Rugby (sport)", "Teams have fifteen players."))
-    assert not is_about(parser, claim, ("Chess", "Each player has sixteen pieces."))
+# --- texts as they are given, and their sentences: with the real parser and the shipped model
 
 
-@pytest.mark.parametrize(
-    "claim", ["There is a lake.", "It is old.", "People breathe air.", "Old and grey.", "?"]
+def test_a_text_of_the_most_characters_is_read_and_tidied_and_no_longer_one() -> None:
+    text = ("word " * 4000)[: LONGEST_TEXT - 1] + "."
+    assert read_text(text) == text
+    with pytest.raises(InvalidText, match="20,001 characters long"):
+        read_text("word " * 4000 + "a")
+    assert read_text(" A\N{ZERO WIDTH SPACE} bridge\r\nfell.\r") == "A bridge\nfell."
+    # A line that was full goes on, and others end.
+    text = "A bridge\n\nThe bridge across the river Tarn was built by French engineers in\n"
+    text += "1931. It fell.\n- It was rebuilt\n2. It is open"
+    assert [" ".join(text[a:b].split()) for a, b in blocks_of(text)] == [
+        "A bridge",
+        "The bridge across the river Tarn was built by French engineers in 1931. It fell.",
+        "It was rebuilt",
+        "It is open",
+    ]
+
+
+@cases("given_text", "by_rules", "likely", "kind")
+def test_a_model_corrects_the_rules(by_rules: Kind, likely: tuple[float, ...], kind: str) -> None:
+    kinds: tuple[Kind, ...] = ("fact", "opinion", "question")
+    model = KindModel(kinds, np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
+    assert model.corrected(by_rules, np.array(likely, np.float32)) == kind
+    shares = model.probabilities(np.array([[np.log(2), 0, 0]], np.float32))
+    assert shares[0] == pytest.approx([0.5, 0.25, 0.25])
+
+
+def test_a_missing_and_a_damaged_file_say_how_to_restore_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="missing"):
+        read_model(tmp_path)
+    (tmp_path / WEIGHTS).write_text("{}")
+    with pytest.raises(ModelUnavailable, match="damaged"):
+        read_model(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def reader() -> TextReader:
+    return TextReader()
+
+
+def read(reader: TextReader, text: str) -> list[TextSentence]:
+    return list(reader.statements_of(read_text(text)))
+
+
+@pytest.mark.models
+def test_a_sentence_with_two_statements_makes_two_claims(reader: TextReader) -> None:
+    (sentence,) = read(
+        reader, "Since 1990, Germany has been reunited, and Berlin is once more its capital."
+    )
+    assert sentence.checkable
+    first, second = sentence.claims
+    assert (first.text, first.replaced) == ("Since 1990, Germany has been reunited.", ())
+    assert second.text == "Berlin is once more Germany's capital."
+    assert second.replaced == (Replaced("its", "Germany"),)
+
+
+def halves(reader: TextReader, text: str) -> list[str]:
+    sentence = read(reader, text)[-1]
+    assert sentence.checkable
+    return [claim.text for claim in sentence.claims if not claim.unclear]
+
+
+def unclear(reader: TextReader, text: str) -> list[str]:
+    """What the text does not say, which is left as it is and asked for."""
+    claim = read(reader, text)[-1].claims[0]
+    assert claim.text == text.split(". ")[-1]
+    return list(claim.unclear)
+
+
+def said(reader: TextReader, listed: str) -> list[str]:
+    """The sentences by their offsets in the text."""
+    return [listed[one.start : one.end] for one in read(reader, listed)]
+
+
+@pytest.mark.models
+@rules(
+    ("given_text", "halves", "claims", halves),
+    ("given_text", "text", "unclear", unclear),
+    ("given_text", "listed", "sentences", said),
+    ("given_text", "text", "kinds", lambda reader, text: [one.kind for one in read(reader, text)]),
+    (
+        *("given_text", "names", "claim"),
+        lambda reader, text: read(reader, text)[-1].claims[0].text,
+    ),
 )
-def test_a_claim_without_a_subject_that_is_recognised_lets_every_sentence_pass(
-    parser: EnglishParser, claim: str
+def test_a_text_is_read_sentence_by_sentence(
+    reader: TextReader, rule: Any, given: list[str], expected: object
 ) -> None:
-    assert is_about(parser, claim, ("Varnby", "It has a harbour."))
-    assert subject_of(parser.parse(claim)).text == ""
+    assert rule(reader, *given) == expected
 
 
-def test_the_words_of_the_subject_are_known(parser: EnglishParser) -> None:
-    claim = "The old brewery of Holmstead employs ninety people."
-    assert subject_of(parser.parse(claim)).text == "The old brewery of Holmstead"
+@pytest.mark.models
+def test_a_hostile_text_is_read_or_refused_in_a_few_seconds(reader: TextReader) -> None:
+    with pytest.raises(InvalidText, match="at most 500"):
+        read(reader, "It fell. " * (MOST_SENTENCES + 1))
+    for text in ("a " * 9_000 + "is.", "(" * 9_000 + " it is", '"a. ' * 5_000, "A.B. " * 4_000):
+        with suppress(InvalidText):
+            assert all(sentence.claims for sentence in read(reader, text))

@@ -19,6 +19,7 @@ from retrieval.claim_lists.verdicts import CheckedRow, csv_pieces, verdict_table
 from retrieval.errors import BadSource, Problem
 from retrieval.result import ClaimResult
 from tests.app.claim_documents import claim_document, document_without_evidence
+from tests.support.cases import cases
 
 
 def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
@@ -27,27 +28,22 @@ def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-def claims(path: Path, column: str | None = None) -> list[str]:
-    return [row.claim for row in read_claims(list_file(path), column)]
-
-
-def test_a_list_has_at_most_so_many_cells_as_its_claims_allow(tmp_path: Path) -> None:
+def test_a_list_has_at_most_so_many_cells_and_bytes_as_its_claims_allow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wide = "claim" + "".join(f",c{n}" for n in range(300)) + "\n" + "a," * 300 + "b\n"
     path = written(tmp_path, "claims.csv", wide + "a," * 300 + "b\n")
     assert len(read_claims(list_file(path), most=4)) == 2  # 602 cells, of 800
     with pytest.raises(BadSource, match=r"more than 400 cells; no more are read\."):
         read_claims(list_file(path), most=2)
-
-
-def test_a_workbook_unpacks_to_at_most_so_many_bytes_as_its_claims_allow(tmp_path: Path) -> None:
-    path = tmp_path / "claims.xlsx"
-    with xlsxwriter.Workbook(path) as book:
-        book.add_worksheet().write_column(
-            0, 0, ["claim", *(f"Tea is a drink {n}" for n in range(900))]
-        )
+    many = [["claim"], *([f"Tea is a drink {n}"] for n in range(900))]
+    path = workbook(tmp_path, {"May": many})
     assert len(read_claims(list_file(path), most=900)) == 900
     with pytest.raises(BadSource, match=r"unpacks to 0 MB; at most 0 MB are read"):
         read_claims(list_file(path), most=3)
+    monkeypatch.setattr(tables, "_MOST_CELLS", 3)
+    with pytest.raises(BadSource, match="more than 3 cells"):
+        read_claims(list_file(path))
 
 
 @pytest.mark.parametrize(
@@ -65,18 +61,16 @@ def test_a_list_that_is_made_to_do_harm_gets_one_error(
         read_claims(list_file(written(tmp_path, name, content)))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        codecs.BOM_UTF16_LE + "claim;Ort\nZoë is 7 years old.;Köln\n".encode("utf-16-le"),
-        codecs.BOM_UTF16_BE + "claim;Ort\nZoë is 7 years old.;Köln\n".encode("utf-16-be"),
-        "claim;Ort\nZoë is 7 years old.;Köln\n".encode("cp1252"),
-        "claim;Ort\nZoë is 7 years old.;Köln\n".encode(),
-    ],
-)
-def test_the_encodings_of_spreadsheets_are_read(tmp_path: Path, content: bytes) -> None:
-    (row,) = read_claims(list_file(written(tmp_path, "claims.csv", content)))
-    assert (row.claim, row.others) == ("Zoë is 7 years old.", {"Ort": "Köln"})
+def test_the_encodings_of_spreadsheets_are_read(tmp_path: Path) -> None:
+    text = "claim;Ort\nZoë is 7 years old.;Köln\n"
+    for content in (
+        codecs.BOM_UTF16_LE + text.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + text.encode("utf-16-be"),
+        text.encode("cp1252"),
+        text.encode(),
+    ):
+        (row,) = read_claims(list_file(written(tmp_path, "claims.csv", content)))
+        assert (row.claim, row.others) == ("Zoë is 7 years old.", {"Ort": "Köln"})
 
 
 def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path: Path) -> None:
@@ -85,77 +79,39 @@ def test_an_exponent_in_a_workbook_is_not_part_of_the_number_before_it(tmp_path:
         sheet, raised = book.add_worksheet(), book.add_format({"font_script": 1})
         sheet.write(0, 0, "claim")
         sheet.write_rich_string(1, 0, "It holds 10", raised, "6", " litres.")
-    assert claims(path) == ["It holds 10⁶ litres."]
+    assert [row.claim for row in read_claims(list_file(path))] == ["It holds 10⁶ litres."]
 
 
-def workbook(tmp_path: Path, rows: list[list[Any]]) -> Path:
+def workbook(tmp_path: Path, sheets: dict[str, list[list[Any]]]) -> Path:
+    """A workbook with these sheets, of which "Old" is hidden; texts that are days become days."""
     book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    book.create_sheet("Notes").append(["claim"])
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        sheet.sheet_state = "hidden" if title == "Old" else "visible"
+        for row in rows:
+            sheet.append([DAYS.get(str(cell), cell) for cell in row])
     book.save(tmp_path / "claims.xlsx")
     return tmp_path / "claims.xlsx"
 
 
-def test_the_first_sheet_of_a_workbook_is_a_table(tmp_path: Path) -> None:
-    day, moment = datetime.date(2021, 3, 4), datetime.datetime.fromisoformat("2021-03-04T05:06")
-    path = workbook(
-        tmp_path,
-        [
-            [],
-            ["No", "Claim", "Day", "Seen", None],
-            [7, "Tea is a drink.", day, moment, None],
-            [None, None, None, None, None],
-            [8.5, 12],
-            [9, "Ice is cold.", True, "", "", "too far"],
-        ],
-    )
-    rows = read_claims(list_file(path))
-    assert [(row.where, row.claim) for row in rows] == [
-        ("Row 3", "Tea is a drink."),
-        ("Row 5", ""),
-        ("Row 6", ""),
-    ]
-    assert rows[0].others == {"No": 7, "Day": "2021-03-04", "Seen": "2021-03-04T05:06:00"}
-    assert [row.problem.code for row in rows[1:] if row.problem] == ["claim_not_text", "bad_row"]
+DAYS = {
+    "2021-03-04": datetime.date(2021, 3, 4),
+    "2021-03-04T05:06:00": datetime.datetime.fromisoformat("2021-03-04T05:06"),
+}
 
 
-def test_further_sheets_with_the_same_column_belong_to_the_list(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    for title, rows in {
-        "May": [["Claim", "No"], ["Tea is a drink.", 1]],
-        "Words": [["Statement"], ["These are no claims."]],
-        "June": [["Claims of June"], ["Claim", "No"], ["Ice is cold.", 2]],
-        "Old": [["Claim"], ["Ink is blue."]],
-    }.items():
-        sheet = book.create_sheet(title)
-        sheet.sheet_state = "hidden" if title == "Old" else "visible"
-        for row in rows:
-            sheet.append(row)
-    book.save(tmp_path / "claims.xlsx")
-    rows = read_claims(list_file(tmp_path / "claims.xlsx"))
-    assert [(row.where, row.claim, row.others) for row in rows] == [
-        ("May, row 2", "Tea is a drink.", {"No": 1}),
-        ("June, row 3", "Ice is cold.", {"No": 2}),
-    ]
-
-
-def test_a_workbook_may_have_titles_above_the_names_of_its_columns(tmp_path: Path) -> None:
-    path = workbook(
-        tmp_path,
-        [["Claims of May"], ["Food", None, "Ann"], [], ["No", "Claim", "Desk"], [7, "Tea", None]],
-    )
-    (row,) = read_claims(list_file(path))
-    assert (row.where, row.claim, row.others) == ("Row 5", "Tea", {"No": 7, "Desk": ""})
-
-
-def test_a_workbook_with_too_many_cells_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@cases("claim_lists", "sheets", "rows")
+def test_the_sheets_of_a_workbook_that_have_the_column_of_claims_are_a_table(
+    tmp_path: Path, sheets: dict[str, list[list[Any]]], rows: list[list[Any]]
 ) -> None:
-    monkeypatch.setattr(tables, "_MOST_CELLS", 3)
-    path = workbook(tmp_path, [["claim", "n"], ["Tea is a drink.", 1]])
-    with pytest.raises(BadSource, match="more than 3 cells"):
-        read_claims(list_file(path))
+    found = read_claims(list_file(workbook(tmp_path, sheets)))
+    assert [
+        [row.where, row.problem.code, {}]
+        if row.problem
+        else [row.where, row.claim, dict(row.others)]
+        for row in found
+    ] == rows
 
 
 CLAIM = "The Lighthouse of Varn was built in 1874."
@@ -199,7 +155,9 @@ def table(tmp_path: Path, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
-def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, name: str) -> None:
+def test_a_table_has_the_columns_of_the_input_and_the_verdict_and_no_formula(
+    tmp_path: Path, name: str
+) -> None:
     first, second, third = table(tmp_path, name)
     assert list(first) == [
         *("claim", "No", "verdict (input)", "note", "id", "tags", "control", "desk"),
@@ -219,11 +177,7 @@ def test_a_table_has_the_columns_of_the_input_and_the_verdict(tmp_path: Path, na
     assert (second["verdict"], second["desk"]) == ("NOT ENOUGH INFO", "food")
     assert not second["confidence"]
     assert third["error"] == "Line 4: There is no claim. Write one."
-
-
-@pytest.mark.parametrize("name", ["out.csv", "out.xlsx"])
-def test_no_cell_is_a_formula_and_no_number_loses_digits(tmp_path: Path, name: str) -> None:
-    first, second, _ = table(tmp_path, name)
+    # No cell is a formula, and no number loses digits.
     assert first["note"] == '\'=HYPERLINK("https://x.example")'
     assert second["claim"] == "'-5 degrees is cold."
     assert first["id"] == "1234567890123456789"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -15,23 +16,42 @@ from retrieval.claim import as_sentence, in_full, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims, separator_of
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
+from retrieval.models.cross_encoders import with_grouped_figures
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
-from retrieval.quantities.amounts import Interval, dates, numerals, unit_after
-from retrieval.quantities.halves import Half, Ruling, comparison, filled, fillings
-from retrieval.quantities.reading import Quantity, dimensions, quantities, time_after
+from retrieval.quantities.amounts import (
+    _UNITS,
+    Interval,
+    _unit,
+    above,
+    currency_before,
+    dates,
+    numerals,
+    point,
+    unit_after,
+)
+from retrieval.quantities.halves import (
+    Comparison,
+    Filled,
+    Half,
+    Ruling,
+    compared,
+    comparison,
+    filled,
+    fillings,
+)
+from retrieval.quantities.reading import COUNT, Quantity, dimensions, quantities, time_after
 from retrieval.stages.decide.proof import cut as phrases_of
 from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
 from retrieval.text.context import CopiedSentences, context_of
 from retrieval.text.english import EnglishParser
-from retrieval.text.notices import NAMELESS, NO_STATEMENT, is_name_alone, plain_statement
+from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL, is_name_alone, plain_statement
 from retrieval.text.statement_cutter import statements
 from retrieval.text.subject import subject_of
 from retrieval.text.word_forms import edit_distance
-from retrieval.types import Document, Sentence
+from retrieval.types import SUPPORTS, Document, Sentence
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.retrieval.test_quantities import ruled
-from tests.support.cases import rows
+from tests.support.cases import rules
 from tests.support.evidence import document
 
 # Each gets the parser and the arguments of a case.
@@ -105,6 +125,12 @@ def notices(parser: EnglishParser, claim: str) -> Sequence[str]:
     return ClaimParser(parser).parse(claim).read.notices
 
 
+def statements_and_notice(parser: EnglishParser, claim: str) -> object:
+    found = ClaimParser(parser).parse(claim)
+    assert found.read.notices in ((), (SEVERAL,))
+    return [len(found.statements), bool(found.read.notices)]
+
+
 def covered(parser: EnglishParser, claim: str) -> list[str]:
     """The phrases of a claim: at most twelve in order, with each word in exactly one of them."""
     spans = phrases_of(parser.parse(claim))
@@ -132,10 +158,32 @@ def converted(_: EnglishParser, first: str, second: str) -> bool:
     return values[0] == (values[1][0], pytest.approx(values[1][1]))
 
 
-def halves(parser: EnglishParser, claim: str) -> object:
+def compared_in(parser: EnglishParser, claim: str) -> Comparison:
     found = comparison(parser.parse(claim))
     assert found is not None
+    return found
+
+
+def halves(parser: EnglishParser, claim: str) -> object:
+    found = compared_in(parser, claim)
     return [*([half.text for half in side] for side in (found.first, found.second)), found.more]
+
+
+def side(parser: EnglishParser, half: Half, *sentences: str, sure: float = 0.9) -> list[Filled]:
+    """Return the half with every quantity of its kind in the sentences, all equally probable."""
+    return [
+        Filled(half, filling, place, sure)
+        for place, sentence in enumerate(sentences)
+        for filling in fillings(parser.parse(sentence))
+        if half.takes(filling.quantity.dimension)
+    ]
+
+
+def ruled(parser: EnglishParser, claim: str, first: str, second: str) -> Ruling | None:
+    found = compared_in(parser, claim)
+    one, other = side(parser, found.first[0], first), side(parser, found.second[0], second)
+    made = compared(found, one, other)
+    return made[0] if made else None
 
 
 def half(parser: EnglishParser, sentence: str, dimension: str) -> str:
@@ -157,6 +205,10 @@ def decided(parser: EnglishParser, claim: str, first: str, second: str) -> Rulin
 def limited(parser: EnglishParser, words: str, core: list[Any]) -> bool:
     found = only(parser, f"It has {words} seats.")
     return (found.dimension, found.core) == ("count of seat", Interval(*core))
+
+
+def least(parser: EnglishParser, words: str) -> object:
+    return pytest.approx(only(parser, f"It has {words} legs.").reach.low)
 
 
 def rounded(_: EnglishParser, text: str, step: float) -> bool:
@@ -232,7 +284,9 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("questions", "question", "statement", lambda p, asked: as_statement(asked, p)),
     ("statements", "claim", "parts", cut),
     ("statements", "claim", "", lambda p, claim: cut(p, claim) == [claim]),
+    ("statements", "claim", "number several", statements_and_notice),
     ("subjects", "claim title sentence", "about", is_about),
+    ("subjects", "claim", "subject", lambda p, claim: subject_of(p.parse(claim)).text),
     ("subjects", "claim title", "own", lambda p, c, t: subject_of(p.parse(c)).is_titled(t)),
     ("spelling", "one other", "edits", lambda _, one, other: edit_distance(one, other)),
     ("spelling", "one other", "edits", lambda _, one, other: edit_distance(other, one)),
@@ -259,6 +313,8 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ),
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
+    ("quantities", "words", "least", least),
+    ("quantities", "cells", "read", lambda _, cells: with_grouped_figures(cells)),
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
     ("comparisons", "claim", "first_half second_half more", halves),
     ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
@@ -280,14 +336,65 @@ RULES: list[tuple[str, str, str, Rule]] = [
 ]
 
 
-def all_cases() -> Iterator[Any]:
-    for subject, arguments, expected, rule in RULES:
-        for why, given, said in rows(subject, arguments.split(), expected):
-            yield pytest.param(rule, given, said, id=f"{subject}: {why}")
-
-
-@pytest.mark.parametrize(("rule", "given", "expected"), list(all_cases()))
+@rules(*RULES)
 def test_a_rule_says_what_its_case_expects(
     parser: EnglishParser, rule: Rule, given: list[Any], expected: object
 ) -> None:
     assert rule(parser, *given) == expected
+
+
+# --- what has more than one result
+
+
+def test_numbers_and_units_are_read_as_written_and_converted_both_ways() -> None:
+    # What has more digits than can be converted is no number.
+    assert [one.value for one in numerals(f"1{'0' * 320} m, 1{'0' * 5000} m, 7 m")] == [7]
+    for unit in map(_unit, _UNITS):
+        assert unit.from_base(unit.in_base(12.5)) == pytest.approx(12.5)
+    found = currency_before("It cost C$14 million.", 10)
+    assert found is not None
+    assert (found[0].name, found[1]) == ("Canadian dollar", 8)
+    assert currency_before("It cost 14 million.", 8) is None
+    # Years before Christ are counted backwards.
+    first, last = dates("1750 to 1050 BC")
+    assert first.span.high < last.span.low < 0
+    (century,) = dates("the 2nd century BC")
+    bounds = (century.span.low, century.span.high)
+    assert bounds == pytest.approx((-200 * 365.2425, -100 * 365.2425))
+
+
+def test_intervals_know_what_they_contain() -> None:
+    assert point(5).within(above(4))
+    assert not point(4).within(above(4))
+    assert point(4).within(above(4, open_end=False))
+    assert point(4).apart(above(4))
+    assert Interval(1, 2).apart(Interval(2, 3, low_open=True))
+    assert not Interval(1, 2).apart(Interval(2, 3))
+    assert above(3).high == math.inf
+
+
+def test_how_much_earlier_is_part_of_the_comparison_and_a_span_has_two_dates(
+    parser: EnglishParser,
+) -> None:
+    found = compared_in(parser, "The mill opened more than three years after the bridge fell.")
+    assert found.by is not None
+    assert (found.by.said, found.by.kind) == ("three years", "bound")
+    spans = fillings(parser.parse("She was king from 1901 to May 1917."))
+    assert [item.words for item in spans] == ["1901", "May 1917"]
+
+
+def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: EnglishParser) -> None:
+    selm, orn = (Half(f"{town} has {{}} people", f"{COUNT}people") for town in ("Selm", "Orn"))
+    claim = Comparison((selm,), (orn,), more=True)
+    few = side(parser, orn, "It has 500 people.")
+    agree = compared(claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few)
+    assert agree is not None
+    assert agree[0].label == SUPPORTS
+    apart = side(parser, selm, "It has 900 people.", "It had 120 people.")
+    assert compared(claim, apart, few) is None
+    sure = side(parser, selm, "It has 900 people.", sure=0.95)
+    unsure = side(parser, selm, "It had 120 people.", sure=0.5)
+    found = compared(claim, [*sure, *unsure], few)
+    assert found is not None
+    said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
+    assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)

@@ -41,47 +41,25 @@ def test_sentences_end_where_a_human_reader_ends_them(
     assert sentences_of(chosen, text) == sentences
 
 
-def test_nothing_has_no_sentences(splitter: SentenceSplitter) -> None:
-    assert list(splitter.split(["", "   "])) == [[], []]
-
-
-def test_a_text_of_very_many_sentences_is_looked_through_once() -> None:
+def test_a_text_of_very_many_sentences_is_looked_through_once(splitter: SentenceSplitter) -> None:
     # Looking back to the beginning for each of them would take many minutes.
-    sentence = "It is red. "
-    starts = [len(sentence) * number for number in range(100_000)]
-    bounds = bounds_of(sentence * 100_000, starts)
+    starts = [11 * number for number in range(100_000)]
+    bounds = bounds_of("It is red. " * 100_000, starts)
     assert bounds[:2] == [(0, 10), (11, 21)]
     assert len(bounds) == 100_000
-
-
-def test_texts_longer_than_what_is_read_together_are_split_as_short_ones_are(
-    splitter: SentenceSplitter,
-) -> None:
+    # A sentence ends before the quotes that close it: as if one began with these, and behind them.
+    text = 'He said: "It is red." It is.'
+    assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
     # Of 46 characters: what is read together ends within a sentence.
-    sentence = "The harbour of Esk is deep, and so is its sea. "[:-1]
+    sentence = "The harbour of Esk is deep, and so is its sea."
     long = " ".join([sentence] * 9000)
     unbroken = "a" * 500_000
     short, first, second, last = splitter.split([sentence, long, unbroken, sentence])
     assert short == last == [(0, len(sentence))]
     assert first == [(47 * n, 47 * n + 46) for n in range(9000)]
     assert second == [(0, 500_000)]
-
-
-def test_a_sentence_ends_before_the_quotes_that_close_it() -> None:
-    text = 'He said: "It is red." It is.'
-    # As if a sentence began with the mark of quotation, and one behind it.
-    assert bounds_of(text, [0, 20, 22]) == [(0, 20), (20, 21), (22, 28)]
-
-
-def test_the_full_stops_of_chinese_end_no_sentence(without_spacy: SentenceSplitter) -> None:
-    text = "北京是中国的首都。人口为2154.2万。"
-    assert sentences_of(without_spacy, text * 50_000) == [text * 50_000]
-
-
-def test_what_is_unclear_is_decided_as_in_the_whole_text(splitter: SentenceSplitter) -> None:
-    # One stretch of unclear boundaries that is cut many times.
+    # One stretch of unclear boundaries that is cut many times is decided as in the whole text.
     text = "It is by " + "J. D. " * 2000 + "Salinger. He wrote it."
-    assert sentences_of(splitter, text)[-1] == "He wrote it."
     assert sentences_of(splitter, text) == [text[: -len(" He wrote it.")], "He wrote it."]
 
 
@@ -92,19 +70,22 @@ def test_any_number_of_marks_and_white_space_is_read(splitter: SentenceSplitter,
     assert bounds[-1][1] == len(gap) + 12
 
 
-@pytest.mark.parametrize("text", ["It is red. It is.", "By J. D. Salinger. It is.", ""])
-def test_texts_without_an_end_are_read_a_few_at_a_time(
-    splitter: SentenceSplitter, text: str
+def test_texts_without_an_end_are_read_a_few_at_a_time(splitter: SentenceSplitter) -> None:
+    assert list(splitter.split(["", "   "])) == [[], []]
+    for text in ("It is red. It is.", "By J. D. Salinger. It is.", ""):
+        expected = next(splitter.split([text]))
+        assert list(islice(splitter.split(repeat(text)), 3)) == [expected] * 3
+
+
+def test_no_gap_is_too_wide_and_the_full_stops_of_chinese_end_no_sentence(
+    without_spacy: SentenceSplitter,
 ) -> None:
-    expected = next(splitter.split([text]))
-    assert list(islice(splitter.split(repeat(text)), 3)) == [expected] * 3
-
-
-def test_no_gap_is_too_wide(without_spacy: SentenceSplitter) -> None:
     clear = "The sea is deep." + " " * 2000 + "It is cold."
     assert sentences_of(without_spacy, clear) == ["The sea is deep.", "It is cold."]
     dots = "The harbour " + "." * 2000 + " 5"
     assert sentences_of(without_spacy, dots) == [dots]
+    chinese = "北京是中国的首都。人口为2154.2万。" * 50_000
+    assert sentences_of(without_spacy, chinese) == [chinese]
 
 
 def test_of_a_long_neighbour_only_the_nearer_words_are_read() -> None:
@@ -120,9 +101,7 @@ def test_of_a_long_neighbour_only_the_nearer_words_are_read() -> None:
     assert f" {after.split()[-1]} " in long
     assert LONGEST - 10 < len(before) <= LONGEST
     assert LONGEST - 10 < len(after) <= LONGEST
-
-
-def test_long_texts_take_no_long_time() -> None:
+    # Long texts take no long time.
     read = document("Varn", *("No, " * 5_000 + "." for _ in range(20)), "(" * 50_000)
     for one, other in pairwise(read.sentences):
         assert context_of(read, one)
@@ -130,14 +109,9 @@ def test_long_texts_take_no_long_time() -> None:
 
 
 def test_passages_of_one_document_are_one_document() -> None:
-    first = document("Report", "All rights are reserved.")
-    second = document("Report", "All rights are reserved.")
+    made = document("Report", "All rights are reserved.")
     passages = [
-        replace(
-            one,
-            id=f"report.pdf#{n}",
-            sentences=(replace(one.sentences[0], document_id=f"report.pdf#{n}"),),
-        )
-        for n, one in enumerate((first, second), 1)
+        replace(made, id=name, sentences=(replace(made.sentences[0], document_id=name),))
+        for name in ("report.pdf#1", "report.pdf#2")
     ]
     assert CopiedSentences(passages).documents_with(passages[0].sentences[0].key) == 1

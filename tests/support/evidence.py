@@ -60,3 +60,28 @@ def items(cases: Iterable[dict[str, Any]]) -> tuple[Evidence, ...]:
         return replace(made, opinion=opinion, path=path, selected=case.get("selected", False))
 
     return tuple(map(item, cases))
+
+
+class Names:
+    """Sentences by short names; "holm<pier" is Holm's, read after the one of the pier."""
+
+    def __init__(self, **sentences: Evidence) -> None:
+        self.all = sentences
+        self._names = {item.key: name for name, item in sentences.items()}
+
+    def items(self, names: Iterable[str]) -> tuple[Evidence, ...]:
+        """The sentences, those on a path with their path."""
+        made = []
+        for name in names:
+            last, *path = (self.all[one] for one in name.split("<"))
+            made.append(replace(last, path=tuple(item.key for item in reversed(path))))
+        return tuple(made)
+
+    def text(self, name: str) -> str:
+        """What a verifier reads: the sentence comes first, and after it what led to it."""
+        read = (self.all[one] for one in name.split("<"))
+        return " [SEP] ".join(f"{item.title} : {item.in_context}" for item in read)
+
+    def of(self, found: Iterable[Evidence]) -> list[str]:
+        """The short names of evidence."""
+        return ["<".join(self._names[k] for k in (i.key, *reversed(i.path))) for i in found]

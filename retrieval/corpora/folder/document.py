@@ -75,9 +75,7 @@ class FileText:
     @property
     def day(self) -> str:
         """The day of the text: its own one, that in its head, or that of its file; "" if none."""
-<<<<<<< HEAD
-        beginning = self.blocks[:_HEAD]
-        head = (text for block in beginning for text in (*block.section, block.text))
+        head = (text for block in self.blocks[:_HEAD] for text in (*block.section, block.text))
         said = (self.date, own_date([self.title, *dict.fromkeys(head)]), self.saved)
         return next(filter(None, map(_as_day, said)), "")
 
@@ -87,10 +85,6 @@ def _as_day(written: str) -> str:
     with suppress(ValueError):
         return date.fromisoformat(written).isoformat()
     return ""
-=======
-        head = (text for block in self.blocks[:_HEAD] for text in (*block.section, block.text))
-        return self.date or own_date([self.title, *dict.fromkeys(head)]) or self.saved
->>>>>>> corp
 
 
 def own_date(lines: Iterable[str]) -> str:

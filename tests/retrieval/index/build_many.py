@@ -1,8 +1,4 @@
-"""Builds an index of ``many`` pages in a process of its own, which a test may end where it likes.
-
-``python -m tests.retrieval.index.build_many LOCATION FOLDER LIMIT``: prints each progress, or the
-error. LIMIT: how many bytes a file may have, as on a full disk; 0 for any.
-"""
+"""Builds an index of many pages in a process of its own, which a test may end where it likes."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from pathlib import Path
 
 from retrieval.errors import EsotericError
 from retrieval.index.elastic.location import ElasticLocation
-from retrieval.index.interface import BuildProgress
 from retrieval.index.open import IndexLocation, open_index
 from settings import CHECKOUT
 from tests.retrieval.index.pages import many
@@ -22,24 +17,12 @@ from tests.support.encoders import WordEncoder
 
 
 def start_build(location: IndexLocation, folder: Path, limit: int = 0) -> subprocess.Popen[str]:
-    """Start this module."""
-    return subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "tests.retrieval.index.build_many",
-            str(location),
-            str(folder),
-            str(limit),
-        ],
-        cwd=CHECKOUT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    """Start this module, which prints each progress, or the error.
 
-
-def _told(progress: BuildProgress) -> None:
-    print(progress.step, progress.done, flush=True)
+    ``limit``: how many bytes a file may have, as on a full disk; 0 for any.
+    """
+    command = [sys.executable, "-m", "tests.retrieval.index.build_many", str(location), str(folder)]
+    return subprocess.Popen([*command, str(limit)], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True)
 
 
 if __name__ == "__main__":
@@ -49,6 +32,8 @@ if __name__ == "__main__":
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
     location = ElasticLocation.read(place) if "://" in place else Path(place)
     try:
-        open_index(location, Path(folder), 2).build(many(), WordEncoder(), _told)
+        open_index(location, Path(folder), 2).build(
+            many(), WordEncoder(), lambda one: print(one.step, one.done, flush=True)
+        )
     except EsotericError as error:
         print(type(error).__name__, error)

@@ -38,23 +38,9 @@ class InMemoryStore(DocumentStore):
     def __init__(self, pages: Sequence[Page], encoder: DocumentEncoder | None) -> None:
         """Split and encode the pages; of several with one id the last counts."""
         pages = list({page.id: page for page in pages}.values())
-        splitter = shared_splitter()
-        self._documents: dict[str, Document] = {}
-        for page, bounds in zip(pages, splitter.split(p.text for p in pages), strict=True):
-            sentences = tuple(
-                Sentence(page.id, n, page.text[start:end], start, end)
-                for n, (start, end) in enumerate(bounds)
-            )
-            place = page.passage or Passage(page.id, 1)
-            self._documents[page.id] = Document(
-                page.id,
-                page.title,
-                page.url,
-                page.text,
-                sentences,
-                " > ".join(place.section) or None,
-                place.page,
-            )
+        bounds = shared_splitter().split(page.text for page in pages)
+        made = (_document(page, ends) for page, ends in zip(pages, bounds, strict=True))
+        self._documents = {document.id: document for document in made}
         # Redirects lead to a document too, and a title to the first passage of a long one.
         self._titled = [
             (page.id, title)
@@ -64,23 +50,21 @@ class InMemoryStore(DocumentStore):
         ]
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._sentence_vectors: dict[SentenceKey, NDArray[np.float32]] = {}
+        self._encoder = encoder.name if encoder is not None else ""
         if encoder is not None:
-            self._encode(encoder)
+            documents = list(self._documents.values())
+            whole, parts = encoder.encode_documents(
+                [
+                    EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
+                    for d in documents
+                ]
+            )
+            self._vectors = {d.id: vector for d, vector in zip(documents, whole, strict=True)}
+            for document, vectors in zip(documents, parts, strict=True):
+                for sentence, own in zip(document.sentences, vectors, strict=True):
+                    self._sentence_vectors[SentenceKey(document.id, sentence.sentence_id)] = own
         tokens = _title_tokenizer().tokens([title for _, title in self._titled])
         self._trie = TitleTrie.of(tokens, [document_id for document_id, _ in self._titled])
-        self._encoder = encoder.name if encoder is not None else ""
-
-    def _encode(self, encoder: DocumentEncoder) -> None:
-        whole, parts = encoder.encode_documents(
-            [
-                EncodableDocument(d.title, d.text, tuple((s.start, s.end) for s in d.sentences))
-                for d in self._documents.values()
-            ]
-        )
-        for document, vector, vectors in zip(self._documents.values(), whole, parts, strict=True):
-            self._vectors[document.id] = vector
-            for sentence, own in zip(document.sentences, vectors, strict=True):
-                self._sentence_vectors[SentenceKey(document.id, sentence.sentence_id)] = own
 
     def info(self) -> IndexInfo:
         """Count what there is; nothing of it lies on a disk."""
@@ -166,6 +150,16 @@ class InMemoryStore(DocumentStore):
 
 # Loading it takes longer than all that is done with it here.
 _title_tokenizer = cache(TitleTokenizer)
+
+
+def _document(page: Page, bounds: Sequence[tuple[int, int]]) -> Document:
+    sentences = tuple(
+        Sentence(page.id, n, page.text[start:end], start, end)
+        for n, (start, end) in enumerate(bounds)
+    )
+    place = page.passage or Passage(page.id, 1)
+    section = " > ".join(place.section) or None
+    return Document(page.id, page.title, page.url, page.text, sentences, section, place.page)
 
 
 def _words(text: str) -> list[str]:

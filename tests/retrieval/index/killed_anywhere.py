@@ -1,8 +1,6 @@
 """Changes an index and is killed before the n-th thing it does on the disk; then does it again.
 
-python -m tests.retrieval.index.killed_anywhere FOLDER STEP: prints for each change how many
-moments were tried, every STEP-th of all that there are. Whatever does not end as an undisturbed
-change does is an error.
+Whatever does not end as an undisturbed change does is an error.
 """
 
 from __future__ import annotations
@@ -11,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +43,16 @@ def main(name: str, folder: Path, step: int) -> int:
     """
     change = CHANGES[name]
     folder.mkdir()
-    before = folder / "before"
+    before, undisturbed = folder / "before", folder / "undisturbed"
     vectors = None if name == "encode" else WordEncoder()
     assert _in_a_child(lambda: EmbeddedIndex(before).build(ListCorpus(PAGES), vectors))
-    undisturbed = _copied(before, folder / "undisturbed")
+    shutil.copytree(before, undisturbed, symlinks=True)
     assert _in_a_child(lambda: change(EmbeddedIndex(undisturbed)))
     for tried, moment in enumerate(range(1, 10_000, step)):
-        place = _copied(before, folder / f"{moment}")
-        ended = _in_a_child(lambda place=place, m=moment: _until(m, change, place))  # type: ignore[misc]
+        place = Path(shutil.copytree(before, folder / f"{moment}", symlinks=True))
+        ended = _in_a_child(partial(_until, moment, change, place))
         again = None if ended else change
-        assert _in_a_child(
-            lambda place=place, again=again: _check(place, again, undisturbed)  # type: ignore[misc]
-        ), (name, moment)
+        assert _in_a_child(partial(_check, place, again, undisturbed)), (name, moment)
         shutil.rmtree(place)
         if ended:
             return tried
@@ -76,17 +73,9 @@ def _check(
     found = index.open("words").info()
     assert (found.documents, found.checksum) == (expected.documents, expected.checksum)
     assert index.unfinished() == []
-    for kind in ("versions", "databases"):
-        assert len(_names(place / kind)) == len(_names(undisturbed / kind))
-
-
-def _names(folder: Path) -> list[str]:
-    """Return the names of a folder's files and folders, but those of SQLite's logs."""
-    return [path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))]
-
-
-def _copied(index: Path, to: Path) -> Path:
-    return Path(shutil.copytree(index, to, symlinks=True))
+    # Without the files of SQLite's logs.
+    for kind in ("versions/*", "databases/*[!lm]"):
+        assert len([*place.glob(kind)]) == len([*undisturbed.glob(kind)])
 
 
 def _in_a_child(work: Callable[[], object]) -> bool:
@@ -122,7 +111,8 @@ def _until(moment: int, change: Callable[[EmbeddedIndex], object], place: Path) 
     change(EmbeddedIndex(place))
 
 
-if __name__ == "__main__":
+def all_changes(step: int) -> None:
+    """Try all below the folder of the command line; print how many moments were tried of each."""
     torch.set_num_threads(1)  # before children are made of this process
     for change in CHANGES:
-        print(main(change, Path(sys.argv[1], change), int(sys.argv[2])))
+        print(main(change, Path(sys.argv[1], change), step))

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from retrieval.corpora.corpus import Corpus, Page
+from settings import CHECKOUT
 
-PAGES = (
-    Page("Savage", "Savage", "https://example.org/savage", "A savage is a word. It is old."),
-    Page("Savage_band", "Savage (band)", None, "Savage were a band from a small town."),
-    Page("Savage_film", "Savage (2012 film)", None, "Savage is a film about a band. It is long."),
-    Page("The_Harbour", "The Harbour", None, "The Harbour lies at the sea. Ships come. Ships go."),
-    Page("Harbour_light", "Harbour light", None, "A harbour light guides ships to the harbour."),
-    Page("Zoe", "Zoë", None, "Zoë is a given name. Café owners like it."),
-    Page("Brackets", "(What) a title", None, "Titles may hold brackets."),
-    Page("Only", "(Everything)", None, "A title may be nothing but brackets."),
-    Page("Empty", "Empty", None, ""),
-    Page("Twin_1", "Twin", None, "The first of two pages with one title."),
-    Page("Twin_2", "Twin", None, "The second of two pages with one title."),
-    Page("Quote", 'He said "no"', None, 'He said "no" (twice), didn\'t he? He did: yes.'),
-)
+_LINES = (CHECKOUT / "tests" / "cases" / "pages.jsonl").read_text(encoding="utf-8").splitlines()
+PAGES = tuple(Page(**json.loads(line)) for line in _LINES)
 
 
 @dataclass

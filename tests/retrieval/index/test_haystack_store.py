@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from elasticsearch import Elasticsearch
 from haystack import Document
 
+from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index import haystack_store as searched
 from retrieval.index.haystack_store import HaystackStore
 from tests.retrieval.index.elastic.node import free_port, shared_url
-from tests.retrieval.index.haystack import haystack_store, of_haystack
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
 from tests.retrieval.index.questions import documents_titled
 from tests.support.encoders import WordEncoder
 
+if TYPE_CHECKING:
+    from haystack_integrations.document_stores.elasticsearch import ElasticsearchDocumentStore
+
 pytestmark = pytest.mark.elasticsearch
 
 QUERIES = WordEncoder().encode(["Ships come to the harbour.", "It is old."])
 IDS = [page.id for page in PAGES]
+
+
+def of_haystack(url: str = "") -> ElasticsearchDocumentStore:
+    """Return Haystack's store of an index of its own, which is not there yet."""
+    library = pytest.importorskip("haystack_integrations.document_stores.elasticsearch")
+    store: ElasticsearchDocumentStore = library.ElasticsearchDocumentStore(
+        hosts=url or shared_url(), index=f"haystack-{uuid.uuid4().hex}"
+    )
+    return store
+
+
+def haystack_store(pages: Sequence[Page], embedded: bool = False) -> HaystackStore:
+    """Return a view of a store with these pages."""
+    store = of_haystack()
+    vectors = WordEncoder().encode([f"{page.title}. {page.text}" for page in pages])
+    documents = [
+        Document(
+            id=page.id,
+            content=page.text,
+            meta={"title": page.title} | ({"url": page.url} if page.url else {}),
+            embedding=vector.tolist(),
+        )
+        for page, vector in zip(pages, vectors, strict=True)
+    ]
+    store.write_documents(documents, refresh=True)
+    return HaystackStore(store, WordEncoder(), embedded)
 
 
 def test_more_documents_are_read_than_are_kept_and_titles_than_one_answer_has(
@@ -51,29 +83,25 @@ def test_documents_without_a_title_or_a_text_are_documents() -> None:
         ("1984", ""),
     ]
     assert [match.document_id for match in store.title_matches(["", "1984"])] == ["2"]
-
-
-def test_sentences_of_all_documents_need_embeddings_that_can_be_compared() -> None:
-    store = haystack_store(PAGES)
+    store = haystack_store(PAGES)  # whose embeddings cannot be compared
     assert store.info().encoder == ""
     assert store.nearest_sentences(QUERIES, 3) == [[], []]
     (some, _) = store.nearest_sentences(QUERIES, 3, among=["The_Harbour"])
     assert len(some) == 3
 
 
-def test_an_index_that_is_missing_is_an_error_and_not_created() -> None:
+def test_an_index_that_is_missing_is_an_error_and_not_created_and_so_is_a_server_that_is_away() -> (
+    None
+):
     haystack = of_haystack()
     store = HaystackStore(haystack, WordEncoder())
     for asked in (store.info, store.titled, lambda: store.documents(["1"])):
         with pytest.raises(IndexUnavailable, match="index_not_found"):
             asked()
     assert not Elasticsearch(shared_url()).indices.exists(index=haystack._index)
-
-
-def test_a_server_that_does_not_answer_is_an_error() -> None:
-    store = HaystackStore(of_haystack(f"http://127.0.0.1:{free_port()}"), WordEncoder())
+    away = HaystackStore(of_haystack(f"http://127.0.0.1:{free_port()}"), WordEncoder())
     with pytest.raises(IndexUnavailable, match="refused"):
-        store.info()
+        away.info()
 
 
 @pytest.mark.models

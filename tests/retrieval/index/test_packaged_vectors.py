@@ -56,6 +56,7 @@ def test_a_corpus_whose_vectors_are_packaged_is_not_encoded(packaged: Path, tmp_
 
 
 @pytest.mark.elasticsearch
+@pytest.mark.rare
 def test_nor_is_it_in_elasticsearch(packaged: Path, tmp_path: Path) -> None:
     def encoded(corpus: ListCorpus) -> tuple[int, str]:
         encoder, name = NotingEncoder(), f"v-{uuid.uuid4().hex}"
@@ -70,25 +71,21 @@ def test_nor_is_it_in_elasticsearch(packaged: Path, tmp_path: Path) -> None:
     assert encoded(ListCorpus())[1] == checksum
 
 
-CONFIG, ARRAYS = PACKAGED_CONFIG, PACKAGED_ARRAYS
-
-
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        *((ARRAYS, content) for content in ("", "not vectors")),
-        *((CONFIG, content) for content in ("", "[]", '"text"', "{}")),
-        *((CONFIG, change) for change in ({"weights": "x"}, {"encoder": "x"}, {"format": 0})),
-    ],
-)
 def test_vectors_that_are_damaged_or_of_another_encoder_or_format_are_not_used(
-    packaged: Path, tmp_path: Path, file: str, content: str | dict[str, object]
+    packaged: Path, tmp_path: Path
 ) -> None:
-    if isinstance(content, dict):
-        content = json.dumps(json.loads((packaged / file).read_text()) | content)
-    (packaged / file).write_text(content)
-    asked, _ = built(tmp_path / "index", ListCorpus())
-    assert asked == len(PAGES)
+    config = json.loads((packaged / PACKAGED_CONFIG).read_text())
+    changes = ({"weights": "x"}, {"encoder": "x"}, {"format": 0})
+    for number, content in enumerate(
+        [*(json.dumps(config | change) for change in changes), "", "[]", '"text"', "{}"]
+    ):
+        (packaged / PACKAGED_CONFIG).write_text(content)
+        assert built(tmp_path / f"index {number}", ListCorpus())[0] == len(PAGES)
+    (packaged / PACKAGED_CONFIG).write_text(json.dumps(config))
+    assert built(tmp_path / "whole", ListCorpus())[0] == 0
+    for content in ("", "not vectors"):
+        (packaged / PACKAGED_ARRAYS).write_text(content)
+        assert built(tmp_path / f"arrays {content}", ListCorpus())[0] == len(PAGES)
 
 
 @pytest.mark.models

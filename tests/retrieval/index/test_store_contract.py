@@ -24,11 +24,10 @@ from retrieval.models.encoders import EncodableDocument
 from retrieval.types import PhraseSearch, SentenceKey, SentenceMatch
 from tests.retrieval.index.build_many import start_build
 from tests.retrieval.index.elastic.node import store_url
-from tests.retrieval.index.haystack import haystack_store
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import documents_titled, holding
-from tests.support.cases import cases
+from tests.support.cases import rules
 from tests.support.encoders import WordEncoder
 
 
@@ -47,6 +46,7 @@ LOCATIONS: dict[str, Callable[[Path], IndexLocation]] = {
 def marked(name: str, *more: Any) -> Any:
     """A parameter, marked if it begins with the name of what needs a server."""
     marks = [pytest.mark.elasticsearch] if name.startswith(("elastic", "haystack")) else []
+    marks += [pytest.mark.rare] if name == "elasticsearch 8" else []
     return pytest.param((name, *more) if more else name, marks=marks)
 
 
@@ -65,6 +65,8 @@ def built(name: str, folder: Path, pages: tuple[Page, ...] = PAGES) -> DocumentS
     if name == "in memory":
         return InMemoryStore(pages, WordEncoder())
     if name == "haystack":
+        from tests.retrieval.index.test_haystack_store import haystack_store  # imports Haystack
+
         return haystack_store(pages, embedded=True)
     if name == "together":
         return TogetherStore([Part("list", "The list", "", built("embedded", folder, pages))])
@@ -100,25 +102,16 @@ def ids(matches: Sequence[Any]) -> list[str]:
     return [match.document_id for match in matches]
 
 
-def test_an_unknown_id_is_an_error(store: DocumentStore) -> None:
-    with pytest.raises(IndexUnavailable):
-        store.documents(["Savage", "Nowhere"])
-    with pytest.raises(IndexUnavailable):
-        store.similarities(["Nowhere"], WordEncoder().encode(["Ships go."]))
-
-
-@cases("stores", "names", "titles")
-def test_a_title_is_found_by_a_name(
-    store: DocumentStore, names: list[str], titles: list[str]
+@rules(
+    ("stores", "names", "titles", lambda store, names: titles(store, *names)),
+    ("stores", "phrases", "ids", lambda store, phrases: ids(holding(store, *phrases))),
+    # Words near one that is not there come with the number of their texts.
+    ("stores", "word edits", "near", lambda store, word, edits: store.near_words(word, edits)),
+)
+def test_documents_are_found_by_titles_phrases_and_near_words(
+    store: DocumentStore, rule: Any, given: list[Any], expected: object
 ) -> None:
-    assert [match.title for match in store.title_matches(names)] == titles
-
-
-@cases("stores", "phrases", "ids")
-def test_a_phrase_is_found_in_the_texts_that_hold_it(
-    store: DocumentStore, phrases: list[str], ids: list[str]
-) -> None:
-    assert [match.document_id for match in holding(store, *phrases)] == ids
+    assert rule(store, *given) == expected
 
 
 def test_accents_do_not_matter_in_a_text(named_store: tuple[str, DocumentStore]) -> None:
@@ -130,7 +123,9 @@ def test_accents_do_not_matter_in_a_text(named_store: tuple[str, DocumentStore])
         assert store.near_words("CAFÉS", 1) == {"cafe": 1}
 
 
-def test_each_search_by_phrases_has_its_own_answer_and_limit(store: DocumentStore) -> None:
+def test_each_search_has_its_own_answer_and_no_character_is_query_syntax(
+    store: DocumentStore,
+) -> None:
     searches = [
         PhraseSearch(("ships",), 1),
         PhraseSearch((), 10),
@@ -142,19 +137,13 @@ def test_each_search_by_phrases_has_its_own_answer_and_limit(store: DocumentStor
     assert (first, none, set(others)) == (["The_Harbour"], [], {"Harbour_light", "Zoe"})
     assert (len(three), nothing) == (3, [])
     assert store.phrase_matches([]) == []
-
-
-@pytest.mark.parametrize("name", ['*?:()"\\', "", "  ", "🚢", "a" * 5000, "\x00"])
-def test_no_character_of_a_name_is_query_syntax(store: DocumentStore, name: str) -> None:
-    assert store.title_matches([name]) == []
-    assert holding(store, name) == []
-
-
-@cases("stores", "word", "edits", "near")
-def test_words_near_one_that_is_not_there_come_with_the_number_of_their_texts(
-    store: DocumentStore, word: str, edits: int, near: dict[str, int]
-) -> None:
-    assert store.near_words(word, edits) == near
+    for name in ('*?:()"\\', "", "  ", "🚢", "a" * 5000, "\x00"):
+        assert store.title_matches([name]) == []
+        assert holding(store, name) == []
+    with pytest.raises(IndexUnavailable):
+        store.documents(["Savage", "Nowhere"])
+    with pytest.raises(IndexUnavailable):
+        store.similarities(["Nowhere"], WordEncoder().encode(["Ships go."]))
 
 
 def nearest(store: DocumentStore, text: str, limit: int) -> list[SentenceMatch]:
@@ -163,29 +152,18 @@ def nearest(store: DocumentStore, text: str, limit: int) -> list[SentenceMatch]:
 
 
 @pytest.mark.parametrize("name", [*NAMES, marked("haystack")])
-def test_of_a_name_that_many_share_the_exact_one_and_the_first_others_are_found(
-    name: str, tmp_path: Path
-) -> None:
+def test_of_what_is_equally_good_the_first_is_found(name: str, tmp_path: Path) -> None:
     isles = [Page(f"{n:03}", f"Holm ({n})", None, "It is an isle.") for n in range(120)]
     pages = (*reversed(isles), Page("zz", "Holm", None, "It is a name."))
-    found = built(name, tmp_path, pages).title_matches(["Holm"])
+    found = built(name, tmp_path / "isles", pages).title_matches(["Holm"])
     assert [match.document_id for match in found] == ["zz", *(f"{n:03}" for n in range(99))]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_equally_near_sentences_are_in_order_of_their_keys(name: str, tmp_path: Path) -> None:
+    if name == "haystack":
+        return
     # The pages stand in no order, and the limit cuts through what is equally near.
-    pages = tuple(
-        Page(page_id, page_id, None, "Bells ring. Bells ring.") for page_id in ("c", "a", "d", "b")
-    )
-    matches = nearest(built(name, tmp_path, pages), "Bells ring.", 5)
-    assert [match.key for match in matches] == [
-        SentenceKey("a", 0),
-        SentenceKey("a", 1),
-        SentenceKey("b", 0),
-        SentenceKey("b", 1),
-        SentenceKey("c", 0),
-    ]
+    pages = tuple(Page(one, one, None, "Bells ring. Bells ring.") for one in "cadb")
+    matches = nearest(built(name, tmp_path / "bells", pages), "Bells ring.", 5)
+    keys = [(match.key.document_id, match.key.sentence_id) for match in matches]
+    assert keys == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("c", 0)]
 
 
 NEW = (
@@ -301,25 +279,13 @@ def agrees(name: str, store: DocumentStore, pages: tuple[Page, ...]) -> None:
         assert nothing.shape == (len(ids_asked), len(asked))
 
 
-def test_a_removal_of_an_unknown_id_and_a_source_without_pages_change_nothing(index: Index) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
-    before = index.version()
-    with pytest.raises(BadSource, match="holds no page"):
-        index.build(ListCorpus(()), WordEncoder())
-    with pytest.raises(BadSource, match="no document with the id 'Nowhere'; nothing was removed"):
-        index.remove(["Zoe", "Nowhere"])
-    assert index.version() == before
-    assert index.open("words").info().documents == len(PAGES)
-
-
 def test_what_was_opened_stays_as_it_was_while_the_index_changes(index: Index) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
-    old, versions = index.open("words"), [index.version()]
+    old, versions = index.open("words"), {index.version()}
     index.remove(["Zoe"])
-    versions.append(index.version())
+    versions.add(index.version())
     index.add(ListCorpus(NEW, content="2"), WordEncoder())
-    assert index.version() not in versions
-    assert versions[0] != versions[1]
+    assert len({*versions, index.version()}) == 3
     assert [document.text[:12] for document in old.documents(["Zoe"])] == ["Zoë is a giv"]
     assert {match.document_id for match in holding(old, "café")} == {"Zoe"}
     assert old.title_matches(["buoy"]) == []
@@ -335,6 +301,8 @@ def test_an_index_without_vectors_serves_until_it_has_some(index: Index) -> None
         without.similarities(["Nowhere"], queries)
     assert without.nearest_sentences(queries, 3) == [[]]
     assert titles(without, "zoe") == ["Zoë"]
+    with pytest.raises(IndexUnavailable, match="has vectors of no encoder, not of words"):
+        index.add(ListCorpus(NEW, content="2"), WordEncoder())
     index.add(ListCorpus(NEW, content="2"), None)
     told: list[BuildProgress] = []
     assert index.encode(WordEncoder(), told.append).encoder == "words"
@@ -346,21 +314,11 @@ def test_an_index_without_vectors_serves_until_it_has_some(index: Index) -> None
     assert nearest(store, "Ships go.", 1)[0].key == SentenceKey("The_Harbour", 2)
 
 
-def test_vectors_of_another_encoder_are_not_mixed_in(index: Index) -> None:
-    index.build(ListCorpus(PAGES), None)
-    with pytest.raises(IndexUnavailable, match="has vectors of no encoder, not of words"):
-        index.add(ListCorpus(NEW, content="2"), WordEncoder())
-    index.encode(WordEncoder())
-    with pytest.raises(IndexUnavailable, match="has vectors of words, not of none"):
-        index.add(ListCorpus(NEW, content="2"), None)
-    with pytest.raises(IndexUnavailable, match="has vectors of words, not of sentences"):
-        index.open("sentences")
-
-
-def test_an_index_that_is_not_there_is_lacked_and_one_that_was_built_is_whole(index: Index) -> None:
+def test_an_index_that_is_not_there_is_lacked_and_what_cannot_be_changed_stays(
+    index: Index,
+) -> None:
     assert index.needs_build("list") == "missing"
-    assert index.unfinished() == []
-    assert index.prune() == []
+    assert (index.unfinished(), index.prune()) == ([], [])
     for use in (
         index.verify,
         index.bad_pages,
@@ -373,10 +331,20 @@ def test_an_index_that_is_not_there_is_lacked_and_one_that_was_built_is_whole(in
             use()
     index.build(ListCorpus(), WordEncoder())
     index.verify()
-    assert index.needs_build("list") is None
-    assert index.needs_build("another source") is None
+    assert index.needs_build("list") is index.needs_build("another source") is None
     assert index.bad_pages() == BadPages("", "")
     assert (index.unfinished(), index.prune()) == ([], [])
+    before = index.version()
+    with pytest.raises(BadSource, match="holds no page"):
+        index.build(ListCorpus(()), WordEncoder())
+    with pytest.raises(BadSource, match="no document with the id 'Nowhere'; nothing was removed"):
+        index.remove(["Zoe", "Nowhere"])
+    # Vectors of another encoder are not mixed in.
+    with pytest.raises(IndexUnavailable, match="has vectors of words, not of none"):
+        index.add(ListCorpus(NEW, content="2"), None)
+    with pytest.raises(IndexUnavailable, match="has vectors of words, not of sentences"):
+        index.open("sentences")
+    assert index.version() == before
     assert index.open(None).info().documents == len(PAGES)
 
 
@@ -406,17 +374,13 @@ def a_report(*passages: str, title: str = "Yearly report") -> tuple[Page, ...]:
     )
 
 
-def test_a_passage_says_where_it_stands_and_titles_find_the_first_and_redirects_their_document(
-    index: Index,
-) -> None:
-    pages = (
-        *a_report("Rain fell.", "Wind blew."),
-        Page("uk", "United Kingdom", None, "An island.", other_titles=("Britain", "GB (country)")),
-        Page("gb", "GB", None, "Two letters."),
-    )
-    info = index.build(ListCorpus(pages), WordEncoder())
-    assert (info.documents, info.passages) == (3, 4)
+def test_a_long_document_is_found_replaced_and_removed_with_all_its_passages(index: Index) -> None:
+    other = Page("uk", "United Kingdom", None, "Wet.", other_titles=("Britain", "GB (country)"))
+    pages = (*a_report("Rain fell.", "Wind blew.", "Sun shone."), other)
+    info = index.build(ListCorpus((*pages, Page("gb", "GB", None, "Two letters."))), WordEncoder())
+    assert (info.documents, info.passages) == (3, 5)
     store = index.open(WordEncoder.name)
+    # A passage says where it stands; titles find the first, and redirects their document.
     (second,) = store.documents(["report.pdf#2"])
     assert (second.title, second.section, second.page) == ("Yearly report", "Results > Part 2", 2)
     assert second.url == "https://example.org/report.pdf#page=2"
@@ -430,12 +394,7 @@ def test_a_passage_says_where_it_stands_and_titles_find_the_first_and_redirects_
     ]
     assert documents_titled(store, "Britain") == ["uk"]
     assert "report.pdf#2" not in dict(store.titled())
-
-
-def test_a_long_document_is_replaced_and_removed_with_all_its_passages(index: Index) -> None:
-    other = Page("note.txt", "Note", None, "Snow fell.")
-    long = a_report("Rain fell.", "Wind blew.", "Sun shone.")
-    index.build(ListCorpus((*long, other)), WordEncoder())
+    index.remove(["gb"])
     info = index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="2"), WordEncoder())
     assert (info.documents, info.passages) == (2, 3)
     with pytest.raises(IndexUnavailable):
@@ -446,7 +405,8 @@ def test_a_long_document_is_replaced_and_removed_with_all_its_passages(index: In
     index.add(ListCorpus(a_report("Hail fell.", "Fog came."), content="4"), WordEncoder())
     info = index.remove(["report.pdf"])
     assert (info.documents, info.passages) == (1, 1)
-    assert list(index.open(None).titled()) == [("note.txt", "Note")]
+    names = [*other.other_titles, other.title]
+    assert sorted(index.open(None).titled()) == sorted(("uk", name) for name in names)
 
 
 class NotingEncoder(WordEncoder):
@@ -547,20 +507,14 @@ def test_of_several_pages_with_one_id_the_last_is_used_also_if_one_is_unchanged(
         assert [d.text for d in index.open(None).documents(["a"])] == [pages[1].text]
 
 
-def test_a_build_of_another_kind_of_source_or_with_other_vectors_takes_nothing_over(
+def test_only_a_build_of_the_same_kind_of_source_with_the_same_vectors_takes_documents_over(
     index: Index,
 ) -> None:
     assert len(encoded(index, PAGES, source="jsonl:a")) == len(PAGES)
     assert encoded(index, PAGES, source="jsonl:b") == []
     assert len(encoded(index, PAGES, source="folder:b")) == len(PAGES)
     assert len(encoded(index, PAGES, "other words", source="folder:c")) == len(PAGES)
-    index.build(ListCorpus(PAGES, source="folder:c"), None)
-    assert len(encoded(index, PAGES, source="folder:c")) == len(PAGES)
-
-
-def test_documents_are_taken_over_from_an_index_that_was_changed_or_encoded_later(
-    index: Index,
-) -> None:
+    # What was changed or encoded later is taken over too.
     index.build(ListCorpus(PAGES[:3]), None)
     assert index.build(ListCorpus(PAGES[:4], content="2"), None).documents == 4
     index.encode(WordEncoder())
@@ -569,7 +523,9 @@ def test_documents_are_taken_over_from_an_index_that_was_changed_or_encoded_late
     index.verify()
 
 
-def test_no_other_change_is_made_meanwhile_and_the_old_version_serves(index: Index) -> None:
+def test_a_build_tells_what_it_reads_and_no_other_change_is_made_meanwhile(
+    index: Index, tmp_path: Path
+) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     served, seen = index.version(), list[BuildProgress]()
 
@@ -589,11 +545,7 @@ def test_no_other_change_is_made_meanwhile_and_the_old_version_serves(index: Ind
         BuildProgress("reading", count, count, count),
     ]
     assert index.version() != served
-
-
-def test_pages_that_could_not_be_read_are_told_with_the_list_of_all(
-    index: Index, tmp_path: Path
-) -> None:
+    # Pages that could not be read are told with the list of all.
     (tmp_path / "pages.jsonl").write_text(
         '{"id": "buoy", "title": "Buoy", "text": "A buoy floats."}\nnonsense\n[]\n'
     )

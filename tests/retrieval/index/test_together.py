@@ -35,18 +35,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> TogetherStore:
     )
 
 
-def test_it_says_what_all_contain_and_what_each_does(store: TogetherStore) -> None:
+def test_it_says_what_all_contain_and_gives_documents_under_their_own_ids(
+    store: TogetherStore,
+) -> None:
     info = store.info()
     assert (info.name, info.documents, info.sentences) == ("list, notes", 15, 21)
     parts = [(part.name, part.title, part.documents) for part in info.as_corpus().parts]
     assert parts == [("list", "The list", 12), ("notes", "My notes", 3)]
     assert documents_titled(store, "Zoë") == ["Zoe", "notes:zoe.md"]
     assert len(list(store.titled())) == 15
-
-
-def test_documents_of_both_come_in_the_order_asked_under_their_own_ids(
-    store: TogetherStore,
-) -> None:
     found = store.documents(["notes:zoe.md", "Zoe", "notes:harbour.pdf"])
     assert [one.text[:8] for one in found] == ["Zoë is a", "Zoë is a", "The new "]
     assert [one.id for one in found] == ["notes:zoe.md", "Zoe", "notes:harbour.pdf"]
@@ -57,39 +54,25 @@ def test_documents_of_both_come_in_the_order_asked_under_their_own_ids(
         store.documents(["notes:Savage"])
 
 
-def test_exact_titles_of_both_come_before_those_with_words_in_parentheses(
-    store: TogetherStore,
-) -> None:
+def test_titles_words_and_vectors_of_both_are_found_alike(store: TogetherStore) -> None:
+    # Exact titles of both come before those with words in parentheses.
     found = [(one.document_id, one.name) for one in store.title_matches(["Savage", "zoe"])]
-    assert found == [
-        ("Savage", "Savage"),
-        ("Savage_band", "Savage"),
-        ("Savage_film", "Savage"),
-        ("notes:savage.txt", "Savage"),
-        ("Zoe", "zoe"),
-        ("notes:zoe.md", "zoe"),
-    ]
-
-
-def test_the_best_of_each_by_words_come_first_whatever_their_scores(store: TogetherStore) -> None:
-    found, three = store.phrase_matches([PhraseSearch(("ships",), 9), PhraseSearch(("ships",), 2)])
-    ids = [match.document_id for match in found]
+    savages = ("Savage", "Savage_band", "Savage_film", "notes:savage.txt")
+    both = [*((one, "Savage") for one in savages), ("Zoe", "zoe"), ("notes:zoe.md", "zoe")]
+    assert found == both
+    # The best of each by words come first, whatever their scores.
+    ships, two = store.phrase_matches([PhraseSearch(("ships",), 9), PhraseSearch(("ships",), 2)])
+    ids = [match.document_id for match in ships]
     assert ids == ["The_Harbour", "notes:harbour.pdf", "Harbour_light"]
-    assert [match.document_id for match in three] == ids[:2]
-
-
-def test_a_word_of_one_of_them_is_not_misspelt(store: TogetherStore) -> None:
+    assert [match.document_id for match in two] == ids[:2]
+    # A word of one of them is not misspelt.
     assert store.near_words("pier", 1) == {}
     assert store.near_words("harbor", 1) == {"harbour": 3}
-
-
-def test_vectors_of_both_are_compared_alike(store: TogetherStore) -> None:
     queries = WordEncoder().encode(["Ships go."])
-    (found,) = store.nearest_sentences(queries, 2)
-    keys = [tuple(match.key) for match in found]
-    assert keys == [("The_Harbour", 2), ("notes:harbour.pdf", 1)]
+    (near,) = store.nearest_sentences(queries, 2)
+    assert [tuple(match.key) for match in near] == [("The_Harbour", 2), ("notes:harbour.pdf", 1)]
     (others,) = store.nearest_sentences(queries, 1, without=["The_Harbour"])
-    assert others == found[1:]
+    assert others == near[1:]
     (among,) = store.nearest_sentences(queries, 9, among=["notes:zoe.md"])
     assert {match.key.document_id for match in among} == {"notes:zoe.md"}
     similar = store.similarities(["notes:zoe.md", "Zoe"], WordEncoder().encode(["Zoë is a ship."]))

@@ -42,7 +42,6 @@ class ChatServer:
 
     @property
     def host(self) -> str:
-        """Host and port."""
         return self.url.removeprefix("http://").removesuffix("/v1")
 
 
@@ -116,15 +115,10 @@ def sends(body: bytes, status: int = 200, **headers: str) -> Behaviour:
 def says(text: str) -> Behaviour:
     """Answer with this text, as servers send a chat completion."""
     message = {"role": "assistant", "content": text}
-    completion = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "test",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
-    }
-    return sends(json.dumps(completion).encode())
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    head = {"id": "1", "object": "chat.completion", "created": 1, "model": "test"}
+    return sends(json.dumps({**head, "choices": [choice], "usage": usage}).encode())
 
 
 def refuses(status: int, **headers: str) -> Behaviour:

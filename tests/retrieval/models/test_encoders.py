@@ -51,25 +51,16 @@ def minilm() -> MiniLMEncoder:
     return MiniLMEncoder()
 
 
-@pytest.fixture(scope="module")
-def theirs() -> SentenceTransformer:
-    return SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
-
-
 @pytest.mark.models
-def test_a_text_has_the_vector_that_sentence_transformers_gives_it(
-    minilm: MiniLMEncoder, theirs: SentenceTransformer
+def test_a_text_has_the_vector_that_sentence_transformers_gives_it_and_a_sentence_its_mean(
+    minilm: MiniLMEncoder,
 ) -> None:
+    theirs = SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
     texts = [*TEXTS, " ".join(["The pier is long."] * 80)]  # the last is cut
     expected = theirs.encode(texts, normalize_embeddings=True)
     assert (minilm.encode(texts) * expected).sum(axis=1).min() > 0.99
     assert minilm.encode([]).shape == (0, 384)
-
-
-@pytest.mark.models
-def test_a_sentence_is_the_mean_of_its_tokens_within_the_document(
-    minilm: MiniLMEncoder, theirs: SentenceTransformer
-) -> None:
+    # A sentence is the mean of its tokens within the document.
     _, (vectors,) = minilm.encode_documents([document_of("Cats sleep.", "Dogs bark.")])
     with torch.inference_mode():
         out = theirs(theirs.preprocess(["Pier. Cats sleep. Dogs bark."]))
@@ -97,12 +88,7 @@ def test_a_document_has_the_vector_of_its_title_and_text_whatever_is_read_beside
         (alone,) = minilm.encode_documents([document])[1]
         assert (vectors * alone).sum(axis=1).min() > 0.999
     assert minilm.encode_documents([])[1] == []
-
-
-@pytest.mark.models
-def test_sentences_past_the_window_are_read_and_those_without_tokens_are_their_document(
-    minilm: MiniLMEncoder,
-) -> None:
+    # Sentences past the window are read, and those without tokens are their document.
     cat, moon = "A cat sleeps in the sun.", "The moon has no air."
     _, (vectors,) = minilm.encode_documents([document_of(*LONG[:60], cat, *LONG[60:], moon)])
     similarities = minilm.encode([cat, moon]) @ vectors.T

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from urllib.parse import unquote
 
 import pytest
 
@@ -18,13 +24,99 @@ from retrieval.models.papers.report_models import (
     RELEVANCE,
     REPORT_MODELS,
 )
-from tests.retrieval.models.hub import COMMIT, Hub, running, with_models
-from tests.support.command import Ran
+from tests.support.command import Ran, in_a_process
 
 pytestmark = pytest.mark.server
 
 WEIGHTS = "model.safetensors"
 NOWHERE = "http://127.0.0.1:9"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Hub(ThreadingHTTPServer):
+    """Serves repositories below a folder, each at one commit.
+
+    ``breaks``: the repository at which it breaks off, and answers nothing any more. ``asked``: the
+    repository of each file that was read. ``branches``: the branch of each repository that was
+    asked for first.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path) -> None:
+        """Listen on a free port."""
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.folder = folder
+        self.breaks = ""
+        self.asked: list[str] = []
+        self.branches: dict[str, str] = {}
+
+    @property
+    def url(self) -> str:
+        """What ``HF_ENDPOINT`` is set to."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if self.server.breaks and self.server.breaks in path:
+            self.close_connection = True
+            return
+        if found := re.fullmatch(r"/api/models/(.+)/tree/\w+", path):
+            files = sorted((self.server.folder / found[1]).iterdir())
+            about = [(file.name, file.stat().st_size, _etag(file)) for file in files]
+            self._json([{"type": "file", "path": n, "size": s, "oid": o} for n, s, o in about])
+        elif found := re.fullmatch(r"/api/models/(.+)/revision/([^/]+)", path):
+            self.server.branches.setdefault(found[1], unquote(found[2]))
+            self._json({"id": found[1], "sha": COMMIT, "siblings": []})
+        elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
+            self._file(self.server.folder / found[1] / found[2])
+        else:
+            self.send_error(404)
+
+    def _json(self, what: object) -> None:
+        content = json.dumps(what).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _file(self, file: Path) -> None:
+        content = file.read_bytes()
+        self.send_response(200)
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.send_header("ETag", f'"{_etag(file)}"')
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.server.asked.append(file.parent.relative_to(self.server.folder).as_posix())
+            self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def _etag(file: Path) -> str:
+    return hashlib.sha1(file.read_bytes()).hexdigest()
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Hub]:
+    with Hub(folder) as hub:
+        thread = Thread(target=hub.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield hub
+        finally:
+            hub.shutdown()
+            thread.join()
 
 
 @pytest.fixture
@@ -43,6 +135,18 @@ def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
 def models(tmp_path: Path) -> Path:
     """The folder of the models, which does not exist yet."""
     return tmp_path / "models"
+
+
+def with_models(models: Path, hub: Hub | str, *arguments: str) -> Ran:
+    """Run the command with these models of the report; ``hub``: where it may fetch models."""
+    return in_a_process(
+        models.parent / "home",
+        *arguments,
+        HF_ENDPOINT=hub if isinstance(hub, str) else hub.url,
+        HF_HOME=models.parent / "hf",
+        ESOTERIC_REPORT_MODELS=models,
+        NO_PROXY="127.0.0.1",
+    )
 
 
 def fetch(models: Path, hub: Hub | str, *arguments: str) -> Ran:
@@ -117,9 +221,25 @@ def test_after_a_failure_what_is_there_is_kept_and_the_rest_is_fetched_at_the_sa
     assert ANSWERS.repository in hub.asked
     assert locked(models)[RELEVANCE.name]["repository"] == ""
     assert RELEVANCE.repository not in hub.branches
+    # Weights that can hold code are not fetched, and the lock of others stays.
+    before = (models / LOCK).read_bytes()
+    (hub.folder / NAMES.repository / WEIGHTS).unlink()
+    (models / NAMES.name / WEIGHTS).unlink()
+    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
+    assert (models / LOCK).read_bytes() == before
 
 
-def test_folders_that_were_placed_by_hand_need_no_hub(models: Path, tiny_models: Path) -> None:
+def test_folders_that_were_placed_by_hand_need_no_hub_and_the_doctor_looks_at_them(
+    models: Path, tiny_models: Path
+) -> None:
+    def finding() -> dict[str, object]:
+        run = with_models(models, NOWHERE, "doctor", "--json")
+        findings = json.loads(run.stdout)["findings"]
+        return next(f for f in findings if f["subject"] == "models of the report")
+
+    lacks = finding()
+    assert not lacks["works"]
+    assert f"lacks models of the report: {NAMES.name}, " in str(lacks["detail"])
     said = complaint(fetch(models, NOWHERE))
     assert f"{NAMES.repository} cannot be fetched from {NOWHERE}" in said
     assert "copy the folders from a computer that can reach it (docs/models.md)" in said
@@ -128,34 +248,4 @@ def test_folders_that_were_placed_by_hand_need_no_hub(models: Path, tiny_models:
     run = fetch(models, NOWHERE)
     assert run.returncode == 0, run.stderr
     assert (models / LOCK).read_bytes() == (tiny_models / LOCK).read_bytes()
-
-
-def test_weights_that_can_hold_code_are_not_fetched_and_a_lock_of_others_stays(
-    models: Path, hub: Hub
-) -> None:
-    weights = hub.folder / NAMES.repository / WEIGHTS
-    content = weights.read_bytes()
-    weights.unlink()
-    said = complaint(fetch(models, hub))
-    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in said
-    assert NAMES.name not in locked(models)
-    weights.write_bytes(content)
-    models = models.with_name("others")
-    assert fetch(models, hub).returncode == 0
-    before = (models / LOCK).read_bytes()
-    weights.unlink()
-    (models / NAMES.name / WEIGHTS).unlink()
-    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
-    assert (models / LOCK).read_bytes() == before
-
-
-def test_the_doctor_looks_at_the_models_only_where_the_setting_names_a_folder(
-    models: Path, tiny_models: Path
-) -> None:
-    found = []
-    for folder in (models, tiny_models):
-        run = with_models(folder, NOWHERE, "doctor", "--json")
-        findings = json.loads(run.stdout)["findings"]
-        found.append(next(f for f in findings if f["subject"] == "models of the report"))
-    assert [one["works"] for one in found] == [False, True]
-    assert f"lacks models of the report: {NAMES.name}, " in found[0]["detail"]
+    assert finding()["works"]

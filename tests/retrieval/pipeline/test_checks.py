@@ -21,10 +21,11 @@ from retrieval.models.folders import ModelFolders
 from retrieval.models.shipped import VERIFIER, verifier
 from retrieval.models.trained_model import read_config, version_of
 from retrieval.pipeline.assembly import Retriever
-from retrieval.recipes.recipes import RECIPES, RetrievalConfig
-from retrieval.result import ClaimResult, claim_result
+from retrieval.recipes.recipes import RECIPES, Recipe, RetrievalConfig
+from retrieval.result import claim_result
 from retrieval.text.context import path_text
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report, SentenceKey
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Proof, Report, SentenceKey
+from settings import CHECKOUT
 from tests.retrieval.index.pages import ListCorpus
 from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
@@ -40,11 +41,11 @@ CLAIMS = [
     DESIGNED,
     ENGINEER,
     LIT,
+    "灯台" * 240,  # in another script, and longer than the window of a model
     "Ann Lee collected stamps from France.",
     "skerrow light is painted red and white",
     "Is Dundee in Scotland?",
     '<b>Ann Lee</b> " OR 1=1 -- *?:()',
-    "灯台" * 240,  # in another script, and longer than the window of a model
     "word " * 100,
     "Ok",
 ]
@@ -76,28 +77,36 @@ def test_the_verdict_rests_on_the_sentence_that_decides(
 
 
 @every_recipe
-@pytest.mark.parametrize("claim", CLAIMS)
 def test_sentences_and_parts_of_the_claim_are_cut_out_by_their_offsets(
-    retriever: Retriever, claim: str, recipe: str
+    retriever: Retriever, recipe: str
 ) -> None:
-    report = checked(retriever, claim, recipe)
-    assert_quoted(report)
-    last = report.hops[-1]
-    assert (report.proof is not None) == ("proof" in RECIPES[recipe].hop)
-    if report.proof is None:
-        return
-    words = re.findall(r"\w+", report.claim)
-    steps = report.proof.mutations
-    parts = " ".join(report.claim[slice(*step.claim_span)] for step in steps)
-    assert re.findall(r"\w+", parts) == words
+    for claim in CLAIMS if recipe == "combined" else CLAIMS[:4]:
+        report = checked(retriever, claim, recipe)
+        assert_quoted(report)
+        assert (report.proof is not None) == ("proof" in RECIPES[recipe].hop)
+        if report.proof is not None:
+            assert_covered(report, report.proof, RECIPES[recipe])
+    # Documents of the selected sentences come first in their order.
+    report = checked(retriever, ENGINEER, recipe)
+    selected = [item.sentence.document_id for item in report.evidence if item.selected]
+    of_selected = list(dict.fromkeys(selected))
+    documents = [ranked.document.id for ranked in report.documents]
+    assert len(documents) > len(of_selected) > 0
+    assert documents[: len(of_selected)] == of_selected
+    assert len(set(documents)) == len(documents)
+
+
+def assert_covered(report: Report, proof: Proof, recipe: Recipe) -> None:
+    """The parts of a proof are all words of the claim, and quote selected sentences."""
+    parts = " ".join(report.claim[slice(*step.claim_span)] for step in proof.mutations)
+    assert re.findall(r"\w+", parts) == re.findall(r"\w+", report.claim)
     selected = {item.key: item.sentence for item in report.evidence if item.selected}
-    for step in steps:
-        if step.evidence is not None:
-            sentence = selected[step.evidence.key]
-            assert sentence.start <= step.evidence.start < step.evidence.end <= sentence.end
-    if RECIPES[recipe].ending == "proved":
-        assert last.sufficient == report.proof.sufficient
-    assert last.missing == report.proof.open
+    for quoted in (step.evidence for step in proof.mutations if step.evidence is not None):
+        sentence = selected[quoted.key]
+        assert sentence.start <= quoted.start < quoted.end <= sentence.end
+    if recipe.ending == "proved":
+        assert report.hops[-1].sufficient == proof.sufficient
+    assert report.hops[-1].missing == proof.open
 
 
 def assert_quoted(report: Report) -> None:
@@ -116,19 +125,6 @@ def assert_quoted(report: Report) -> None:
     assert json.loads(json.dumps(document)) == document
 
 
-@every_recipe
-def test_documents_of_the_selected_sentences_come_first_in_their_order(
-    retriever: Retriever, recipe: str
-) -> None:
-    report = checked(retriever, ENGINEER, recipe)
-    selected = [item.sentence.document_id for item in report.evidence if item.selected]
-    of_selected = list(dict.fromkeys(selected))
-    documents = [ranked.document.id for ranked in report.documents]
-    assert len(documents) > len(of_selected) > 0
-    assert documents[: len(of_selected)] == of_selected
-    assert len(set(documents)) == len(documents)
-
-
 def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     retriever: Retriever,
 ) -> None:
@@ -141,21 +137,17 @@ def test_what_the_first_round_leaves_open_is_looked_for_in_what_it_mentions(
     assert (lee.found_by, lee.hop, lee.led_by) == (("mention",), 2, SentenceKey("Skerrow_Light", 1))
 
 
-@pytest.mark.parametrize("claim", [ENGINEER, LIT])
 def test_the_stance_of_every_sentence_is_the_verifiers(
-    retriever: Retriever, unpacked: Path, claim: str
+    retriever: Retriever, unpacked: Path
 ) -> None:
     # With this share, readings of sentences about something else keep their probabilities.
-    settings = RetrievalConfig(other_subject_share=1.0)
-    recipe = replace(RECIPES["esoteric"], settings=settings)
-    found = retriever.follow(recipe, claim, lambda _: None).evidence
+    recipe = replace(RECIPES["esoteric"], settings=RetrievalConfig(other_subject_share=1.0))
+    found = retriever.follow(recipe, ENGINEER, lambda _: None).evidence
     texts = {item.key: (item.title, item.sentence.text) for item in found}
-    pairs = [
-        (claim, path_text(texts[item.key], [texts[key] for key in item.path])) for item in found
-    ]
-    said = verifier(unpacked, in_search=True).probabilities(pairs).tolist()
+    paths = [path_text(texts[item.key], [texts[key] for key in item.path]) for item in found]
+    said = verifier(unpacked, in_search=True).probabilities([(ENGINEER, path) for path in paths])
     assert found
-    for item, opinion in zip(found, said, strict=True):
+    for item, opinion in zip(found, said.tolist(), strict=True):
         assert item.opinion == pytest.approx(opinion, abs=0.02)  # batches differ in the last digits
 
 
@@ -179,12 +171,14 @@ def test_a_question_for_a_thing_has_no_verdict_and_says_what_to_do(retriever: Re
 
 
 def test_no_state_of_one_claim_reaches_the_next(retriever: Retriever) -> None:
-    def result_of(claim: str) -> object:
-        document = claim_result(check(retriever, claim, "esoteric")).document()
+    def result_of(report: Report) -> object:
+        document = claim_result(report).document()
         return {key: value for key, value in document.items() if key != "seconds"}
 
-    alone = [result_of(claim) for claim in CLAIMS[:3]]
-    assert [result_of(claim) for claim in reversed(CLAIMS[:3])] == alone[::-1]
+    for claim in (LIT, ENGINEER, DESIGNED):
+        assert result_of(check(retriever, claim, "esoteric")) == result_of(
+            checked(retriever, claim)
+        )
 
 
 def test_what_is_no_claim_no_recipe_and_no_index_is_refused(
@@ -213,33 +207,19 @@ def test_an_index_that_was_swapped_is_noticed(index: Path, retriever: Retriever)
 
 # --- sentences that say something else without their neighbours
 
-FACT_CHECK = """\
-<!doctype html><html><head><title>Fact check: the fish market of Ostrell</title></head><body>
-<article><h1>Fact check: the fish market of Ostrell</h1>
-<p><b>Claim:</b> The mayor of Ostrell sold the fish market to a bank.</p>
-<p><b>Rating:</b> False</p>
-<p>The land register names the town as the owner.</p></article></body></html>
-"""
-FILES = {
-    "market.html": FACT_CHECK,
-    "bridge.md": "# The Calder bridge\n\nWas the Calder bridge safe in 1990? No.\n",
-    "tower.md": "# The tower of Varn\n\nA guide said that the tower of Varn is 90 metres high. In"
-    " fact it is 60 metres high.\n",
-    "lamp.txt": "Minutes of 3 March 2024\n\nThe harbour lamp of Sund is red.\n",
-}
 
-
-def over_files(files: Mapping[str, str], folder: Path, unpacked: Path) -> Retriever:
-    source = folder / "texts"
-    source.mkdir()
-    for name, text in files.items():
-        (source / name).write_text(text, encoding="utf-8")
-    return retriever_over(open_corpus(f"folder:{source}"), folder, unpacked)
+def over_texts(texts: Mapping[str, str], folder: Path, unpacked: Path) -> Retriever:
+    """A retriever over files with these titles and texts."""
+    (folder / "texts").mkdir()
+    for number, (title, text) in enumerate(texts.items()):
+        (folder / "texts" / f"text{number}.txt").write_text(f"{title}\n\n{text}\n")
+    return retriever_over(open_corpus(f"folder:{folder / 'texts'}"), folder, unpacked)
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Retriever:
-    return over_files(FILES, tmp_path_factory.mktemp("town"), unpacked)
+    corpus = open_corpus(f"folder:{CHECKOUT / 'tests' / 'cases' / 'town'}")
+    return retriever_over(corpus, tmp_path_factory.mktemp("town"), unpacked)
 
 
 @cases("checks", "claim", "document", "before", "sentence")
@@ -256,6 +236,11 @@ def test_what_is_read_together_is_shown_together(
     assert f"[{before}] {sentence}" in " ".join(as_text(result).split())
     if document == "bridge.md":  # the answer decides what the question only mentions
         assert result.verdict.label == REFUTES
+    # A sentence that says all by itself has no context.
+    result = claim_result(checked(town, "The town owns the fish market of Ostrell.", "combined"))
+    owner = "The land register names the town as the owner."
+    (item,) = [item for item in result.evidence if item.sentence == owner]
+    assert (item.context_before, item.context_after) == (None, None)
 
 
 @cases("checks", "claim", "notices")
@@ -269,21 +254,7 @@ def test_a_notice_says_that_a_text_is_older_than_what_the_claim_is_about(
     assert best.date == ("2024-03-03" if "lamp" in claim else None)
 
 
-def test_a_sentence_that_says_all_by_itself_has_no_context(town: Retriever) -> None:
-    result = claim_result(check(town, "The town owns the fish market of Ostrell."))
-    owner = "The land register names the town as the owner."
-    (item,) = [item for item in result.evidence if item.sentence == owner]
-    assert (item.context_before, item.context_after) == (None, None)
-
-
 # --- evidence that was copied, that disagrees or is about something else
-
-
-def by_texts(claim: str, texts: Mapping[str, str], folder: Path, unpacked: Path) -> ClaimResult:
-    files = {
-        f"text{n}.txt": f"{title}\n\n{text}\n" for n, (title, text) in enumerate(texts.items())
-    }
-    return claim_result(check(over_files(files, folder, unpacked), claim))
 
 
 def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
@@ -293,7 +264,7 @@ def test_copies_have_one_place_and_leave_one_for_the_text_that_contradicts_them(
     other = "The brewery of Holmstead employs 45 people since its second hall was closed."
     texts = {**{f"Morning paper {n}": said for n in range(1, 8)}, "Holmstead weekly": other}
     claim = "The brewery of Holmstead employs 120 people."
-    result = by_texts(claim, texts, tmp_path, unpacked)
+    result = claim_result(check(over_texts(texts, tmp_path, unpacked), claim))
     (press,) = [item for item in result.evidence if item.sentence == said]
     assert (press.copies, press.stance, press.selected) == (7, "SUPPORTS", True)
     (later,) = [item for item in result.evidence if item.sentence == other]
@@ -308,7 +279,8 @@ def test_a_text_about_another_town_does_not_decide(tmp_path: Path, unpacked: Pat
         "Varnby": "Varnby is the capital of the northern part of the island.",
         "Holmstead": "Holmstead is the capital of the southern part of the island.",
     }
-    result = by_texts("Ellesund is the capital of the island.", texts, tmp_path, unpacked)
+    over = over_texts(texts, tmp_path, unpacked)
+    result = claim_result(check(over, "Ellesund is the capital of the island."))
     assert result.verdict.label == NOT_ENOUGH_INFO
     assert {item.stance for item in result.evidence} <= {NOT_ENOUGH_INFO}
 
@@ -317,33 +289,29 @@ def test_a_text_about_another_town_does_not_decide(tmp_path: Path, unpacked: Pat
 
 SECONDS = 60.0  # far more than any claim takes here, far less than what is not bounded
 LONG = "The harbour wall of Ostrell was mended again, " * 80 + "and so it stands."
-CORPORA = {
-    "one document": [("Ostrell", "Ostrell is a harbour town. It was founded by Ida Holm.")],
-    "no titles": [("", "Ostrell is a harbour town."), ("", "It was founded by Ida Holm.")],
-    "one title for all": [("Ostrell", f"Ostrell is harbour number {n}.") for n in range(2000)],
-    "one name for all": [(f"Ostrell ({n})", f"It is harbour number {n}.") for n in range(2000)],
-    "prefixes and brackets": [
-        ("Ostrell", "Ostrell is a harbour town."),
-        ("Ostrell (song)", "Ostrell is a song by Ida Holm."),
-        ("Ostrell (", "Ostrell is a fragment."),
-        ("Ostrell [draft] (song) (live)", "Ostrell is a recording."),
-        ("Ostrell Harbour", "Ostrell Harbour was built by Ida Holm."),
-        ("Ida Holm", "Ida Holm was an engineer."),
-    ],
-    "evidence longer than any window": [("Ostrell", LONG), ("Ida Holm", f"Ida Holm. {LONG}")],
-}
+# Titles and texts; "{n}" stands for the numbers up to 2000.
+CORPORA: dict[str, list[list[str]]] = json.loads(
+    (CHECKOUT / "tests" / "cases" / "odd_corpora.json").read_text(encoding="utf-8")
+)
 FOUNDER = "The founder of Ostrell was an engineer."
 SIXTY = " ".join(["Ostrell was founded by Ida Holm and"] * 8) + " it is a harbour."
 
 
 def over_pages(corpus: str, folder: Path, unpacked: Path) -> Retriever:
-    pages = enumerate(CORPORA[corpus])
-    records = ({"id": f"p{n}", "title": t, "text": text} for n, (t, text) in pages)
+    pages = [
+        (title.replace("{n}", str(n)), text.replace("{n}", str(n)).replace("LONG", LONG))
+        for title, text in CORPORA[corpus]
+        for n in range(2000 if "{n}" in text else 1)
+    ]
+    records = ({"id": f"p{n}", "title": t, "text": x} for n, (t, x) in enumerate(pages))
     source = write_json_lines(folder / "pages.jsonl", *records)
     return retriever_over(open_corpus(f"jsonl:{source}"), folder, unpacked)
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    "corpus",
+    [pytest.param(c, marks=[pytest.mark.rare] if c.endswith("for all") else []) for c in CORPORA],
+)
 def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpacked: Path) -> None:
     odd = over_pages(corpus, tmp_path, unpacked)
     odd.warm_up()
@@ -351,16 +319,11 @@ def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpac
         started = time.monotonic()
         assert_quoted(check(odd, claim, recipe))
         assert time.monotonic() - started < SECONDS
-
-
-def test_a_notice_says_that_evidence_was_too_long_for_a_model(
-    tmp_path: Path, unpacked: Path
-) -> None:
-    long = over_pages("evidence longer than any window", tmp_path, unpacked)
-    (notice,) = check(long, "The harbour wall of Ostrell was mended.", "esoteric").notices
-    number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
-    assert number is not None
-    assert 100 < int(number[1]) < len(LONG.split())
+    if corpus == "evidence longer than any window":
+        (notice,) = check(odd, "The harbour wall of Ostrell was mended.", "esoteric").notices
+        number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
+        assert number is not None
+        assert 100 < int(number[1]) < len(LONG.split())
 
 
 def test_a_notice_says_that_an_index_has_no_vectors(tmp_path: Path, unpacked: Path) -> None:

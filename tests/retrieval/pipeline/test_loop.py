@@ -1,22 +1,29 @@
-"""The loop over stages, with stages that find what the tests say. No model is loaded."""
+"""The loop over stages and over statements, with stages that find what the tests say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 from spacy.tokens import Doc
 
+from retrieval.corpora.corpus import Page
 from retrieval.errors import Cancelled
 from retrieval.pipeline.check import Pipeline, findings
 from retrieval.pipeline.claim_parser import ClaimParser, ParsedClaim, ParsedStatement
+from retrieval.pipeline.conjunction import Checked, conjunction
 from retrieval.recipes.recipes import Ending, Recipe, RetrievalConfig
+from retrieval.stages.ending import why_not_settled
 from retrieval.stages.stage import ClaimState, Stage, Step
 from retrieval.text.english import EnglishParser
-from retrieval.text.statement_cutter import CutStatement
+from retrieval.text.statement_cutter import CutStatement, Piece
 from retrieval.types import (
+    ALTERNATION,
+    EQUIVALENCE,
     INDEPENDENCE,
     NOT_ENOUGH_INFO,
     REFUTES,
@@ -27,22 +34,28 @@ from retrieval.types import (
     Findings,
     FoundDocument,
     FoundSentence,
+    Hop,
+    Judgement,
     Label,
     Mutation,
+    NotSettled,
     Progress,
     Proof,
     Question,
     RankedDocument,
     Report,
+    Retrieved,
     Sentence,
     SentenceKey,
     Span,
+    StanceOn,
+    Usage,
     Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import cases
+from tests.support.cases import cases, rules, whole_cases
 from tests.support.encoders import WordEncoder
-from tests.support.evidence import evidence
+from tests.support.evidence import evidence, ranked
 from tests.support.states import state_of
 
 CLAIM = "The pier is old."
@@ -61,49 +74,46 @@ class Words(EnglishParser):
 
 
 @dataclass
-class Reads(Stage):
-    """Finds for each hop the evidence that it was made with, all of it selected."""
+class Runs(Stage):
+    """Sets these fields of a state; a test says how."""
 
-    hops: Sequence[Sequence[Evidence]]
-
-    def run(self, state: ClaimState) -> Step:
-        found = tuple(replace(item, selected=True) for item in self.hops[state.hop - 1])
-        selection = frozenset(item.key for item in found)
-        return Step(replace(state, evidence=found, selection=selection), "read")
-
-
-@dataclass
-class Decides(Stage):
-    """Gives each hop its verdict."""
-
-    labels: Sequence[Label]
+    found: Callable[[ClaimState], dict[str, Any]]
 
     def run(self, state: ClaimState) -> Step:
-        verdict = Verdict(self.labels[state.hop - 1], 0.7, "a judge", "because")
-        return Step(replace(state, verdict=verdict), "decided")
+        return Step(replace(state, **self.found(state)), "ran")
 
 
-@dataclass
-class Proves(Stage):
-    """Leaves the first part of the claim open until the hop ``sufficient``."""
+def stages(
+    hops: Sequence[Sequence[Evidence]],
+    labels: Sequence[Label],
+    sufficient: int = 1,
+    counts: Sequence[int] = (),
+) -> Any:
+    """Each hop finds its evidence, all of it selected, and its verdict.
 
-    sufficient: int
+    The first part of the claim is open until the hop ``sufficient``; after each hop so many
+    documents are found for the next, as ``counts`` says.
+    """
+    whole = Proof((), SUPPORTS)
+    part = Proof((Mutation((0, 8), INDEPENDENCE, None),), NOT_ENOUGH_INFO)
+    more = iter(counts)
 
-    def run(self, state: ClaimState) -> Step:
-        whole = Proof((), SUPPORTS)
-        part = Proof((Mutation((0, 8), INDEPENDENCE, None),), NOT_ENOUGH_INFO)
-        return Step(replace(state, proof=whole if state.hop >= self.sufficient else part), "proved")
+    def read(state: ClaimState) -> dict[str, Any]:
+        found = tuple(replace(item, selected=True) for item in hops[state.hop - 1])
+        return {"evidence": found, "selection": frozenset(item.key for item in found)}
 
+    def next_documents(state: ClaimState) -> dict[str, Any]:
+        names = [f"d{number}" for number in range(next(more))]
+        return {"candidates": tuple(Candidate(n, ("mention",), 1.0, state.hop) for n in names)}
 
-@dataclass
-class Finds(Stage):
-    """Finds so many documents for the next hop, each time."""
-
-    counts: Iterator[int]
-
-    def run(self, state: ClaimState) -> Step:
-        found = [Candidate(f"d{n}", ("mention",), 1.0, state.hop) for n in range(next(self.counts))]
-        return Step(replace(state, candidates=tuple(found)), "found")
+    return {
+        "read": Runs(read),
+        "proof": Runs(lambda state: {"proof": whole if state.hop >= sufficient else part}),
+        "verdict": Runs(
+            lambda state: {"verdict": Verdict(labels[state.hop - 1], 0.7, "a judge", "because")}
+        ),
+        "next": Runs(next_documents),
+    }
 
 
 def recipe(ending: Ending = "decided", max_hops: int = 3, **settings: float) -> Recipe:
@@ -127,8 +137,8 @@ def check(
     found: Sequence[int] = (1, 1, 1),
     events: list[Progress] | None = None,
 ) -> Report:
-    made = {**stages(hops, labels, sufficient), "next": Finds(iter(found))}
     seen: list[Progress] = [] if events is None else events
+    made = stages(hops, labels, sufficient, found)
     return Pipeline(by, made, ClaimParser(Words()), CORPUS).check(CLAIM, seen.append)
 
 
@@ -136,80 +146,65 @@ def endings(report: Report) -> list[str | None]:
     return [hop.stopped for hop in report.hops]
 
 
-@cases("endings", "ending", "max_hops", "selected", "labels", "new", "stopped")
-def test_a_search_ends_as_its_recipe_says(
-    ending: Ending,
-    max_hops: int,
-    selected: list[list[str]],
-    labels: list[Label],
-    new: list[int],
-    stopped: list[str | None],
-) -> None:
-    hops = [[{"pier": PIER, "boat": BOAT}[name] for name in hop] for hop in selected]
-    report = check(recipe(ending, max_hops), hops, labels, found=new)
-    assert endings(report) == stopped
+@whole_cases("endings", "ending", "max_hops", "selected", "labels", "new", "stopped")
+def test_a_search_ends_as_its_recipe_says(case: Any) -> None:
+    hops = [[{"pier": PIER, "boat": BOAT}[name] for name in hop] for hop in case.selected]
+    report = check(recipe(case.ending, case.max_hops), hops, case.labels, found=case.new)
+    assert endings(report) == case.stopped
+    sufficient = case.stopped[-1] in ("decided", "unchanged")
     assert [hop.sufficient for hop in report.hops] == [
-        *[False] * (len(stopped) - 1),
-        stopped[-1] in ("decided", "unchanged"),
+        *[False] * (len(case.stopped) - 1),
+        sufficient,
     ]
-    assert report.verdict.label == labels[-1]
+    assert report.verdict.label == case.labels[-1]
     assert report.verdict.opinions[0].cites == tuple(range(1, len(hops[-1]) + 1))
     assert [item.key for item in report.evidence] == [item.key for item in hops[-1]]
 
 
-def test_a_proof_without_an_open_part_ends_the_search_unless_the_verdict_is_another() -> None:
+def test_a_proof_without_an_open_part_or_too_much_time_ends_the_search() -> None:
     report = check(recipe("proved"), [[PIER], [BOAT]], [SUPPORTS] * 2, sufficient=2)
     assert endings(report) == [None, "proved"]
     assert [hop.missing for hop in report.hops] == [((0, 8),), ()]
+    # Not where the verdict is another.
     labels = [REFUTES, NOT_ENOUGH_INFO, SUPPORTS]
     report = check(recipe("proved"), [[PIER], [BOAT], [PIER, BOAT]], labels, sufficient=1)
     assert endings(report) == [None, None, "proved"]
     assert [hop.sufficient for hop in report.hops] == [False, False, True]
-
-
-def test_a_search_that_takes_too_long_ends_and_says_so() -> None:
     report = check(recipe(seconds=0.0), [[PIER]], [NOT_ENOUGH_INFO])
     assert endings(report) == ["time"]
     assert "took very long" in report.notices[-1]
 
 
-@pytest.mark.parametrize("stage", ["start", "read", "proof", "verdict", "next"])
-def test_a_listener_cancels_between_any_two_stages(stage: str) -> None:
-    class Listener(list[Progress]):
-        def append(self, progress: Progress) -> None:
-            super().append(progress)
-            if progress.stage == stage:
-                raise Cancelled
+def test_progress_names_the_stages_in_order_and_a_listener_cancels_between_any_two() -> None:
+    def told(until: str = "") -> list[Progress]:
+        """What a listener is told that cancels at a stage."""
 
-    events = Listener()
-    with pytest.raises(Cancelled):
-        check(recipe(), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
-    assert events[-1].stage == stage
+        class Listener(list[Progress]):
+            def append(self, progress: Progress) -> None:
+                super().append(progress)
+                if progress.stage == until:
+                    raise Cancelled
 
+        events = Listener()
+        check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
+        return events
 
-def test_progress_names_the_stages_in_order_and_ends_with_all_done() -> None:
-    events: list[Progress] = []
-    check(recipe(max_hops=2), [[PIER], [BOAT]], [NOT_ENOUGH_INFO] * 2, events=events)
     hop = ["read", "proof", "verdict"]
-    assert [event.stage for event in events] == ["start", *hop, "next", *hop, "done"]
-    assert [event.done for event in events] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
-    assert {event.of for event in events} == {7}
+    assert [event.stage for event in told()] == ["start", *hop, "next", *hop, "done"]
+    assert [event.done for event in told()] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
+    assert {event.of for event in told()} == {7}
+    for stage in ("start", *hop, "next"):
+        with pytest.raises(Cancelled):
+            told(stage)
 
 
 class Halves(ClaimParser):
     """Cuts every claim into the same two statements."""
 
     def parse(self, text: str) -> ParsedClaim:
-        read = super().parse(text).read
         parts = [CutStatement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
-        words = Words()
-        halves = (ParsedStatement(part, words.parse(part.text)) for part in parts)
-        return ParsedClaim(read, tuple(halves))
-
-
-def stages(hops: Sequence[Sequence[Evidence]], labels: Sequence[Label], sufficient: int = 1) -> Any:
-    found = {"proof": Proves(sufficient), "next": Finds(iter(()))}
-    return {"read": Reads(hops), "verdict": Decides(labels), **found}
+        halves = (ParsedStatement(part, Words().parse(part.text)) for part in parts)
+        return ParsedClaim(super().parse(text).read, tuple(halves))
 
 
 def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done() -> None:
@@ -237,37 +232,224 @@ VARN = Document("varn", "Varn", None, "She built it.", (SAID,), section="History
 READ = Evidence(SAID, "Varn", None, (0.71236, 0.1, 0.18764), 1)
 
 
-def test_a_stage_that_finds_nothing_to_show_has_no_findings() -> None:
-    assert findings("titles", WATCHED, replace(WATCHED, exact=())) is None
+def test_a_stage_has_found_what_is_new_in_its_state() -> None:
+    def found(stage: str, before: ClaimState, hop: int = 1, **new: Any) -> Findings | None:
+        return findings(stage, replace(before, hop=hop), replace(before, hop=hop, **new))
 
-
-def test_spans_and_questions_are_found_once() -> None:
+    assert found("titles", WATCHED, exact=()) is None
     spans = replace(WATCHED, spans=(HOLM,))
-    assert findings("spans", WATCHED, spans) == Findings(1, spans=(HOLM,))
-    asked = replace(spans, questions=(Question("Who built it?", None, "wh"),))
-    assert findings("questions", spans, asked) == Findings(1, questions=("Who built it?",))
-
-
-def test_an_opened_document_names_the_one_that_led_to_it() -> None:
+    assert found("spans", WATCHED, spans=(HOLM,)) == Findings(1, spans=(HOLM,))
+    asked = found("questions", spans, questions=(Question("Who built it?", None, "wh"),))
+    assert asked == Findings(1, questions=("Who built it?",))
+    # What is open is named before the next hop.
+    assert found("next", spans) == Findings(1, open=("Ida Holm",))
+    # An opened document names the one that led to it.
     first = RankedDocument(VARN, 0.5, ("title",), 1)
     holm = replace(VARN, id="holm", title="Ida Holm", section=None)
     second = RankedDocument(holm, 0.123456, ("mention",), 2, SentenceKey("varn", 0))
-    before = replace(WATCHED, hop=2, opened=(first,), documents=(first,))
-    after = replace(before, opened=(second,), documents=(first, second))
-    assert findings("sentences", before, after) == Findings(
-        2, documents=(FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History"),)
-    )
-
-
-def test_a_sentence_has_a_label_only_once_the_verifier_has_read_it() -> None:
+    before = replace(WATCHED, opened=(first,), documents=(first,))
+    opened = found("sentences", before, 2, opened=(second,), documents=(first, second))
+    led = FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History")
+    assert opened == Findings(2, documents=(led,))
+    # A sentence has a label only once the verifier has read it.
     relevant = replace(WATCHED, relevant=(READ,))
-    found = FoundSentence("Varn", "She built it.", 0.8124, None)
-    assert findings("relevance", WATCHED, relevant) == Findings(1, sentences=(found,))
-    read = replace(relevant, evidence=(READ,), readings={((), READ.key): READ.opinion})
-    labelled = replace(found, stance="SUPPORTS")
-    assert findings("verification", relevant, read) == Findings(1, sentences=(labelled,))
+    sentence = FoundSentence("Varn", "She built it.", 0.8124, None)
+    assert found("relevance", WATCHED, relevant=(READ,)) == Findings(1, sentences=(sentence,))
+    readings = {((), READ.key): READ.opinion}
+    read = found("verification", relevant, evidence=(READ,), readings=readings)
+    assert read == Findings(1, sentences=(replace(sentence, stance="SUPPORTS"),))
 
 
-def test_what_is_open_is_named_before_the_next_hop() -> None:
-    open_words = replace(WATCHED, spans=(HOLM,))
-    assert findings("next", open_words, open_words) == Findings(1, open=("Ida Holm",))
+# --- the report on a claim of several statements, from reports written by hand
+
+CASES = Path(__file__).parents[2] / "cases"
+REPORT = TypeAdapter(Report).validate_json((CASES / "report.json").read_text(encoding="utf-8"))
+BOTH = "The pier is old and was built by Ann."
+FIRST = CutStatement("The pier is old.", 0, 15, (Piece(0, 0, 15),))
+# "The pier " comes from the first statement.
+SECOND = CutStatement("The pier was built by Ann.", 20, 36, (Piece(0, 0, 8), Piece(9, 20, 36)))
+OLD = replace(evidence("Pier", "It is old.", 0.7), selected=True)
+BUILT = replace(evidence("Pier", "Ann built it.", 0.9, sentence_id=1), selected=True)
+
+
+def report(
+    label: Label,
+    confidence: float,
+    *found: Evidence,
+    judge: str = "verifier",
+    leans: Label | None = None,
+    **changed: Any,
+) -> Report:
+    cites = tuple(range(1, len(found) + 1))
+    own = Judgement("verifier", label, confidence, f"why {label}", cites)
+    opinions = (own,) if judge == "verifier" else (replace(own, judge=judge), own)
+    operator = ALTERNATION if label == REFUTES else EQUIVALENCE
+    steps = (Mutation((0, 8), EQUIVALENCE, None), Mutation((9, 15), operator, None))
+    missing = ((0, 8), (9, 15))
+    made = replace(
+        REPORT,
+        claim="",
+        notices=("A notice.",),
+        verdict=Verdict(label, confidence, judge, f"why {label}", opinions, leans=leans),
+        evidence=found,
+        documents=(ranked("Pier", "It is old.", "Ann built it."),),
+        proof=Proof(steps, label),
+        hops=(Hop(hop=1, sufficient=True, missing=missing, documents=1, sentences=1),),
+        usage=None if judge == "verifier" else Usage(judge, 1, 10, 2),
+        not_settled=None,
+    )
+    return replace(made, **changed)
+
+
+def both(first: Report, second: Report) -> Report:
+    checked = [Checked(FIRST, first), Checked(SECOND, second)]
+    return conjunction(BOTH, checked, decided_cutoff=0.55)
+
+
+def checked(first: list[Any], second: list[Any]) -> Verdict:
+    """The verdict of both statements: label, confidence and what each leans to."""
+    one, other = (
+        report(said[0], said[1], sentence, leans=said[2] if len(said) > 2 else None)
+        for said, sentence in ((first, OLD), (second, BUILT))
+    )
+    return both(one, other).verdict
+
+
+@cases("conjunction", "first", "second", "label", "confidence", "decides")
+def test_a_claim_is_as_true_as_all_its_statements(
+    first: list[Any], second: list[Any], label: Label, confidence: float, decides: str
+) -> None:
+    verdict = checked(first, second)
+    assert (verdict.label, verdict.judge) == (label, "verifier")
+    assert verdict.confidence == pytest.approx(confidence)
+    assert decides in verdict.rationale
+
+
+@cases("conjunction", "first", "second", "leans")
+def test_an_undecided_claim_leans_as_its_statements_do_together(
+    first: list[Any], second: list[Any], leans: Label | None
+) -> None:
+    verdict = checked(first, second)
+    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, leans)
+
+
+def test_evidence_is_merged_and_what_cites_it_follows() -> None:
+    first = report(SUPPORTS, 0.9, OLD)
+    first = replace(first, verdict=replace(first.verdict, disagreement=(1,)))
+    merged = both(first, report(SUPPORTS, 0.8, BUILT, OLD))
+    assert [item.key for item in merged.evidence] == [BUILT.key, OLD.key]
+    assert [item.hop for item in merged.evidence] == [2, 1]
+    assert [one.verdict.opinions[0].cites for one in merged.statements] == [(2,), (1, 2)]
+    assert merged.verdict.opinions[0].cites == (1, 2)
+    assert merged.verdict.disagreement == (2,)
+    assert len(merged.documents) == 1
+
+
+def test_a_sentence_is_shown_as_the_statement_that_selected_it_read_it() -> None:
+    unselected = replace(evidence("Pier", "It is old.", 0.95, REFUTES), selected=False)
+    merged = both(report(SUPPORTS, 0.9, OLD), report(NOT_ENOUGH_INFO, 0.8, unselected))
+    (item,) = merged.evidence
+    assert (item.key, item.stance, item.selected) == (OLD.key, SUPPORTS, True)
+    # What it says about each statement is kept.
+    against = replace(OLD, opinion=(0.0, 0.875, 0.125))
+    made = both(report(SUPPORTS, 0.9, OLD), report(REFUTES, 0.8, against, BUILT))
+    numbers = {item.key: number for number, item in enumerate(made.evidence, 1)}
+    old, built = numbers[OLD.key], numbers[BUILT.key]
+    assert [one.evidence for one in made.statements] == [
+        (StanceOn(old, SUPPORTS, OLD.stance_confidence),),
+        (StanceOn(old, REFUTES, 0.875), StanceOn(built, SUPPORTS, BUILT.stance_confidence)),
+    ]
+
+
+def test_hops_are_numbered_through_and_offsets_are_those_of_the_claim() -> None:
+    first = Retrieved((("Pier", ("title",)), ("Boat", ("text",))), (OLD.key,))
+    second = Retrieved((("Pier", ("words",)),), (BUILT.key, OLD.key))
+    one = report(SUPPORTS, 0.9, OLD, retrieved=first)
+    merged = both(one, report(REFUTES, 0.8, BUILT, retrieved=second))
+    assert merged.retrieved == Retrieved(first.documents, (OLD.key, BUILT.key))
+    assert [hop.hop for hop in merged.hops] == [1, 2]
+    # "The pier" of the second statement has no place in its part of the claim.
+    assert [hop.missing for hop in merged.hops] == [((0, 8), (9, 15)), ((20, 26),)]
+    assert merged.proof is not None
+    assert merged.proof.label == REFUTES
+    places = [step.claim_span for step in merged.proof.mutations]
+    assert places == [(0, 8), (9, 15), (20, 26)]
+    assert [(one.start, one.end) for one in merged.statements] == [(0, 15), (20, 36)]
+    alone = [Checked(FIRST, one)]  # keeps its report
+    assert conjunction(BOTH, alone, 0.55) is one
+
+
+def test_a_language_model_that_was_asked_for_one_statement_decides_the_claim() -> None:
+    first = report(SUPPORTS, 0.9, OLD, judge="model")
+    merged = both(first, report(NOT_ENOUGH_INFO, 1.0))
+    assert merged.verdict.judge == "model"
+    said = [(one.judge, one.label, one.cites) for one in merged.verdict.opinions]
+    assert said == [("model", NOT_ENOUGH_INFO, (1,)), ("verifier", NOT_ENOUGH_INFO, (1,))]
+    assert merged.usage == Usage("model", 1, 10, 2)
+    assert merged.notices == ("A notice.",)
+
+
+def test_why_a_statement_is_not_settled_is_said_in_words_of_the_claim() -> None:
+    # "was built" and "by Ann" of the second statement; "The pier" is not a part of it in the claim.
+    why = NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
+    open_one = report(NOT_ENOUGH_INFO, 1.0, BUILT, not_settled=why)
+    made = both(report(SUPPORTS, 0.9, OLD), open_one).not_settled
+    assert made is not None
+    assert [BOTH[start:end] for start, end in made.absent] == ["Ann"]
+    assert [BOTH[start:end] for start, end in made.open] == ["was built"]
+    assert made.about == ("Pier",)
+    assert both(report(REFUTES, 0.9, OLD), open_one).not_settled is None
+
+
+# --- what a small corpus does not settle
+
+TOWN_TEXTS = {
+    "Varnby": "Varnby is a town at a lake. Its mayor is Ida Holm.",
+    "Ostrea": "Ostrea is a country. Its towns are old.",
+    "Brodric Bay": "It lies in the north.",
+}
+TOWNS = InMemoryStore([Page(title, title, None, text) for title, text in TOWN_TEXTS.items()], None)
+MAYOR = replace(evidence("Varnby", "Its mayor is Ida Holm."), selected=True)
+
+
+def why_open(
+    parser: EnglishParser, claim: str, *found: Evidence, still_open: str = "", **state: Any
+) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """What is absent, what is open and what the claim is about after its search.
+
+    ``still_open``: a part that the proof has left open.
+    """
+    start = claim.index(still_open)
+    steps = (Mutation((start, start + len(still_open)), INDEPENDENCE, None),)
+    proof = Proof(steps, NOT_ENOUGH_INFO) if still_open else None
+    made = ClaimState(claim, parser.parse(claim), evidence=found, proof=proof, **state)
+    why = why_not_settled(TOWNS, made)
+    absent, still = ([claim[a:b] for a, b in spans] for spans in (why.absent, why.open))
+    return absent, still, why.about
+
+
+@rules(
+    ("not_settled", "claim", "absent", lambda parser, claim: why_open(parser, claim)[0]),
+    (
+        *("not_settled", "claim still_open", "said"),
+        lambda p, claim, part: why_open(p, claim, MAYOR, still_open=part)[1] == [part],
+    ),
+)
+def test_a_name_that_no_document_contains_is_absent_and_a_part_with_such_a_word_is_open(
+    parser: EnglishParser, rule: Any, given: list[str], expected: object
+) -> None:
+    assert rule(parser, *given) == expected
+
+
+def test_what_the_claim_is_about_is_neither_absent_nor_open(parser: EnglishParser) -> None:
+    # A longer form of a name is not absent if a sentence is about it.
+    assert why_open(parser, "Ida Varnby Holm is a mayor.", MAYOR)[0] == []
+    # Without a proof the words that no sentence has count.
+    spans = (Span("Ida Holm", 0, 8, "entity"), Span("bees", 15, 19, "noun chunk"))
+    assert why_open(parser, "Ida Holm keeps bees.", MAYOR, spans=spans)[1] == ["bees"]
+    # What has a document of its own is not open.
+    opened = (ranked("Ostrea", TOWN_TEXTS["Ostrea"]), ranked("Varnby", TOWN_TEXTS["Varnby"]))
+    towns = replace(evidence("Ostrea", "Its towns are old."), selected=True)
+    claim = "Varnby has nine towers."
+    made = why_open(parser, claim, towns, still_open="Varnby", documents=opened)
+    assert made[1:] == ([], ("Varnby",))

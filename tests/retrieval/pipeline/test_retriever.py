@@ -1,23 +1,29 @@
-"""Claims checked against other corpora than the default one, and by models of the user."""
+"""Claims checked in several corpora, by models of the user, and in pipelines of Haystack."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from haystack import Pipeline
 
 from retrieval.corpora.corpus import Page
 from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
+from retrieval.index.embedded.embedded_store import EmbeddedStore
 from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.llm_judge.explainer import Explainer
 from retrieval.models.encoders import MiniLMEncoder
 from retrieval.models.folders import ModelFolders
 from retrieval.models.own_verifier import SequenceClassifier, read_classifier
 from retrieval.models.shipped import judge_name
-from retrieval.pipeline.assembly import OwnCorpus, Retriever
+from retrieval.pipeline.assembly import OwnCorpus, Retriever, pipeline_over, resources_over
+from retrieval.pipeline.haystack_components import EvidenceRetriever, haystack_pipeline
 from retrieval.recipes.recipes import NO_MODEL, RECIPES, SHIPPED
+from retrieval.stages.stage import Resources
 from retrieval.text.context import path_text
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Report
 from retrieval.words import DECIDED_BY_OWN
@@ -56,7 +62,7 @@ def check(retriever: Retriever, claim: str, *corpora: str) -> Report:
     return retriever.check(claim, "esoteric", lambda _: None, corpora or None)
 
 
-def test_a_claim_is_checked_in_the_corpora_that_it_names(
+def test_a_claim_is_checked_in_the_corpora_that_it_names_also_when_they_change(
     retriever: Retriever, tmp_path: Path
 ) -> None:
     alone = check(retriever, CLAIM, "papers")
@@ -66,6 +72,14 @@ def test_a_claim_is_checked_in_the_corpora_that_it_names(
     assert default.verdict.label != SUPPORTS
     assert default.corpus.parts == ()
     assert all(":" not in ranked.document.id for ranked in default.documents)
+    build(tmp_path / "papers", LATER, "2")  # which is opened again
+    assert check(retriever, CLAIM, "papers").verdict.label == REFUTES
+    # What cannot be searched says which, and how to mend it.
+    EmbeddedIndex(tmp_path / "words").build(ListCorpus((OWNER,)), WordEncoder())
+    for name in ("words", "nothing"):
+        with pytest.raises(IndexUnavailable, match=f"“{name.title()}” cannot be searched") as error:
+            check(retriever, CLAIM, "default", name)
+        assert "Index it again" in error.value.hint
 
 
 def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_leave_open(
@@ -96,22 +110,6 @@ def test_ones_own_papers_come_first_and_the_default_corpus_is_asked_what_they_le
     assert {"papers:deed.pdf"} < {item.sentence.document_id for item in left_open.evidence}
 
 
-def test_a_corpus_that_changes_is_opened_again(retriever: Retriever, tmp_path: Path) -> None:
-    assert check(retriever, CLAIM, "papers").verdict.label == SUPPORTS
-    build(tmp_path / "papers", LATER, "2")
-    assert check(retriever, CLAIM, "papers").verdict.label == REFUTES
-
-
-def test_a_corpus_that_cannot_be_searched_says_which_and_how_to_mend_it(
-    retriever: Retriever, tmp_path: Path
-) -> None:
-    EmbeddedIndex(tmp_path / "words").build(ListCorpus((OWNER,)), WordEncoder())
-    for name in ("words", "nothing"):
-        with pytest.raises(IndexUnavailable, match=f"“{name.title()}” cannot be searched") as error:
-            check(retriever, CLAIM, "default", name)
-        assert "Index it again" in error.value.hint
-
-
 # --- the user's own models
 
 
@@ -128,9 +126,12 @@ def test_the_users_own_bart_generates_the_titles(
     assert {ranked.found_by for ranked in later} == {("generation",)}
 
 
-@pytest.mark.parametrize("recipe", ["combined", "fer"])
 @pytest.mark.parametrize(
-    "labels", [("contradiction", "neutral", "entailment"), ("not_entailment", "entailment")]
+    ("recipe", "labels"),
+    [
+        ("combined", ("contradiction", "neutral", "entailment")),
+        ("fer", ("not_entailment", "entailment")),
+    ],
 )
 def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_name(
     index: Path, unpacked: Path, tmp_path: Path, recipe: str, labels: tuple[str, ...]
@@ -145,11 +146,9 @@ def test_the_users_own_verifier_labels_the_evidence_and_gives_the_verdict_its_na
     report = retriever.follow(replace(RECIPES[recipe], settings=settings), claim, lambda _: None)
     assert report.verdict.judge == f"my-nli {read_classifier(folder).digest[:8]}"
     texts = {item.key: (item.title, item.sentence.text) for item in report.evidence}
-    pairs = [
-        (claim, path_text(texts[item.key], [texts[key] for key in item.path]))
-        for item in report.evidence
-    ]
-    said = SequenceClassifier(read_classifier(folder)).probabilities(pairs).tolist()
+    paths = [path_text(texts[i.key], [texts[key] for key in i.path]) for i in report.evidence]
+    model = SequenceClassifier(read_classifier(folder))
+    said = model.probabilities([(claim, path) for path in paths]).tolist()
     assert report.evidence
     for item, opinion in zip(report.evidence, said, strict=True):
         assert item.opinion == pytest.approx(opinion, abs=1e-4)
@@ -180,3 +179,54 @@ def test_recipes_have_the_judges_that_they_name_side_by_side(
             *(f"{model} at {chat.host}" for model in ("small", "large"))
         ]
         assert [one.body["model"] for one in chat.requests] == ["small", "large"]
+
+
+# --- the stages as components of a Haystack pipeline
+
+DESIGNED = "Skerrow Light was designed by Ann Lee."
+
+
+@pytest.fixture(scope="module")
+def resources(index: Path, unpacked: Path) -> Resources:
+    encoder = MiniLMEncoder()
+    return resources_over(EmbeddedStore.open(index, encoder.name), encoder, ModelFolders(unpacked))
+
+
+def test_a_haystack_pipeline_finds_what_the_function_finds(resources: Resources) -> None:
+    recipe = RECIPES["combined"]
+    for claim in (DESIGNED, "The designer of Skerrow Light collected stamps."):
+        report = pipeline_over(resources, recipe).check(claim, lambda progress: None)
+        pipeline = haystack_pipeline(recipe, resources)
+        over = pipeline.run({"claim": {"claim": claim}})["hop end"]["over"]
+        assert over.evidence == report.evidence
+        assert over.hops == report.hops
+        assert over.verdict.label == report.verdict.label
+    assert len(over.hops) > 1
+
+
+def test_the_retriever_hands_the_selected_sentences_on_as_documents(resources: Resources) -> None:
+    pipeline = Pipeline()
+    retriever = EvidenceRetriever(pipeline_over(resources, RECIPES["esoteric"]))
+    pipeline.add_component("evidence", retriever)
+    found = pipeline.run({"evidence": {"query": DESIGNED}})
+    first = found["evidence"]["documents"][0]
+    assert first.content == "It was designed by Ann Lee and was first lit in 1871."
+    assert first.meta["title"] == "Skerrow Light"
+    assert first.meta["stance"] == found["evidence"]["verdict"].label == "SUPPORTS"
+
+
+def test_the_example_for_hayhooks_answers_with_verdict_and_evidence(
+    index: Path, unpacked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Hayhooks is not installed here. It gives the wrapper its routes, and calls these two methods.
+    hayhooks = ModuleType("hayhooks")
+    hayhooks.BasePipelineWrapper = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hayhooks", hayhooks)
+    monkeypatch.setenv("ESOTERIC_HOME", str(index.parent))
+    from examples.hayhooks.check_claim.pipeline_wrapper import PipelineWrapper
+
+    wrapper = PipelineWrapper()
+    wrapper.setup()
+    found = wrapper.run_api(DESIGNED)
+    assert found["verdict"] == "SUPPORTS"
+    assert found["evidence"][0]["title"] == "Skerrow Light"

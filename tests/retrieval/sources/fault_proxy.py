@@ -42,19 +42,25 @@ def fault_proxy(wiki: str) -> Iterator[FaultProxy]:
                 proxy.asked.append((self.path, dict(self.headers.items())))
                 fault = proxy.faults.pop(0) if proxy.faults else proxy.always
             with suppress(OSError):
-                (fault or self.pass_on)(*([self] if fault else []))
+                (fault or pass_on)(self)
             with lock:
                 now[0] -= 1
 
-        def pass_on(self) -> None:
-            connection = http.client.HTTPConnection(host, timeout=30)
-            connection.request("GET", self.path, headers=dict(self.headers.items()))
-            answer = connection.getresponse()
-            send(self, answer.read(), answer.status, answer.headers.get("Content-Encoding"))
-            connection.close()
-
         def log_message(self, *_: object) -> None:
             pass
+
+    def pass_on(handler: BaseHTTPRequestHandler) -> None:
+        connection = http.client.HTTPConnection(host, timeout=30)
+        connection.request("GET", handler.path, headers=dict(handler.headers.items()))
+        answer = connection.getresponse()
+        packed = answer.headers.get("Content-Encoding")
+        send(
+            handler,
+            answer.read(),
+            answer.status,
+            **({"Content_Encoding": packed} if packed else {}),
+        )
+        connection.close()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -67,29 +73,17 @@ def fault_proxy(wiki: str) -> Iterator[FaultProxy]:
         server.server_close()
 
 
-def send(
-    handler: BaseHTTPRequestHandler,
-    body: bytes,
-    status: int = 200,
-    encoding: str | None = None,
-    **headers: str,
-) -> None:
+def send(handler: BaseHTTPRequestHandler, body: bytes, status: int = 200, **headers: str) -> None:
     handler.send_response(status)
     for name, value in headers.items():
         handler.send_header(name.replace("_", "-"), value)
-    if encoding:
-        handler.send_header("Content-Encoding", encoding)
     handler.send_header("Content-Length", str(len(body)))
     handler.end_headers()
     handler.wfile.write(body)
 
 
-def busy(status: int, seconds: int = 0) -> Fault:
-    return lambda handler: send(handler, b"", status, Retry_After=str(seconds))
-
-
-def lagged(handler: BaseHTTPRequestHandler) -> None:
-    send(handler, b'{"error": {"code": "maxlag", "info": "Waiting"}}', Retry_After="0")
+def answers(body: bytes, status: int = 200, **headers: str) -> Fault:
+    return lambda handler: send(handler, body, status, **headers)
 
 
 def cut(handler: BaseHTTPRequestHandler) -> None:
@@ -99,26 +93,15 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
     handler.wfile.write(b'{"query": {"pages"')
 
 
-def slow(handler: BaseHTTPRequestHandler) -> None:
-    time.sleep(2)
-
-
-def elsewhere(handler: BaseHTTPRequestHandler) -> None:
-    send(handler, b"", 302, Location="http://127.0.0.1:9/secret")
-
-
-def answers(body: bytes, status: int = 200) -> Fault:
-    return lambda handler: send(handler, body, status)
-
-
+LAG = b'{"error": {"code": "maxlag", "info": "Waiting"}}'
 FAULTS: dict[str, Fault] = {
-    "busy": busy(429),
-    "unavailable": busy(503),
-    "lagged": lagged,
-    "resting": busy(429, seconds=600),
+    "busy": answers(b"", 429, Retry_After="0"),
+    "unavailable": answers(b"", 503, Retry_After="0"),
+    "lagged": answers(LAG, Retry_After="0"),
+    "resting": answers(b"", 429, Retry_After="600"),
     "cut": cut,
-    "slow": slow,
-    "elsewhere": elsewhere,
+    "slow": lambda handler: time.sleep(2),
+    "elsewhere": answers(b"", 302, Location="http://127.0.0.1:9/secret"),
     "a page": answers(b"<html>Not found</html>"),
     "other JSON": answers(b'{"query": 7}'),
     "a list": answers(b"[]"),

@@ -38,11 +38,8 @@ def test_one_request_finds_titles_redirects_and_words(wiki_address: str, tmp_pat
     source = patient(wiki_address, tmp_path)
     names = ["The Skerrow lighthouse", "Ann Lee", "ann Lee", "No such page", "x [y]"]
     found = source.search(names, "ferry pier 1911", 4)
-    assert found.named == {
-        "The Skerrow lighthouse": "Skerrow Light",
-        "Ann Lee": "Ann Lee",
-        "ann Lee": "Ann Lee",
-    }
+    light = {"The Skerrow lighthouse": "Skerrow Light"}
+    assert found.named == {**light, "Ann Lee": "Ann Lee", "ann Lee": "Ann Lee"}
     assert found.by_words == ("Mercury (ferry)",)
     assert source.requests == 1
     assert source.about().name == "Test wiki"
@@ -51,30 +48,25 @@ def test_one_request_finds_titles_redirects_and_words(wiki_address: str, tmp_pat
 def test_an_article_is_read_whole_and_quoted_from_a_revision(
     wiki_address: str, tmp_path: Path
 ) -> None:
-    (light,) = patient(wiki_address, tmp_path).articles(["Skerrow Light", "No such page"])
+    source = patient(wiki_address, tmp_path)
+    (light,) = source.articles(["Skerrow Light", "No such page"])
     assert [block.text for block in light.blocks] == [
         "Skerrow Light is a lighthouse on the island of Skerrow.",  # without the mark of its note
-        "Height: 41 metres.",  # the box comes after the introduction
-        "Keeper: Ann Lee.",
+        *("Height: 41 metres.", "Keeper: Ann Lee."),  # the box comes after the introduction
         "The tower was first lit in 1871. Its lamp came from Dundee.",
         SALE,
     ]
     assert light.blocks[-1].section == ("Sale",)
-    assert light.links == {"Ann Lee": "Ann Lee", "Skerrow": "Skerrow", "Dundee": "Dundee"} | {
-        "Ohre parish": "Ohre parish"
-    }
+    assert light.links == {name: name for name in ("Ann Lee", "Skerrow", "Dundee", "Ohre parish")}
     assert (light.credit, light.date) == ("Test wiki, revision of 12 November 2024", "2024-11-12")
     assert light.url is not None
     with urllib.request.urlopen(light.url) as page:
         assert SALE in unescape(page.read().decode())
-
-
-def test_other_pages_lead_on_end_or_have_another_script(wiki_address: str, tmp_path: Path) -> None:
+    # Other pages lead on, end or have another script.
     titles = ["Mercury", "Loop", "Нева", "The Skerrow lighthouse"]
-    found = {one.title: one for one in patient(wiki_address, tmp_path).articles(titles)}
-    assert found["Mercury"].leads_to == (
-        *("Mercury (ferry)", "Skerrow", "Mercury (newspaper)", "Varnby"),
-    )
+    found = {one.title: one for one in source.articles(titles)}
+    ferry_and_paper = ("Mercury (ferry)", "Skerrow", "Mercury (newspaper)", "Varnby")
+    assert found["Mercury"].leads_to == ferry_and_paper
     assert found["Loop"].blocks[0].text == "Loop is a page with a table that never ends."
     assert found["Нева"].blocks[-1].text == "Длина реки — 74 километра."
     assert "Skerrow Light" in found  # where a redirect leads
@@ -156,12 +148,6 @@ def test_a_bad_day_costs_little_and_is_said(
     assert "\n" not in str(caught.value)
 
 
-def test_an_article_that_is_gone_or_too_long_is_left_out(proxy: FaultProxy, tmp_path: Path) -> None:
-    for fault in (answers(b"{}", 404), answers(b'{"html": "' + b"x" * 9_000_000)):
-        proxy.faults.append(fault)
-        assert patient(proxy.address, tmp_path).articles(["Ann Lee"]) == []
-
-
 def test_requests_say_who_asks_and_at_most_three_are_there_at_once(
     proxy: FaultProxy, tmp_path: Path
 ) -> None:
@@ -179,6 +165,17 @@ def test_requests_say_who_asks_and_at_most_three_are_there_at_once(
     assert headers["Accept-Encoding"] == "gzip"
     assert headers["User-Agent"].startswith("ESOTERIC")
     assert "ida@example.org" in headers["User-Agent"]
+    # An article that is gone or too long is left out.
+    for fault in (answers(b"{}", 404), answers(b'{"html": "' + b"x" * 9_000_000)):
+        proxy.faults.append(fault)
+        assert patient(proxy.address, tmp_path / "new").articles(["Ann Lee"]) == []
+    # A slow wiki is not waited for twice.
+    proxy.always = FAULTS["slow"]
+    source, began = opened(proxy.address, tmp_path / "slow"), time.monotonic()
+    for _ in range(3):
+        with pytest.raises(SourceAway):
+            source.search(["Ann Lee"], "", 4)
+    assert time.monotonic() - began < 2
 
 
 def test_wikimedia_is_asked_only_with_a_contact_and_at_public_addresses(tmp_path: Path) -> None:
@@ -186,13 +183,3 @@ def test_wikimedia_is_asked_only_with_a_contact_and_at_public_addresses(tmp_path
     kept = KeptArticles(tmp_path / "kept.db")
     with pytest.raises(BadSource, match="ESOTERIC_CONTACT"):
         MediaWiki(wikipedia, kept, "")
-
-
-def test_a_slow_wiki_is_not_waited_for_twice(proxy: FaultProxy, tmp_path: Path) -> None:
-    proxy.always = FAULTS["slow"]
-    source = opened(proxy.address, tmp_path)
-    began = time.monotonic()
-    for _ in range(3):
-        with pytest.raises(SourceAway):
-            source.search(["Ann Lee"], "", 4)
-    assert time.monotonic() - began < 2

@@ -34,9 +34,9 @@ from retrieval.types import (
     Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import cases
+from tests.support.cases import cases, rules, whole_cases
 from tests.support.encoders import WordEncoder
-from tests.support.evidence import evidence, items, ranked
+from tests.support.evidence import Names, evidence, items, ranked
 from tests.support.opinions import Says
 from tests.support.stages import after
 from tests.support.states import state_of
@@ -68,11 +68,8 @@ HOLM = evidence("Ida Holm", "She kept bees.", 0.7, REFUTES)
 BOAT = evidence("Boat", "It is blue.", 0.6, SUPPORTS)
 
 
-def text(*items: Evidence) -> str:
-    """What a verifier reads: the sentence comes first, and after it what led to it."""
-    return " [SEP] ".join(f"{item.title} : {item.in_context}" for item in items)
-
-
+NAMED = Names(pier=PIER, quay=QUAY, holm=HOLM, boat=BOAT)
+text = NAMED.text
 UNDECIDED = (0.1, 0.0, 0.9)
 
 
@@ -92,84 +89,76 @@ def verified(
     return after("verification", made, models={"verifier": says}, **settings).state, says.read
 
 
-NAMED = {"pier": PIER, "quay": QUAY, "holm": HOLM, "boat": BOAT}
-
-
-def of(name: str) -> Evidence:
-    """A sentence, after those that led to it: "holm<pier"."""
-    last, *path = (NAMED[one] for one in name.split("<"))
-    return behind(last, *path[::-1]) if path else last
-
-
-def named(item: Evidence) -> str:
-    names = {one.key: name for name, one in NAMED.items()}
-    return "<".join(names[key] for key in (item.key, *item.path[::-1]))
-
-
 @cases("verification", "found", "says", "limit", "asked", "order")
 def test_the_best_sentences_and_their_paths_are_read_and_ordered_by_what_the_verifier_says(
     found: list[str], says: dict[str, Opinion], limit: int, asked: list[str], order: list[str]
 ) -> None:
-    texts = {name: text(*(NAMED[one] for one in name.split("<"))) for name in says}
-    said = {texts[name]: opinion for name, opinion in says.items()}
-    state, read = verified(said, *map(of, found), limit=limit)
-    assert read == [texts[name] for name in asked]
-    assert list(map(named, state.evidence)) == order
-    for item in state.evidence:
-        assert item.opinion == pytest.approx(tuple(says[named(item)]))
+    said = {text(name): opinion for name, opinion in says.items()}
+    state, read = verified(said, *NAMED.items(found), limit=limit)
+    assert read == [text(name) for name in asked]
+    assert NAMED.of(state.evidence) == order
+    for item, name in zip(state.evidence, order, strict=True):
+        assert item.opinion == pytest.approx(tuple(says[name]))
 
 
 def test_sentences_of_a_path_are_read_from_its_end_each_with_its_context() -> None:
-    pier = replace(PIER, context_before="Who built it?")
-    holm = replace(HOLM, context_after="That is not true.")
-    boat = behind(BOAT, pier, holm)
-    nothing = dict.fromkeys((text(pier), text(holm), text(BOAT)), (0.0, 0.0, 1.0))
-    state, asked = verified({**nothing, text(BOAT, holm, pier): (0.0, 1.0, 0.0)}, pier, holm, boat)
-    assert asked[-1] == text(BOAT, holm, pier)
-    assert keys(state.evidence) == keys([PIER, HOLM, BOAT])  # each as good as the path it is on
+    names = Names(
+        pier=replace(PIER, context_before="Who built it?"),
+        holm=replace(HOLM, context_after="That is not true."),
+        boat=BOAT,
+    )
+    nothing = {names.text(name): (0.0, 0.0, 1.0) for name in names.all}
+    last = names.text("boat<holm<pier")
+    assert "Pier : Who built it? It was built by Ida Holm." in last
+    found = names.items(["pier", "holm", "boat<holm<pier"])
+    state, asked = verified({**nothing, last: (0.0, 1.0, 0.0)}, *found)
+    assert asked[-1] == last
+    assert names.of(state.evidence) == ["pier", "holm", "boat<holm<pier"]
+    # Each comes as early as the path that it is on.
     assert [item.score for item in state.evidence] == [0.0, 0.0, 1.0]
 
 
 def test_what_an_earlier_hop_read_is_kept_and_not_asked_for_again() -> None:
-    first, _ = verified(
-        {text(PIER): (0.25, 0.0, 0.75), text(HOLM): (0.125, 0.0, 0.875)}, PIER, HOLM
-    )
-    said = {text(HOLM, PIER): (0.75, 0.0, 0.25), text(BOAT): (0.0, 0.0, 1.0)}
-    second, asked = verified(said, PIER, behind(HOLM, PIER), BOAT, before=first)
-    assert asked == [text(HOLM, PIER), text(BOAT)]
+    found = NAMED.items(["pier", "holm"])
+    said = {text("pier"): (0.25, 0.0, 0.75), text("holm"): (0.125, 0.0, 0.875)}
+    first, _ = verified(said, *found)
+    said = {text("holm<pier"): (0.75, 0.0, 0.25), text("boat"): (0.0, 0.0, 1.0)}
+    second, asked = verified(said, *NAMED.items(["pier", "holm<pier", "boat"]), before=first)
+    assert asked == [text("holm<pier"), text("boat")]
     assert [item.score for item in second.evidence] == [0.25, 0.75, 0.0]
-    assert second.readings == {
-        **first.readings,
-        ((PIER.key,), HOLM.key): (0.75, 0.0, 0.25),
-        ((), BOAT.key): (0.0, 0.0, 1.0),
-    }
+    new = {((PIER.key,), HOLM.key): (0.75, 0.0, 0.25), ((), BOAT.key): (0.0, 0.0, 1.0)}
+    assert second.readings == {**first.readings, **new}
     # New sentences take the first places; what was read before stays, also with its path.
-    said = {text(QUAY): (0.0, 0.2, 0.8)}
-    third, asked = verified(said, QUAY, BOAT, PIER, HOLM, before=second, limit=1)
-    assert asked == [text(QUAY)]
-    assert keys(third.evidence) == keys([PIER, HOLM, QUAY, BOAT])
-    assert third.evidence[1].path == (PIER.key,)
+    found = NAMED.items(["quay", "boat", "pier", "holm"])
+    third, asked = verified({text("quay"): (0.0, 0.2, 0.8)}, *found, before=second, limit=1)
+    assert asked == [text("quay")]
+    assert NAMED.of(third.evidence) == ["pier", "holm<pier", "quay", "boat"]
 
 
 def test_a_sentence_about_someone_else_settles_nothing_and_stays_in_the_list(
     parser: EnglishParser,
 ) -> None:
     claim = ClaimState("Ida Holm kept bees.", parser.parse("Ida Holm kept bees."))
-    berg = evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES)
-    said = {text(berg): (0.1, 0.8, 0.1), text(HOLM): (0.0, 0.3, 0.7)}
+    names = Names(
+        berg=evidence("Eva Berg", "She kept no bees.", 0.9, REFUTES),
+        pier=evidence("Long Pier", "It was built by him.", 0.9, SUPPORTS),
+        holm=HOLM,
+    )
+    berg = names.all["berg"]
+    said = {names.text("berg"): (0.1, 0.8, 0.1), text("holm"): (0.0, 0.3, 0.7)}
     state, _ = verified(said, berg, HOLM, before=claim)
-    assert keys(state.evidence) == keys([HOLM, berg])
-    # A tenth of its 0.1 and 0.8 remains.
+    assert names.of(state.evidence) == ["holm", "berg"]
+    # A tenth of its 0.1 and 0.8 remains; the reading itself is kept as it was.
     assert state.evidence[1].opinion == pytest.approx((0.01, 0.08, 0.91))
     assert {item.stance for item in state.evidence} == {NOT_ENOUGH_INFO}
-    # The reading itself is kept as it was.
     assert state.readings[(), berg.key] == pytest.approx((0.1, 0.8, 0.1))
     # The sentences of a path are about the subject together.
-    pier = evidence("Long Pier", "It was built by him.", 0.9, SUPPORTS)
-    said = {text(pier): (0.0, 0.6, 0.4), text(HOLM): UNDECIDED, text(pier, HOLM): (0.7, 0.1, 0.2)}
-    state, _ = verified(said, HOLM, behind(pier, HOLM), before=claim)
+    said = {"pier": (0.0, 0.6, 0.4), "holm": UNDECIDED, "pier<holm": (0.7, 0.1, 0.2)}
+    said = {names.text(name): opinion for name, opinion in said.items()}
+    state, _ = verified(said, *names.items(["holm", "pier<holm"]), before=claim)
     (path,) = [item for item in state.evidence if item.path]
-    assert (path.key, path.decides, path.stance) == (pier.key, SUPPORTS, NOT_ENOUGH_INFO)
+    assert (names.of([path]), path.decides) == (["pier<holm"], SUPPORTS)
+    assert path.stance == NOT_ENOUGH_INFO
 
 
 # --- completion
@@ -212,7 +201,7 @@ def supports(supported: Mapping[str, float]) -> Says:
     return Says(say)
 
 
-def ruled(parser: EnglishParser, says: Says, claim: str, **found: Any) -> ClaimState:
+def ruled(parser: EnglishParser, says: object, claim: str, **found: Any) -> ClaimState:
     before = ClaimState(claim, parser.parse(claim), **found)
     models = {"parser": parser, "verifier": says}
     return after("comparison", before, models=models, compared_sentences=4).state
@@ -254,49 +243,40 @@ def test_sentences_of_two_pages_become_a_path_that_decides_a_comparison(
     alone = {"read": (both,), "evidence": (both,)}
     state = ruled(parser, supports(BOTH), HIGHER, **alone)
     assert (state.evidence[0].path, state.evidence[0].stance) == ((), SUPPORTS)
-
-
-def test_what_the_verifier_guessed_from_both_sentences_is_dropped(parser: EnglishParser) -> None:
+    # What the verifier guessed from both sentences is dropped.
     guess = replace(behind(LUND, PASS), opinion=(0.0, 0.9, 0.1))
-    found = {"read": (OBER, LUND, PASS), "evidence": (guess, replace(PASS, opinion=(0, 0.8, 0.2)))}
-    state = ruled(parser, supports(BOTH), HIGHER, **found)
+    guessed = (guess, replace(PASS, opinion=(0, 0.8, 0.2)))
+    state = ruled(parser, supports(BOTH), HIGHER, read=(OBER, LUND, PASS), evidence=guessed)
     assert [item.decides for item in state.evidence] == [SUPPORTS, NOT_ENOUGH_INFO, REFUTES]
 
 
-@pytest.mark.parametrize(
-    ("claim", "lund", "supported"),
-    [
+def test_without_both_halves_nothing_is_decided(parser: EnglishParser) -> None:
+    for claim, lund, supported in (
         (HIGHER, LUND, {"Ober is 4,212 metres high.": 0.9}),  # the other half is not given
         (HIGHER, replace(LUND, context_after="That is wrong."), BOTH),
         ("Ober is a mountain.", LUND, BOTH),
-    ],
-)
-def test_without_both_halves_nothing_is_decided(
-    parser: EnglishParser, claim: str, lund: Evidence, supported: Mapping[str, float]
-) -> None:
-    found = {"read": (OBER, lund), "evidence": (OBER, lund)}
-    # Rulings of the hop before do not stay.
-    before = {**found, "rulings": {((), OBER.key): Ruling(SUPPORTS, "", 0.9)}}
-    state = ruled(parser, supports(supported), claim, **before)
-    assert (state.evidence, state.rulings) == ((OBER, lund), {})
+    ):
+        found = {"read": (OBER, lund), "evidence": (OBER, lund)}
+        # Rulings of the hop before do not stay.
+        before = {**found, "rulings": {((), OBER.key): Ruling(SUPPORTS, "", 0.9)}}
+        state = ruled(parser, supports(supported), claim, **before)
+        assert (state.evidence, state.rulings) == ((OBER, lund), {})
 
 
 def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: Path) -> None:
     ann = evidence("Ann Reeve", "Ann Reeve (3 May 1901 - 9 June 1970) was a painter.", 0.6)
     jon = evidence("Jon Pell", "Jon Pell, born in 1960, came to Skerrow as a boy.", 0.6)
-    claim = "Ann Reeve was born after Jon Pell."
-    before = ClaimState(claim, parser.parse(claim), read=(ann, jon), evidence=(ann, jon))
-    models = {"parser": parser, "verifier": verifier(unpacked, in_search=True)}
-    (decided,) = after("comparison", before, models=models).state.rulings.values()
+    judge, claim = verifier(unpacked, in_search=True), "Ann Reeve was born after Jon Pell."
+    (decided,) = ruled(parser, judge, claim, read=(ann, jon), evidence=(ann, jon)).rulings.values()
     assert decided.label == REFUTES
 
 
 # --- selection
 
 
-def chosen_of(*found: Evidence, **settings: Any) -> list[str]:
+def chosen_of(settings: dict[str, Any], evidence: list[Any]) -> list[str]:
     """The titles of what is selected, in the order of the evidence."""
-    spans = (Span("pier", 4, 8, "noun chunk"),)
+    found, spans = items(evidence), (Span("pier", 4, 8, "noun chunk"),)
     state = state_of("The pier is long.", spans=spans, evidence=found, read=found)
     limits = {"selection_share": 0.5, "selection_limit": 5, **settings}
     made = after("selection", state, **limits).state
@@ -304,22 +284,13 @@ def chosen_of(*found: Evidence, **settings: Any) -> list[str]:
     return titles(made.selected)
 
 
-@cases("selection", "settings", "evidence", "selected")
-def test_sentences_are_selected_with_their_paths_and_the_best_of_the_other_side(
-    settings: dict[str, Any], evidence: list[dict[str, Any]], selected: list[str]
-) -> None:
-    assert chosen_of(*items(evidence), **settings) == selected
-
-
-@cases("selection", "evidence", "used", "kept")
-def test_what_no_part_of_the_proof_uses_is_let_go_unless_it_is_nearly_the_best(
-    evidence: list[dict[str, Any]], used: list[str], kept: list[str]
-) -> None:
+def proved(evidence: list[Any], used: list[str]) -> list[str]:
+    """What is selected where these documents are used by a part of the proof."""
     spans = (EvidenceSpan(title, 0, 0, 6) for title in used)
     rests = (Mutation((0, 1), EQUIVALENCE, span) for span in spans)
     proof = Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
     state = state_of("The pier is long.", evidence=items(evidence), proof=proof)
-    assert titles(after("selection:proved", state, unproved_share=0.6).state.selected) == kept
+    return titles(after("selection:proved", state, unproved_share=0.6).state.selected)
 
 
 # --- bridge
@@ -365,9 +336,7 @@ def test_a_sentence_that_names_the_page_of_the_best_one_is_selected_by_its_score
     assert state.readings[(LEE.key,), HALL.key] == bridge.opinion
 
 
-def test_a_page_that_the_best_sentence_names_is_opened_and_read_if_it_has_a_word_of_the_claim() -> (
-    None
-):
+def test_a_page_that_the_best_sentence_names_is_read_if_it_has_a_word_of_the_claim() -> None:
     state = bridged(LEE, paths=scripted(beekeeper=(0.7, 0.0, 0.3)), pages=[TOWN])
     assert titles(state.selected) == ["Ann Lee", "Oslo"]
     assert [opened.document.id for opened in state.documents] == ["Oslo"]
@@ -380,20 +349,14 @@ def test_a_page_that_the_best_sentence_names_is_opened_and_read_if_it_has_a_word
     assert state.seen == frozenset()  # the next hop may read it
 
 
-@cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
+@whole_cases("bridge", "best", "stance", "other", "pair", "verifier", "limit", "is_selected")
 def test_a_pair_is_selected_if_a_name_links_it_and_it_agrees_with_the_best_sentence(
-    best: list[str],
-    stance: Label,
-    other: list[str],
-    pair: Opinion,
-    verifier: Opinion,
-    limit: int,
-    is_selected: bool,
+    case: Any,
 ) -> None:
-    first, second = chosen(evidence(*best, stance=stance)), evidence(*other, 0.1)  # type: ignore[arg-type, misc]
-    paths, says = Says(lambda *_: pair), Says(lambda *_: verifier)
-    state = bridged(first, second, paths=paths, verifier=says, limit=limit)
-    assert titles(state.selected) == [best[0], *([other[0]] if is_selected else [])]
+    first, second = chosen(evidence(*case.best, stance=case.stance)), evidence(*case.other, 0.1)  # type: ignore[arg-type, misc]
+    paths, says = Says(lambda *_: case.pair), Says(lambda *_: case.verifier)
+    state = bridged(first, second, paths=paths, verifier=says, limit=case.limit)
+    assert titles(state.selected) == [case.best[0], *([case.other[0]] if case.is_selected else [])]
 
 
 # --- verdict
@@ -404,56 +367,38 @@ def near(value: float) -> Any:
     return pytest.approx(value, abs=2e-3)
 
 
-RED = evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS)
 ROCK = evidence("Lighthouse", "It stands on a rock.", 0.4, NOT_ENOUGH_INFO)
-BUILT = evidence("Harbour", "It was built in 1901.", 0.8, REFUTES)
-LIT = evidence("Lighthouse", "It is lit at night.", 0.8, SUPPORTS)
 ROW = evidence("Ferries", "Town: Rowan, 1921: 4.", 0.9, NOT_ENOUGH_INFO)
-HEAD = behind(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), ROW)
+SENTENCES = {
+    "red": evidence("Harbour", "Its lighthouse is red.", 0.9, SUPPORTS),
+    "rock": ROCK,
+    "built": evidence("Harbour", "It was built in 1901.", 0.8, REFUTES),
+    "lit": evidence("Lighthouse", "It is lit at night.", 0.8, SUPPORTS),
+    "row": ROW,
+    "head": behind(evidence("Ferries", "It counts ferries.", 0.7, SUPPORTS, 1), ROW),
+}
 
 
-SENTENCES = {"red": RED, "rock": ROCK, "built": BUILT, "lit": LIT, "row": ROW, "head": HEAD}
-
-
-@cases("rationales", "label", "firm", "found", "said")
-def test_the_rationale_says_what_the_verdict_rests_on(
-    label: Label, firm: bool, found: list[str], said: str
-) -> None:
-    assert rationale_of(label, firm, [SENTENCES[name] for name in found]) == said
-
-
-def judged(
-    opinion: Opinion, *items: tuple[str, Opinion], fit: VerdictFit | None = None, **state: Any
-) -> tuple[Verdict, list[tuple[str, str]]]:
-    """The verdict on selected sentences, and what a model was asked that always says the same."""
-    says = Says(lambda *_: opinion, fit)
+@whole_cases("verdicts", "read", "together", "fit", "label", "confidence", "leans", "rationale")
+def test_the_verdict_is_of_the_most_decided_sentence_and_of_all_together(case: Any) -> None:
+    """``together``: what a model says of all that is selected, which it is asked if it is more."""
+    says = Says(lambda *_: case.together, VerdictFit(**case.fit))
     found = tuple(
-        chosen(replace(evidence(title, f"Of the {title}."), opinion=one)) for title, one in items
+        chosen(replace(evidence(title, f"Of the {title}."), opinion=tuple(one)))  # type: ignore[arg-type]
+        for title, one in case.read.items()
     )
     documents = tuple(ranked(item.title, item.sentence.text) for item in found)
-    before = state_of("The pier is old.", evidence=found, documents=documents, **state)
+    before = state_of("The pier is old.", evidence=found, documents=documents)
     verdict = after("verdict", before, models={"verifier": says}).state.verdict
     assert verdict is not None
-    return verdict, says.asked
-
-
-@cases("verdicts", "opinion", "label", "confidence", "leans")
-def test_the_verdict_of_one_sentence_is_its_stance_and_nothing_is_read_again(
-    opinion: list[float], label: Label, confidence: float, leans: Label | None
-) -> None:
-    supports, refutes, neither = opinion
-    verdict, asked = judged((1.0, 0.0, 0.0), ("Pier", (supports, refutes, neither)))
-    assert (verdict.label, verdict.confidence, verdict.leans) == (label, near(confidence), leans)
-    assert asked == []
-
-
-def test_the_verdict_of_several_sentences_is_of_the_most_decided_one_and_of_all_together() -> None:
-    weak, strong = ("Pier", (0.25, 0.125, 0.625)), ("Quay", (0.6, 0.3, 0.1))
-    fit = VerdictFit(together=0.5, alone=1.0, passage=0.0)
-    verdict, asked = judged((0.5, 0.25, 0.25), weak, strong, fit=fit)
-    assert asked == [("The pier is old.", "Pier : Of the Pier. [SEP] Quay : Of the Quay.")]
-    # 0.6 * sqrt(0.5), 0.3 * sqrt(0.25), 0.1 * sqrt(0.25): 0.424, 0.15, 0.05 of 0.624
-    assert (verdict.label, verdict.confidence) == (SUPPORTS, near(0.68))
+    assert (verdict.label, verdict.confidence, verdict.leans) == (
+        case.label,
+        near(case.confidence),
+        case.leans,
+    )
+    assert case.rationale in verdict.rationale
+    all_of_it = " [SEP] ".join(f"{title} : Of the {title}." for title in case.read)
+    assert says.read == ([all_of_it] if len(case.read) > 1 else [])
 
 
 def test_the_best_sentence_is_also_read_between_its_neighbours_unless_it_was_computed() -> None:
@@ -490,48 +435,35 @@ def test_the_fit_knows_how_the_best_sentence_was_read(how: str) -> None:
     documents = (ranked("Pier", "Of the Pier."), ranked("Quay", "Of the Quay."))
     state = state_of("A pier.", evidence=found, documents=documents, rulings=rulings)
     for when, fit in ODDS.items():
-        says = Says(lambda *_: opinion, fit)
-        verdict = after("verdict", state, models={"verifier": says}).state.verdict
-        assert verdict is not None
-        supported, _, undecided = verdict.probabilities
+        verdict = after("verdict", state, models={"verifier": Says(lambda *_: opinion, fit)})
+        assert verdict.state.verdict is not None
+        supported, _, undecided = verdict.state.verdict.probabilities
         # 0.4 / 0.6 as the readings have it, or e times that.
         assert undecided / supported == near(0.667 * (math.e if when in ("alone", how) else 1))
 
 
-def test_below_a_confidence_of_seven_tenths_the_evidence_only_seems_to_decide() -> None:
-    firm, _ = judged((1.0, 0.0, 0.0), ("Pier", (0.71, 0.0, 0.29)))
-    weak, _ = judged((1.0, 0.0, 0.0), ("Pier", (0.69, 0.0, 0.31)))
-    assert firm.rationale == "“Pier” supports it: “Of the Pier.”"
-    assert weak.rationale == "“Pier” seems to support it: “Of the Pier.”"
-    nothing, _ = judged((1.0, 0.0, 0.0))
-    assert (nothing.label, nothing.confidence, nothing.judge) == (NOT_ENOUGH_INFO, 1.0, "a judge")
-
-
-def test_a_label_that_is_too_uncertain_is_only_leant_to() -> None:
-    # The pair refutes it, but the two readings together are less sure than a half.
-    pair, alone = ("Pier", (0.1, 0.51, 0.39)), ("Quay", (0.4, 0.2, 0.4))
-    verdict, _ = judged((0.38, 0.36, 0.26), pair, alone)
-    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, REFUTES)
-    # sqrt(0.26 * 0.39) of that, sqrt(0.38 * 0.1) and sqrt(0.36 * 0.51). It is the probability of
-    # NOT ENOUGH INFO: nothing says how sure the lean is.
-    assert verdict.confidence == near(0.337)
-    assert "leans towards refuting the claim" in verdict.rationale
-    # Both readings together are for it, but each sentence alone is undecided: no lean.
-    weak = (0.45, 0.05, 0.5)
-    verdict, _ = judged((0.9, 0.05, 0.05), ("Pier", weak), ("Quay", weak))
-    assert (verdict.label, verdict.leans) == (NOT_ENOUGH_INFO, None)
-    assert "does not settle the claim" in verdict.rationale
-
-
-@cases("verdicts", "label", "leans", "numbers")
-def test_selected_sentences_against_the_verdict_disagree(
-    label: Label, leans: Label | None, numbers: list[int]
-) -> None:
+def disagreeing(label: Label, leans: Label | None) -> list[int]:
     stances: list[Label] = [SUPPORTS, REFUTES, REFUTES, NOT_ENOUGH_INFO]
     found = [evidence(f"Page {n}", "a pier", 0.9, stance) for n, stance in enumerate(stances)]
     # The second one is not selected.
     found = [replace(one, selected=n != 1) for n, one in enumerate(found)]
-    assert disagreement(Verdict(label, 0.9, "a judge", "", leans=leans), found) == tuple(numbers)
+    return list(disagreement(Verdict(label, 0.9, "a judge", "", leans=leans), found))
+
+
+def rationale(label: Label, firm: bool, found: list[str]) -> str:
+    return rationale_of(label, firm, [SENTENCES[name] for name in found])
+
+
+@rules(
+    ("selection", "settings evidence", "selected", chosen_of),
+    ("selection", "evidence used", "kept", proved),
+    ("verdicts", "label leans", "numbers", disagreeing),
+    ("rationales", "label firm found", "said", rationale),
+)
+def test_sentences_are_selected_and_a_verdict_says_what_it_rests_on_and_what_disagrees(
+    rule: Any, given: list[Any], expected: object
+) -> None:
+    assert rule(*given) == expected
 
 
 def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
@@ -541,7 +473,6 @@ def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
     found = chosen(evidence("Holmstead", "It is the capital of an island.", 0.1, NOT_ENOUGH_INFO))
     documents = (ranked("Holmstead", found.sentence.text),)
     state = ClaimState(claim, parser.parse(claim), evidence=(found,), documents=documents)
-    says = Says(lambda *_: (0.0, 0.0, 1.0))
-    verdict = after("verdict", state, models={"verifier": says}).state.verdict
+    verdict = after("verdict", state, models={"verifier": Says(lambda *_: (0, 0, 1))}).state.verdict
     assert verdict is not None
     assert verdict.rationale == "No sentence about “Varnby” was found that decides it."

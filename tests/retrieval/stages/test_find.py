@@ -26,13 +26,11 @@ from retrieval.types import (
     Question,
     SentenceKey,
     Span,
-    SpanKind,
     TitleMatch,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
-from tests.retrieval.index.questions import holding
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.encoders import WordEncoder
 from tests.support.evidence import evidence, ranked
 from tests.support.stages import after, expanded
@@ -64,30 +62,15 @@ def spans_of(parser: EnglishParser, claim: str) -> tuple[Span, ...]:
     return after("spans", ClaimState(claim, parser.parse(claim))).state.spans
 
 
-@cases("find", "claim", "spans")
-def test_names_and_the_shorter_names_inside_them_are_spans(
-    parser: EnglishParser, claim: str, spans: list[str]
-) -> None:
-    assert set(spans) <= {span.text for span in spans_of(parser, claim)}
-
-
-def test_quotations_numbers_and_dates_are_spans_and_words_that_mean_nothing_are_none(
-    parser: EnglishParser,
-) -> None:
-    claim = 'The song "under the old bridge" of 1889 was the end of The Road with 3 floors.'
-    kinds = {span.text: span.kind for span in spans_of(parser, claim)}
-    assert kinds["under the old bridge"] == "quotation"
-    assert (kinds["1889"], kinds["3"]) == ("date", "number")
-    assert not {"the", "The", "of", "was"} & kinds.keys()
-
-
-@pytest.mark.parametrize(
-    "claim", ["Paris is large.", "Ärger um “Öl” in Århus.", "Why", "It is so.", "Of " * 160]
-)
-def test_spans_are_cut_from_the_claim_in_order_and_bounded(
-    parser: EnglishParser, claim: str
+@cases("find", "claim", "spans", "no_spans", "kinds")
+def test_names_quotations_and_numbers_are_spans_in_order_and_words_that_mean_nothing_are_none(
+    parser: EnglishParser, claim: str, spans: list[str], no_spans: list[str], kinds: dict[str, str]
 ) -> None:
     found = spans_of(parser, claim)
+    said = {span.text: span.kind for span in found}
+    assert set(spans) <= set(said)
+    assert kinds.items() <= said.items()
+    assert not said.keys() & set(no_spans)
     assert 1 <= len(found) <= 64
     assert all(claim[s.start : s.end] == s.text for s in found)
     assert list(found) == sorted(found, key=lambda s: (s.start, -s.end))
@@ -98,77 +81,62 @@ def test_spans_are_cut_from_the_claim_in_order_and_bounded(
 
 
 def questions(parser: EnglishParser, claim: str) -> tuple[Question, ...]:
+    """The questions of a claim, which are all well formed."""
     state = ClaimState(claim, parser.parse(claim), spans=spans_of(parser, claim))
-    return after("questions", state).state.questions
-
-
-@cases("questions", "claim", "polar")
-def test_the_polar_question_turns_the_claim_around(
-    parser: EnglishParser, claim: str, polar: str
-) -> None:
-    asked = questions(parser, claim)
-    assert [q.text for q in asked if q.kind == "polar"] == [polar]
-    assert_well_formed(claim, asked)
-
-
-@cases("questions", "claim", "wh")
-def test_a_wh_question_asks_for_one_span(parser: EnglishParser, claim: str, wh: str) -> None:
-    asked = questions(parser, claim)
-    assert wh in [q.text for q in asked if q.kind == "wh"]
-    assert_well_formed(claim, asked)
-
-
-@pytest.mark.parametrize("claim", ["Yes.", "!?", "Of the and in", "x" * 500])
-def test_what_is_no_sentence_has_questions_too(parser: EnglishParser, claim: str) -> None:
-    assert_well_formed(claim, questions(parser, claim))
-
-
-def assert_well_formed(claim: str, asked: Sequence[Question]) -> None:
+    asked = after("questions", state).state.questions
     assert 1 <= len(asked) <= 12
     for question in asked:
         assert question.text.endswith("?")
         assert question.text.count("?") <= 1 + claim[:-1].count("?")
         assert question.text[0] == question.text[0].upper()
         assert not {"  ", " ,"} & {question.text[n : n + 2] for n in range(len(question.text))}
+        assert question.answer_span is None or question.answer_span not in question.text
     assert len({q.text for q in asked}) == len(asked)
+    return asked
 
 
-def test_several_sentences_are_not_turned_around_and_no_answer_is_in_its_question(
+@cases("questions", "claim", "polar")
+def test_the_polar_question_turns_the_claim_around(
+    parser: EnglishParser, claim: str, polar: str
+) -> None:
+    assert [q.text for q in questions(parser, claim) if q.kind == "polar"] == [polar]
+
+
+@cases("questions", "claim", "wh")
+def test_a_wh_question_asks_for_one_span(parser: EnglishParser, claim: str, wh: str) -> None:
+    assert wh in [q.text for q in questions(parser, claim) if q.kind == "wh"]
+
+
+def test_what_is_no_sentence_has_questions_too_and_several_are_not_turned_around(
     parser: EnglishParser,
 ) -> None:
-    asked = questions(parser, "Rome is old. Paris is large.")
-    assert asked[-1].text.startswith("Is it true that Rome is old.")
-    for question in questions(parser, "Frankenstein was written by Mary Shelley."):
-        assert question.answer_span is None or question.answer_span not in question.text
+    for claim in ("Yes.", "!?", "Of the and in", "x" * 500):
+        assert questions(parser, claim)
+    several = questions(parser, "Rome is old. Paris is large.")
+    assert several[-1].text.startswith("Is it true that Rome is old.")
 
 
 # --- the report's models
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, extracted: list[str]) -> list[str]:
-    """What the report's T5 models are asked.
+def t5(monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """What the report's T5 model extracts, which a test fills, and what both are asked.
 
-    The one that extracts gives ``extracted``, the other a question with the answer in it, or
-    "Really?" for "No".
+    The other model gives a question with the answer in it, or "Really?" for "No".
     """
-    texts: list[str] = []
+    extracted: list[str] = []
+    asked: list[str] = []
 
-    def answers(self: TextGenerator, asked: list[str]) -> list[str]:
-        texts.extend(asked)
-        if asked and asked[0].startswith("extract "):
+    def answers(self: TextGenerator, texts: list[str]) -> list[str]:
+        asked.extend(texts)
+        if texts and texts[0].startswith("extract "):
             return ["<sep>".join(extracted)]
-        spans = [text.partition(" context: ")[0].removeprefix("answer: ") for text in asked]
+        spans = [text.partition(" context: ")[0].removeprefix("answer: ") for text in texts]
         return ["question: Really?" if s == "No" else f"question: {s}?" for s in spans]
 
     monkeypatch.setattr(TextGenerator, "answers", answers)
-    return texts
-
-
-@pytest.fixture
-def extracted() -> list[str]:
-    """What T5 extracts from the claim; nothing if a test adds nothing."""
-    return []
+    return extracted, asked
 
 
 def by_report(name: str, parser: EnglishParser, claim: str, models: Path) -> ClaimState:
@@ -176,57 +144,36 @@ def by_report(name: str, parser: EnglishParser, claim: str, models: Path) -> Cla
     return after(name, ClaimState(claim, parser.parse(claim)), models=report).state
 
 
-def t5_questions(parser: EnglishParser, claim: str, models: Path) -> list[tuple[str, str, Any]]:
-    made = by_report("questions:t5", parser, claim, models).questions
-    return [(q.text, q.kind, q.answer_span) for q in made]
-
-
-def test_each_extracted_answer_is_asked_for_with_the_claim_as_context(
-    parser: EnglishParser, tiny_models: Path, asked: list[str], extracted: list[str]
+@cases("t5_questions", "claim", "said", "questions", "asked_for")
+def test_the_report_asks_for_what_t5_extracts_and_turns_a_sentence_with_an_auxiliary_around(
+    parser: EnglishParser,
+    tiny_models: Path,
+    t5: tuple[list[str], list[str]],
+    claim: str,
+    said: list[str],
+    questions: list[list[str | None]],
+    asked_for: list[str],
 ) -> None:
-    claim = "Skerrow Light was designed by Ann Lee in 1871."
-    extracted += ["Ann Lee", " 1871", "Skerrow Lamp"]  # the last one is not in the claim
-    assert t5_questions(parser, claim, tiny_models) == [
-        ("Ann Lee?", "wh", "Ann Lee"),
-        ("1871?", "wh", "1871"),
-        ("Was Skerrow Light designed by Ann Lee in 1871?", "polar", None),
-    ]
+    extracted, asked = t5
+    extracted += said
+    made = by_report("questions:t5", parser, claim, tiny_models).questions
+    assert [[q.text, q.kind, q.answer_span] for q in made] == questions
     assert asked == [
         f"extract answers: <ha> {claim} <ha>",  # the prompt of figure 24
-        f"answer: Ann Lee context: {claim}",
-        f"answer: 1871 context: {claim}",
+        *(f"answer: {span} context: {claim}" for span in asked_for),
     ]
-
-
-@cases("t5_questions", "claim", "polar")
-def test_a_sentence_with_an_auxiliary_verb_is_asked_with_the_verb_first(
-    parser: EnglishParser, tiny_models: Path, asked: list[str], claim: str, polar: str
-) -> None:
-    assert t5_questions(parser, claim, tiny_models) == [(polar, "polar", None)]
-    assert asked == [f"extract answers: <ha> {claim} <ha>"]
-
-
-def test_a_sentence_without_one_is_asked_for_by_the_model_and_a_question_is_asked_once(
-    parser: EnglishParser, tiny_models: Path, asked: list[str], extracted: list[str]
-) -> None:
-    claim = "Ann Lee designed Skerrow Light."
-    assert t5_questions(parser, claim, tiny_models) == [("Really?", "polar", None)]
-    assert asked[1:] == [f"answer: No context: {claim}"]
-    extracted += ["Runde", "runde", "Is Runde Runde"]
-    made = t5_questions(parser, "Is Runde Runde?", tiny_models)
-    assert [text for text, _, _ in made] == ["Runde?", "Is Runde Runde?"]
 
 
 @cases("find", "claim", "said", "found")
 def test_the_report_finds_entities_and_what_t5_extracts(
     parser: EnglishParser,
     tiny_models: Path,
-    asked: list[str],
-    extracted: list[str],
+    t5: tuple[list[str], list[str]],
     claim: str,
     said: list[str],
     found: list[str],
 ) -> None:
+    extracted, asked = t5
     extracted += said
     made = by_report("spans:wikineural", parser, claim, tiny_models).spans
     assert [span.text for span in made] == found
@@ -237,54 +184,39 @@ def test_the_report_finds_entities_and_what_t5_extracts(
 # --- titles and texts
 
 
-@cases("names", "stage", "claim", "spans", "index", "settings", "found")
+@whole_cases("names", "stage", "claim", "spans", "index", "settings", "found")
 def test_documents_are_found_by_names_and_words_of_the_claim(
-    parser: EnglishParser,
-    stage: str,
-    claim: str,
-    spans: dict[str, SpanKind],
-    index: dict[str, str],
-    settings: dict[str, Any],
-    found: dict[str, list[str]],
+    parser: EnglishParser, case: Any
 ) -> None:
-    places = ((name, max(0, claim.find(name)), kind) for name, kind in spans.items())
+    places = ((name, max(0, case.claim.find(name)), kind) for name, kind in case.spans.items())
     named = tuple(Span(name, start, start + len(name), kind) for name, start, kind in places)
-    store = store_of(index, WordEncoder()) if index else STORE
-    state = ClaimState(claim, parser.parse(claim), spans=named)
-    made = after(stage, state, store, {"parser": parser}, **settings).state
-    assert {field: ids(getattr(made, field)) for field in found} == found
+    store = store_of(case.index, WordEncoder()) if case.index else STORE
+    state = ClaimState(case.claim, parser.parse(case.claim), spans=named)
+    made = after(case.stage, state, store, {"parser": parser}, **case.settings).state
+    assert {field: ids(getattr(made, field)) for field in case.found} == case.found
     assert {(c.score, c.found_by) for c in made.exact} <= {(1.0, ("title",))}
     scores = [candidate.score for candidate in made.disambiguated]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_documents_are_found_by_words_that_are_no_function_words(parser: EnglishParser) -> None:
-    claim = "Ships go where a light is in the harbour."
-    state = ClaimState(claim, parser.parse(claim))
-    found = [match.document_id for match in holding(STORE, "Ships", "light", "harbour", limit=2)]
-    assert ids(after("texts", state, STORE).state.by_words)[:2] == found
-    assert len(after("texts", state, STORE, word_limit=1).state.by_words) == 1
-
-
 # --- ranking
 
-POLAR = Question("ships come and ships go?", None, "polar")
-NAME = Question("a given name?", None, "wh")
+ASKED = ("ships come and ships go?", "a given name?")
 
 
 def chosen(
-    others: Sequence[Candidate] = (),
-    exact: Sequence[Candidate] = (),
-    kept: Sequence[Candidate] = (),
-    asked: Sequence[Question] = (POLAR, NAME),
-    store: object = STORE,
+    others: Sequence[Candidate],
+    exact: Sequence[Candidate],
+    kept: Sequence[Candidate],
+    asked: Sequence[str],
+    store: object,
     form: str = "ranking",
     models: Any = None,
     **settings: Any,
 ) -> list[Candidate]:
     state = state_of(
         *("A claim.",),
-        questions=tuple(asked),
+        questions=tuple(Question(text, None, "wh") for text in asked),
         by_text=tuple(others),
         exact=tuple(exact),
         by_words=tuple(kept),
@@ -293,67 +225,16 @@ def chosen(
     return list(after(form, state, store, models, **limits).state.candidates)
 
 
-def test_a_document_is_scored_by_the_question_it_answers_best() -> None:
-    found = chosen(candidates("text", ("Zoe", "The_Harbour", "Brackets")))
-    assert set(ids(found)) == {"Zoe", "The_Harbour"}
-    assert all(c.score >= 0.3 for c in found)
-    assert found == sorted(found, key=lambda c: -c.score)
-    assert chosen() == []
-
-
-def test_exact_titles_score_one_and_those_that_answer_a_question_stay() -> None:
-    exact = candidates("title", ("Brackets", "Zoe", "Only"))
-    found = chosen(candidates("text", ["Zoe"]), exact[:1])
-    assert (found[0].document_id, found[0].score) == ("Brackets", 1.0)
-    twice = chosen(candidates("text", ["Zoe"]), exact[1:2])
-    assert [(c.document_id, c.found_by) for c in twice] == [("Zoe", ("title", "text"))]
-    assert ids(chosen(exact=exact, document_limit=1)) == ["Zoe"]
-    others = candidates("text", ["The_Harbour"])
-    every = chosen(others, exact, document_limit=1, keep_exact_titles=True)
-    assert set(ids(every)) == {"Brackets", "Zoe", "Only"}
-
-
-def test_what_words_find_is_read_below_cutoff_and_limit_in_its_place() -> None:
-    kept = candidates("words", ["Brackets"])
-    found = chosen(candidates("text", ("Zoe", "The_Harbour")), kept=kept, document_limit=1)
-    assert [c.found_by for c in found] == [("text",), ("words",)]
-    assert found[1].document_id == "Brackets"
-    assert found[1].score < 0.3
-
-
-def test_without_vectors_candidates_stay_in_the_order_they_were_found_in() -> None:
-    others = candidates("text", ("Brackets", "Zoe", "The_Harbour", "Only"))
-    kept = candidates("words", ["Savage"])
-    plain = InMemoryStore(PAGES, None)
-    found = chosen(others, kept=kept, asked=(), store=plain, document_limit=3)
-    assert ids(found) == ["Brackets", "Zoe", "The_Harbour", "Savage"]
-    assert all(1 >= c.score >= 0.3 for c in found)
-
-
-def test_a_disambiguated_title_comes_before_a_document_that_answers_only_a_little_better() -> None:
-    said = {"Lamp (film)": "ships come.", "Bay": "ships come.", "Quay": "ships come go."}
-    asked = Question("ships come and go?", None, "polar")
-    others = (*candidates("disambiguation", ["Lamp (film)"]), *candidates("text", ("Bay", "Quay")))
-    found = chosen(others, asked=[asked], store=store_of(said, WordEncoder()))
-    # Shared words over the lengths 2 and √4, √3, √4: 2 / 4 = 0.5, which counts 0.6, 2 / 3.46
-    # and 3 / 4. The score is still what it answers.
-    assert ids(found) == ["Quay", "Lamp (film)", "Bay"]
-    assert [round(c.score, 2) for c in found] == [0.75, 0.5, 0.58]
-
-
-def test_each_question_may_have_places_of_its_own() -> None:
-    said = {"Bay": "ships come.", "Quay": "ships go north.", "Bell": "bells ring loud."}
-    asked = [Question("ships come?", None, "polar"), Question("bells ring loud?", None, "wh")]
-    for encoder, expected in (
-        # Words of a question among those of title and text, over the root of the product of their
-        # numbers: 2 of 3 and 1 of 4 for the first, 3 of 4 for the second, which has three words.
-        (WordEncoder(), [("Bay", 0.8165), ("Bell", 0.8660)]),
-        (None, [("Bay", 1.0)]),  # the first that was found, for both questions
-    ):
-        store = store_of(said, encoder)
-        others = candidates("text", [*said])
-        found = chosen(others, asked=asked, store=store, form="ranking:each", document_limit=1)
-        assert sorted((c.document_id, round(c.score, 4)) for c in found) == expected
+@whole_cases("ranking", "found", "texts", "asked", "settings", "ranked")
+def test_documents_are_ranked_by_the_question_that_they_answer_best(case: Any) -> None:
+    """``found``: by title, words or text and disambiguation; without ``texts``: of ``PAGES``."""
+    ways: tuple[FoundBy, ...] = ("title", "words", "disambiguation", "text")
+    exact, kept, *others = (candidates(way, case.found.get(way, ())) for way in ways)
+    encoder = WordEncoder() if case.settings.pop("vectors", True) else None
+    store = store_of(case.texts, encoder) if case.texts else InMemoryStore(PAGES, encoder)
+    questions = ASKED if case.asked is None else case.asked
+    made = chosen([*others[0], *others[1]], exact, kept, questions, store, **case.settings)
+    assert [[c.document_id, round(c.score, 2), "+".join(c.found_by)] for c in made] == case.ranked
 
 
 class DprQuestions:
@@ -376,29 +257,22 @@ class DprStore:
         return np.array([PRODUCTS[i] for i in ids], np.float32).reshape(-1, 2) @ queries.T
 
 
-@cases("find", "others", "exact", "kept", "limit", "questions", "products")
-def test_dpr_scores_are_scaled_inner_products_with_the_best_question(
-    others: str,
-    exact: str,
-    kept: str,
-    limit: int,
-    questions: int,
-    products: dict[str, float | None],
-) -> None:
+@whole_cases("find", "others", "exact", "kept", "limit", "questions", "products")
+def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) -> None:
     found = chosen(
-        candidates("text", others),
-        candidates("title", exact),
-        candidates("words", kept),
-        asked=[Question("Who?", None, "wh"), Question("When?", None, "wh")][:questions],
-        store=DprStore(),
+        candidates("text", case.others),
+        candidates("title", case.exact),
+        candidates("words", case.kept),
+        ["Who?", "When?"][: case.questions],
+        DprStore(),
         form="ranking:dpr",
         models={"dpr": DprQuestions()},
         document_cutoff=0.65,
-        document_limit=limit,
+        document_limit=case.limit,
     )
-    scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in products.items()}
+    scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in case.products.items()}
     assert {c.document_id: c.score for c in found} == pytest.approx(scores)
-    assert ids(found) == list(products)
+    assert ids(found) == list(case.products)
 
 
 # --- dense search
@@ -407,11 +281,7 @@ def test_dpr_scores_are_scaled_inner_products_with_the_best_question(
 class WordQueries:
     """Counts the words of the claim and of the sentences of its path."""
 
-    def warm_up(self) -> None:
-        """Nothing to load."""
-
     def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
-        """See ``QueryEncoder``."""
         return WordEncoder().encode([f"{c} {' '.join(text for _, text in p)}" for c, p in queries])
 
 
@@ -456,15 +326,11 @@ def test_every_path_is_searched_and_leads_to_what_it_found_best() -> None:
     assert by_way["Bell"] == (SentenceKey("Pier", 0), pytest.approx(0.6708, abs=1e-4))
 
 
-@pytest.mark.parametrize(
-    ("seen", "limit", "found"),
-    [(("Lamp", "Isle"), 1, ["Pier"]), (("Lamp", "Pier", "Isle", "Bell"), 2, [])],
-)
-def test_documents_read_before_are_not_proposed_and_take_no_place_of_others(
-    seen: Sequence[str], limit: int, found: list[str]
-) -> None:
-    state = state_of("alder birch", documents=tuple(ranked(title, "text") for title in seen))
-    assert ids(expanded("dense", state, WOODS, QUERIES, dense_limit=limit)) == found
+def test_documents_read_before_are_not_proposed_and_take_no_place_of_others() -> None:
+    every = ("Lamp", "Pier", "Isle", "Bell")
+    for limit, seen, found in ((1, every[::2], ["Pier"]), (2, every, [])):
+        state = state_of("alder birch", documents=tuple(ranked(title, "text") for title in seen))
+        assert ids(expanded("dense", state, WOODS, QUERIES, dense_limit=limit)) == found
 
 
 # --- mentions, and the next hop
@@ -522,12 +388,10 @@ def test_links_come_before_mentions_and_the_first_that_names_a_document_leads_th
     assert len(asked) == 1
     assert ids(mentioned(linked(evidence("Lamp", "It is old."), "Rowan"))) == []
     assert ids(mentioned(evidence("Lamp", "Ann Lee left Oslo."), limit=1)) == ["Ann_Lee"]
-
-
-def test_title_generation_gets_the_titles_of_all_that_is_linked_or_named() -> None:
-    item = linked(evidence("Lamp", "It was shown in Rowan."), "Oslo")
-    found = MentionExpander(NAMES, leads=5, limit=10).titled([item])
-    assert found == [("Oslo", "Oslo"), ("Rowan", "Rowan (film)")]
+    # What title generation gets.
+    titled = linked(evidence("Lamp", "It was shown in Rowan."), "Oslo")
+    found_titles = MentionExpander(NAMES, leads=5, limit=10).titled([titled])
+    assert found_titles == [("Oslo", "Oslo"), ("Rowan", "Rowan (film)")]
 
 
 def proposal(name: str, way: FoundBy, score: float = 1.0) -> Candidate:
@@ -535,12 +399,9 @@ def proposal(name: str, way: FoundBy, score: float = 1.0) -> Candidate:
 
 
 def test_every_way_proposes_in_turn_and_a_document_is_returned_once_with_all_of_them() -> None:
-    found = interleaved(
-        [
-            [proposal("a", "mention"), proposal("b", "mention"), proposal("c", "mention")],
-            [proposal("b", "generation", 0.3), proposal("a", "generation", 0.2)],
-        ]
-    )
+    mentioned = [proposal(name, "mention") for name in "abc"]
+    generated = [proposal("b", "generation", 0.3), proposal("a", "generation", 0.2)]
+    found = interleaved([mentioned, generated])
     assert [(c.document_id, c.found_by, c.score) for c in found] == [
         ("a", ("mention", "generation"), 1.0),
         ("b", ("generation", "mention"), 0.3),

@@ -1,29 +1,206 @@
-"""Documents whose titles a model generates, with a model that says what is written down."""
+"""Titles that a model generates: the tree of titles, the search with beams, and the expander.
+
+The probabilities are written down, and summed by hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from retrieval.models.papers.decoding import Markup
-from retrieval.models.title_trie import TitleTrie
+from retrieval.models import title_trie
+from retrieval.models.papers.decoding import (
+    LONGEST,
+    DocumentSet,
+    Generated,
+    Markup,
+    documents_alone,
+    generate,
+    joint_sets,
+)
+from retrieval.models.title_trie import TitleNode, TitleTrie, build_run
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.find.next import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey
-from tests.retrieval.models.test_decoding import (
-    FIRST,
-    MARKUP,
-    SECOND,
-    TITLES,
-    TRIE,
-    WAYS,
-    Scripted,
-)
 from tests.support.evidence import evidence, ranked
 from tests.support.states import state_of
+
+# --- titles as a tree: what leads to a document is in the contract of all stores
+
+# Sorted they stand 0: (1,), 1: (1, 2), 2: (1, 2), 3: (1, 300), 4: (7, 1, 1), 5: (30521,).
+NUMBERS = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
+
+
+def test_titles_are_sorted_and_looked_at_in_blocks_of_any_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = build_run((title, number) for number, title in enumerate(NUMBERS))
+    assert run.tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
+    assert run.starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
+    assert run.documents.tolist() == [3, 1, 5, 4, 0, 2]  # without the one that has no token
+    with pytest.raises(OverflowError):
+        build_run([((65_535,), 0)])
+    titles = TitleTrie.of(NUMBERS, [f"document {number}" for number in range(len(NUMBERS))])
+    for block in (1, 3, 1 << 20):
+        monkeypatch.setattr(title_trie, "_BLOCK", block)
+        assert titles.children(titles.root()).tolist() == [1, 7, 30_521]
+        assert titles.children(TitleNode(range(4), 1)).tolist() == [2, 300]
+        assert titles.children(TitleNode(range(1, 3), 2)).tolist() == []
+    for nowhere in (0, 2, 30_522, -1):
+        assert titles.step(titles.root(), nowhere) is None
+
+
+# --- the search with beams
+
+FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
+BEGIN, END = 8, 9
+MARKUP = Markup(BEGIN, END)
+LAMP, SONG, OPEN, CLOSE, OSLO, ANN, LEE = 10, 11, 12, 13, 14, 15, 16
+VOCABULARY = 20
+# "Lamp" is how "Lamp (song)" begins; two documents are called "Ann Lee".
+TITLES = [
+    ("lamp", [LAMP]),
+    ("lamp_song", [LAMP, OPEN, SONG, CLOSE]),
+    ("oslo", [OSLO]),
+    ("ann_lee", [ANN, LEE]),
+    ("ann_lee_2", [ANN, LEE]),
+]
+TRIE = TitleTrie.of([tokens for _, tokens in TITLES], [name for name, _ in TITLES])
+
+
+class Scripted:
+    """A reading whose probabilities are written down; what is not reading is impossible."""
+
+    def __init__(
+        self,
+        probabilities: Mapping[tuple[int, ...], Mapping[int, float]],
+        identifiers: Sequence[int] = (FIRST, SECOND),
+    ) -> None:
+        self.identifiers = identifiers
+        self._probabilities = probabilities
+        self.asked: list[list[tuple[int, ...]]] = []
+
+    def next_tokens(self, prefixes: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
+        before = self.asked[-1] if self.asked else []
+        assert all(prefix == () or prefix[:-1] in before for prefix in prefixes)
+        self.asked.append(list(prefixes))
+        scores = np.full((len(prefixes), VOCABULARY), 1e-12)
+        for row, prefix in zip(scores, prefixes, strict=True):
+            for token, probability in self._probabilities.get(prefix, {}).items():
+                row[token] = probability
+        return np.log(scores).astype(np.float32)
+
+
+def sequences(
+    reading: Scripted, beams: int, unwanted: Collection[str] = (), titles: TitleTrie = TRIE
+) -> list[Generated]:
+    """What is generated; the first two sentences are of the pages "pier" and "quay"."""
+    return generate(reading, MARKUP, titles, beams, ("pier", "quay", "pier"), unwanted)
+
+
+def alone(reading: Scripted, beams: int, unwanted: Collection[str] = ()) -> list[DocumentSet]:
+    return documents_alone(sequences(reading, beams, unwanted))
+
+
+# Three ways to Oslo, by the first sentence, the second and both; one to each of the others.
+WAYS = {
+    (): {FIRST: 0.5, SECOND: 0.4},
+    (FIRST,): {BEGIN: 0.8, SECOND: 0.2},
+    (SECOND,): {BEGIN: 1.0},
+    (FIRST, SECOND): {BEGIN: 1.0},
+    (FIRST, BEGIN): {OSLO: 0.3, LAMP: 0.6},
+    (SECOND, BEGIN): {OSLO: 0.5, ANN: 0.5},
+    (FIRST, SECOND, BEGIN): {OSLO: 1.0},
+    (FIRST, BEGIN, OSLO): {END: 1.0},
+    (SECOND, BEGIN, OSLO): {END: 1.0},
+    (FIRST, SECOND, BEGIN, OSLO): {END: 0.9},
+    (FIRST, BEGIN, LAMP): {END: 0.5, OPEN: 0.5},
+    (FIRST, BEGIN, LAMP, OPEN): {SONG: 0.5},
+    (FIRST, BEGIN, LAMP, OPEN, SONG): {CLOSE: 1.0},
+    (FIRST, BEGIN, LAMP, OPEN, SONG, CLOSE): {END: 1.0},
+    (SECOND, BEGIN, ANN): {LEE: 0.9},
+    (SECOND, BEGIN, ANN, LEE): {END: 1.0},
+}
+
+
+def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> None:
+    found = alone(Scripted(WAYS), beams=10)
+    # To Oslo 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both.
+    assert [(one.documents[-1], one.probability) for one in found] == [
+        ("oslo", pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)),
+        ("ann_lee", pytest.approx(0.4 * 0.5 * 0.9, rel=1e-5)),
+        ("ann_lee_2", pytest.approx(0.4 * 0.5 * 0.9, rel=1e-5)),
+        ("lamp", pytest.approx(0.5 * 0.8 * 0.6 * 0.5, rel=1e-5)),
+        ("lamp_song", pytest.approx(0.5 * 0.8 * 0.6 * 0.5 * 0.5, rel=1e-5)),
+    ]
+    # Its sentences are those of the most probable way.
+    assert (found[0].sentences, found[3].sentences) == ((1,), (0,))
+
+
+def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None:
+    found = joint_sets(sequences(Scripted(WAYS), beams=10))
+    reading = {one.documents: one.probability for one in found}
+    # To Oslo lead the first sentence, the second, and both; each is another set.
+    assert reading["pier", "oslo"] == pytest.approx(0.5 * 0.8 * 0.3, rel=1e-5)
+    assert reading["quay", "oslo"] == pytest.approx(0.4 * 0.5, rel=1e-5)
+    assert reading["pier", "quay", "oslo"] == pytest.approx(0.5 * 0.2 * 0.9, rel=1e-5)
+    assert [one.documents for one in found][:3] == [
+        ("quay", "oslo"),  # 0.2
+        ("quay", "ann_lee"),  # 0.18
+        ("quay", "ann_lee_2"),
+    ]
+    # If both sentences are of one page, its three ways are one set.
+    (best, *_) = joint_sets(generate(Scripted(WAYS), MARKUP, TRIE, 10, ("pier", "pier")))
+    assert (best.documents, best.sentences) == (("pier", "oslo"), (1,))
+    assert best.probability == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
+
+
+def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_others() -> None:
+    found = generate(Scripted(WAYS), MARKUP, TRIE, 10, ("oslo", "ann_lee"))
+    documents = {one.documents for one in found}
+    assert {("oslo", "lamp"), ("ann_lee", "oslo"), ("ann_lee", "ann_lee_2")} <= documents
+    assert not {("oslo", "oslo"), ("ann_lee", "ann_lee")} & documents
+    others = alone(Scripted(WAYS), 10, unwanted={"oslo", "ann_lee"})
+    assert [one.documents[-1] for one in others] == ["ann_lee_2", "lamp", "lamp_song"]
+    (other,) = alone(Scripted(WAYS), 1, unwanted={"lamp"})
+    assert other.documents == ("lamp_song",)
+
+
+def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> None:
+    reading = Scripted(WAYS)
+    (found,) = alone(reading, beams=1)
+    # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
+    assert found.documents == ("lamp",)
+    assert found.probability == pytest.approx(0.12, rel=1e-5)
+    # After "Lamp" ended with 0.12, "Lamp (" has 0.12 too and can only become less.
+    assert [len(prefixes[0]) for prefixes in reading.asked] == [0, 1, 2, 3]
+
+
+def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_follow() -> None:
+    reading = Scripted({}, identifiers=(FIRST, SECOND, THIRD))
+    sequences(reading, beams=1000)
+    asked = {prefix for prefixes in reading.asked for prefix in prefixes if BEGIN in prefix}
+    named = {prefix[: prefix.index(BEGIN)] for prefix in asked}
+    pairs = {(FIRST, SECOND), (FIRST, THIRD), (SECOND, THIRD)}
+    assert named == {(), (FIRST,), (SECOND,), (THIRD,), *pairs}
+    titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked}
+    assert titles == {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
+    assert sequences(Scripted(WAYS), beams=5, titles=TitleTrie.of([], [])) == []
+
+
+def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
+    trie = TitleTrie.of([[OSLO], [LAMP] * (LONGEST + 5)], ["o", "l"])
+    reading = Scripted({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
+    assert {one.documents for one in sequences(reading, beams=10, titles=trie)} == {("o",)}
+    assert len(reading.asked) == LONGEST + 1
+
+
+# --- the expander
 
 CLAIM = "The lamp was made in a town."
 LEADS = (
@@ -43,12 +220,10 @@ class Named:
 
 
 class ScriptedModel:
-    """A model that says of every text what is written down; it remembers what it read."""
+    """A model that says of every text what is written down; ``texts``: what it read."""
 
     markup: Markup = MARKUP
-
-    def __init__(self) -> None:
-        self.read_last: tuple[str, Sequence[tuple[str, str]]] | None = None
+    texts: Sequence[tuple[str, str]] = ()
 
     def warm_up(self) -> None:
         """Nothing to load."""
@@ -59,7 +234,7 @@ class ScriptedModel:
         return TitleTrie.of([tokens[document_id] for document_id in ids], ids)
 
     def read(self, claim: str, sentences: Sequence[tuple[str, str]]) -> Scripted:
-        self.read_last = (claim, sentences)
+        self.texts = sentences
         return Scripted(WAYS, (FIRST, SECOND)[: len(sentences)])
 
 
@@ -80,18 +255,14 @@ def read(leads: Sequence[Evidence], **settings: Any) -> Sequence[tuple[str, str]
     """The texts that the model reads."""
     model = ScriptedModel()
     generated(leads, model=model, **settings)
-    return model.read_last[1] if model.read_last else ()
+    return model.texts
 
 
-def test_documents_come_with_their_probability_and_the_sentence_that_led_there() -> None:
-    lead, probability = SentenceKey("Lamp", 2), (0.41, 0.18)
+def test_documents_come_with_their_probability_and_what_led_there_unless_they_were_read() -> None:
     assert generated()[:2] == [
-        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, lead)
-        for name, share in zip(("oslo", "ann_lee"), probability, strict=True)
+        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, SentenceKey("Lamp", 2))
+        for name, share in (("oslo", 0.41), ("ann_lee", 0.18))
     ]
-
-
-def test_what_was_read_before_is_not_generated_again() -> None:
     found = generated(LEADS, "oslo", "ann_lee")
     assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
     assert found[1].led_by == SentenceKey("Pier", 4)
@@ -107,9 +278,7 @@ def test_the_best_sentences_are_read_with_their_titles_and_links_where_this_is_a
     assert read([linked]) == [("Pier", "It has a lamp.")]
 
 
-def test_with_joint_scores_the_documents_of_the_best_set_come_first_also_those_read_before() -> (
-    None
-):
+def test_with_joint_scores_the_best_set_comes_first_also_what_was_read_before() -> None:
     found = generated(LEADS, "Pier", generation_joint=True)
     # By decreasing probability: Oslo 0.2 and the two Ann Lees 0.18 after "Lamp", 0.12 after "Pier".
     best = ["Lamp", "oslo", "ann_lee", "ann_lee_2", "Pier", "lamp", "lamp_song"]

@@ -29,14 +29,6 @@ from tests.support.cases import cases
 from tests.support.evidence import document
 from tests.support.stages import after
 
-SIXTY_WORDS = (
-    "Marta Lindqvist wrote the first Norwegian novel that was translated into Japanese, Korean and"
-    " Greek, she was a teacher at a small school near Runde from 1921 to 1934, she married the"
-    " painter Jon Aas in 1925, and after his death in a storm she moved with her daughters to an"
-    " island, where she kept the lighthouse until 1960 and finally died."
-)
-
-
 RUNDE = document("Runde", "It is an island.", "Ole Bergström rowed to it in 1767.")
 HOLM = document("Holm (rock)", "Café Holm stands on it.")
 CLAIM = "Ole Bergström was a Norwegian sailor born in 1730."
@@ -77,7 +69,7 @@ def test_words_of_a_sentence_are_found_again_in_its_document(
     assert texts[found.key.document_id][found.start : found.end] == words
 
 
-def test_a_span_has_at_most_twelve_tokens() -> None:
+def test_a_span_has_at_most_twelve_tokens_and_whole_words_that_the_model_saw() -> None:
     long = document("Runde", "Ole rowed on and on and on and on and on and on to Holm.")
     text = evidence_set_text([("Runde", long.text)])
     # From "rowed" to "to" there are thirteen tokens, and twelve from the "on" after it.
@@ -86,9 +78,6 @@ def test_a_span_has_at_most_twelve_tokens() -> None:
     (found,) = aligned_spans(pointed, text, [shown(long, 0)])
     assert found is not None
     assert long.text[found.start : found.end] == "on and on and on and on and on and on to"
-
-
-def test_a_piece_of_a_word_is_widened_and_what_the_model_did_not_see_is_nothing() -> None:
     piece = reading("rowed", "rowed")
     middle = TEXT.index("rowed")
     piece.offsets[np.flatnonzero(piece.offsets[:, 0] == middle)] = (middle + 1, middle + 3)
@@ -137,58 +126,33 @@ class Reads:
         return replace(one, operators=operators, seen=np.full(count, True), **every)
 
 
-@pytest.mark.parametrize(
-    ("claim", "operators"),
-    [
-        ("Café Holm serves.", [EQUIVALENCE, EQUIVALENCE]),  # verbs are said in many ways
-        ("Café Holm in Paris serves.", [EQUIVALENCE, INDEPENDENCE, EQUIVALENCE]),
-        ("The large Café Holm serves.", [INDEPENDENCE, EQUIVALENCE]),
-        ("The rock serves.", [EQUIVALENCE, EQUIVALENCE]),  # from the title
-    ],
-)
 def test_a_part_with_a_content_word_that_the_evidence_lacks_is_not_equivalent(
-    parser: EnglishParser, claim: str, operators: list[str]
+    parser: EnglishParser,
 ) -> None:
-    state = ClaimState(claim, parser.parse(claim), evidence=(EVIDENCE[1],))
-    made = after("proof", state, models={"prover": Reads()}).state.proof
-    assert made is not None
-    assert [step.operator for step in made.mutations] == operators
-    assert [step.evidence is None for step in made.mutations] == [
-        operator == INDEPENDENCE for operator in operators
-    ]
+    for claim, operators in {
+        "Café Holm serves.": [EQUIVALENCE, EQUIVALENCE],  # verbs are said in many ways
+        "Café Holm in Paris serves.": [EQUIVALENCE, INDEPENDENCE, EQUIVALENCE],
+        "The large Café Holm serves.": [INDEPENDENCE, EQUIVALENCE],
+        "The rock serves.": [EQUIVALENCE, EQUIVALENCE],  # from the title
+    }.items():
+        state = ClaimState(claim, parser.parse(claim), evidence=(EVIDENCE[1],))
+        made = after("proof", state, models={"prover": Reads()}).state.proof
+        assert made is not None
+        assert [step.operator for step in made.mutations] == operators
+        unsaid = [step.operator for step in made.mutations if step.evidence is None]
+        assert unsaid == [one for one in operators if one == INDEPENDENCE]
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("claim", [CLAIM, "Runde", SIXTY_WORDS])
-@pytest.mark.parametrize("evidence", [EVIDENCE, EVIDENCE * 40, EVIDENCE[1:]])
-def test_every_step_of_a_proof_quotes_a_sentence_that_was_given(
-    parser: EnglishParser, model: ProofModel, claim: str, evidence: list[Evidence]
+def test_what_is_not_read_or_hardly_probable_leaves_everything_open(
+    parser: EnglishParser, model: ProofModel
 ) -> None:
-    made = proof(parser, model, claim, evidence)
-    given = {item.key: item.sentence for item in evidence}
-    for step in made.mutations:
-        if step.evidence is None:
-            continue
-        sentence = given[step.evidence.key]
-        assert sentence.start <= step.evidence.start < step.evidence.end <= sentence.end
-        words = {of.id: of.text for of in (RUNDE, HOLM)}[sentence.document_id]
-        quoted = words[step.evidence.start : step.evidence.end]
-        assert quoted == quoted.strip()
-
-
-@pytest.mark.models
-@pytest.mark.parametrize(
-    ("claim", "evidence", "cutoff"),
-    [
+    for claim, evidence, cutoff in (
         (CLAIM, EVIDENCE, 0.0),  # below any probability
         (CLAIM, [], 1.1),
         ("国" * 250 + " is " + "国" * 240, EVIDENCE, 1.1),  # it fills the window
-    ],
-)
-def test_what_is_not_read_or_hardly_probable_leaves_everything_open(
-    parser: EnglishParser, model: ProofModel, claim: str, evidence: list[Evidence], cutoff: float
-) -> None:
-    made = proof(parser, model, claim, evidence, cutoff)
-    assert made.open == tuple(cut(parser.parse(claim)))
-    assert made.label == NOT_ENOUGH_INFO
-    assert all(step.evidence is None for step in made.mutations)
+    ):
+        made = proof(parser, model, claim, evidence, cutoff)
+        assert made.open == tuple(cut(parser.parse(claim)))
+        assert made.label == NOT_ENOUGH_INFO
+        assert all(step.evidence is None for step in made.mutations)

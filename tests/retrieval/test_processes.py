@@ -6,13 +6,13 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from retrieval.errors import BadSource
 from retrieval.system.processes import in_order
+from tests.support.waiting import wait_until
 
 
 class Doubling:
@@ -43,14 +43,12 @@ class Large:
         return bytes(64 << 20)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_results_come_in_the_order_of_what_they_were_made_of(processes: int) -> None:
-    found = list(in_order(Doubling, range(12), processes))
-    assert [doubled for doubled, _ in found] == list(range(0, 24, 2))
-    assert (os.getpid() in {pid for _, pid in found}) == (processes == 1)
-
-
-def test_one_thing_alone_is_done_here() -> None:
+def test_results_come_in_the_order_of_what_they_were_made_of() -> None:
+    for processes in (1, 2):
+        found = list(in_order(Doubling, range(12), processes))
+        assert [doubled for doubled, _ in found] == list(range(0, 24, 2))
+        assert (os.getpid() in {pid for _, pid in found}) == (processes == 1)
+    # One thing alone is done here.
     assert list(in_order(Doubling, [4], 2)) == [(8, os.getpid())]
     assert list(in_order(Doubling, [], 2)) == []
 
@@ -58,13 +56,9 @@ def test_one_thing_alone_is_done_here() -> None:
 def test_an_error_comes_back_with_what_it_says_and_ends_the_rest() -> None:
     with pytest.raises(BadSource) as caught:
         list(in_order(partial(Doubling, 3), range(100), 2))
-    error = caught.value
-    assert (error.code, error.message, error.hint) == (
-        "odd",
-        "3 cannot be doubled.",
-        "Leave it out.",
-    )
-    assert children_end()
+    said = (caught.value.code, caught.value.message, caught.value.hint)
+    assert said == ("odd", "3 cannot be doubled.", "Leave it out.")
+    wait_until(lambda: not multiprocessing.active_children(), "the end of its processes", 10)
 
 
 def test_a_caller_that_stops_early_does_not_wait_for_items_in_progress() -> None:
@@ -72,11 +66,12 @@ def test_a_caller_that_stops_early_does_not_wait_for_items_in_progress() -> None
     results = in_order(Sleeping, range(10), 2)
     assert next(results) == 0
     results.close()  # type: ignore[attr-defined]
-    assert children_end()
+    wait_until(lambda: not multiprocessing.active_children(), "the end of its processes", 10)
     assert time.monotonic() - begun < 30
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_process_that_is_killed_while_it_sends_a_result_is_not_waited_for() -> None:
     before = set(threading.enumerate())
     for _ in range(5):
@@ -88,12 +83,3 @@ def test_a_process_that_is_killed_while_it_sends_a_result_is_not_waited_for() ->
     for thread in started:
         thread.join(10)
     assert not any(thread.is_alive() for thread in started)
-
-
-def children_end(within: float = 10, now: Callable[[], float] = time.monotonic) -> bool:
-    until = now() + within
-    while multiprocessing.active_children():
-        if now() > until:
-            return False
-        time.sleep(0.05)
-    return True

@@ -7,20 +7,14 @@ import socket
 import time
 from collections.abc import Iterator
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
 from retrieval.errors import InvalidText
 from retrieval.web import fetching
-from retrieval.web.fetching import (
-    Address,
-    Fetcher,
-    Reach,
-    is_near,
-    is_public,
-    share_a_network,
-)
-from tests.support.cases import cases
+from retrieval.web.fetching import Address, Fetcher, Reach, is_near, is_public, share_a_network
+from tests.support.cases import cases, rules
 from tests.support.web_server import (
     PAGE,
     WebServer,
@@ -52,7 +46,7 @@ def refused(fetcher: Fetcher, address: str) -> str:
     return caught.value.code
 
 
-def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies(
+def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies_and_unpacked(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
@@ -60,26 +54,18 @@ def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies(
     server.pages["/old"] = leads_to(f"{server.address}/older", 301)
     server.pages["/older"] = leads_to("mill#now", 307)
     found = Fetcher(server.reach).fetch(f"{server.address}/old")
-    assert (found.address, found.kind, found.charset) == (
-        f"{server.address}/mill",
-        "text/html",
-        "utf-8",
-    )
+    kind = ("text/html", "utf-8")
+    assert (found.address, (found.kind, found.charset)) == (f"{server.address}/mill", kind)
     assert found.content.decode() == PAGE
     assert len(server.asked) == 3
     for asked in server.asked:
         assert asked["User-Agent"].startswith("ESOTERIC")
         assert not {"Cookie", "Authorization", "Referer"} & set(asked)
-
-
-def test_what_is_compressed_is_unpacked(server: WebServer) -> None:
-    server.pages["/packed"] = page(gzip.compress(PAGE.encode()), Content_Encoding="gzip")
-    assert Fetcher(server.reach).fetch(f"{server.address}/packed").content.decode() == PAGE
     half = len(PAGE) // 2
     members = b"".join(gzip.compress(part.encode()) for part in (PAGE[:half], "", PAGE[half:]))
-    for end in (b"", bytes(512)):
-        server.pages["/members"] = page(members + end, Content_Encoding="gzip")
-        assert Fetcher(server.reach).fetch(f"{server.address}/members").content.decode() == PAGE
+    for packed in (gzip.compress(PAGE.encode()), members, members + bytes(512)):
+        server.pages["/packed"] = page(packed, Content_Encoding="gzip")
+        assert Fetcher(server.reach).fetch(f"{server.address}/packed").content.decode() == PAGE
 
 
 @cases("addresses", "host")
@@ -128,17 +114,15 @@ def test_a_name_is_resolved_once_and_only_what_was_checked_is_asked(server: WebS
     assert refused(fetcher, f"http://mill.example:{server.port}/here") == "page_not_public"
     assert {asked["At"] for asked in server.asked} == {"127.0.0.1"}
 
-
-def test_a_name_with_one_private_address_and_an_unknown_one_are_refused_alike(
-    server: WebServer,
-) -> None:
+    # A name with one private address and an unknown one are refused alike.
     def mixed(host: str, port: int) -> list[Address]:
         if host == "unknown.example":
             raise OSError("unknown")
         return [ip_address("127.0.0.1"), ip_address("10.0.0.1")]
 
-    fetcher = Fetcher(server.reach, mixed)
+    server.asked.clear()
     for host in ("mixed.example", "unknown.example"):
+        fetcher = Fetcher(server.reach, mixed)
         assert refused(fetcher, f"http://{host}:{server.port}/mill") == "page_not_public"
     assert server.asked == []
 
@@ -187,26 +171,23 @@ def test_what_is_no_page_is_refused(server: WebServer, sent: object, code: str) 
     assert refused(fetcher, f"{server.address}/page") == code
 
 
-def test_a_certificate_is_asked_for(server: WebServer) -> None:
-    fetcher = Fetcher(server.reach)
-    secure = server.address.replace("http:", "https:")
-    assert refused(fetcher, f"{secure}/mill") == "page_unreachable"
-    assert server.asked == []
+@rules(
+    # Only what is on the public internet may be asked; a network of IPv6 has one beginning.
+    ("addresses", "address", "public", lambda one: is_public(ip_address(one))),
+    (
+        *("addresses", "address own", "near"),
+        lambda one, own: share_a_network(ip_address(one), ip_address(own)),
+    ),
+)
+def test_an_address_is_public_or_near(rule: Any, given: list[str], expected: bool) -> None:
+    assert rule(*given) is expected
 
 
-@cases("addresses", "address", "public")
-def test_only_what_is_on_the_public_internet_may_be_asked(address: str, public: bool) -> None:
-    assert is_public(ip_address(address)) is public
-
-
-@cases("addresses", "address", "own", "near")
-def test_a_network_of_ipv6_has_one_beginning(address: str, own: str, near: bool) -> None:
-    assert share_a_network(ip_address(address), ip_address(own)) is near
-
-
-def test_a_public_address_of_this_computer_is_near_and_not_asked(
+def test_a_public_address_of_this_computer_is_near_and_not_asked_nor_one_without_a_certificate(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    secure = server.address.replace("http:", "https:")
+    assert refused(Fetcher(server.reach), f"{secure}/mill") == "page_unreachable"
     assert is_near(ip_address("127.0.0.1"))
     assert is_near(ip_address("::ffff:127.0.0.1"))
     assert not is_near(ip_address("127.0.0.2"))  # asked from 127.0.0.1

@@ -26,30 +26,11 @@ from retrieval.recipes.recipe_files import (
 from retrieval.recipes.recipes import FIRST, HOP, NEXT, RECIPES, Recipe
 from settings import CHECKOUT
 from tests.retrieval.models.tiny_report import name_models
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.evidence import ranked
 from tests.support.states import state_of
 
-SHORT = """\
-name: short
-summary: one hop by titles
-first:
-- spans
-- titles
-hop:
-- sentences
-- relevance
-- semantic
-- verification
-- selection
-- verdict
-next: []
-ending: decided
-max_hops: 1
-settings:
-  document_limit: 3
-  independence_cutoff: null
-"""
+SHORT = (CHECKOUT / "tests" / "cases" / "short_recipe.yaml").read_text(encoding="utf-8")
 
 
 def written(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
@@ -59,26 +40,29 @@ def written(folder: Path, text: str | bytes, name: str = "mine.yaml") -> Path:
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=list(RECIPES))
-def test_what_is_printed_is_read_as_the_same_recipe(recipe: Recipe, tmp_path: Path) -> None:
+def test_what_is_printed_is_read_as_the_same_recipe_and_its_digest_says_what_it_does(
+    recipe: Recipe, tmp_path: Path
+) -> None:
     assert read_recipe(written(tmp_path, as_yaml(recipe))) == recipe
-    mine = replace(recipe, name="mine", max_hops=4)
+    mine = replace(recipe, name="mine", summary="Other words.", max_hops=4)
     assert read_recipe(written(tmp_path, as_yaml(mine))) == mine
+    assert replace(mine, max_hops=recipe.max_hops).digest == recipe.digest
+    assert replace(recipe, max_hops=recipe.max_hops + 1).digest != recipe.digest
+    other = replace(recipe.settings, seconds=recipe.settings.seconds + 1)
+    assert replace(recipe, settings=other).digest != recipe.digest
 
 
 def test_settings_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
     recipe = read_recipe(written(tmp_path, SHORT))
     assert (recipe.first, recipe.next, recipe.vectors) == (("spans", "titles"), (), "minilm")
-    assert recipe.settings.document_limit == 3
-    assert recipe.settings.independence_cutoff is None
-    assert recipe.settings.sentence_limit == 40
-
-
-def test_a_digest_tells_recipes_apart_by_what_they_do() -> None:
-    recipe = RECIPES["m3"]
-    assert replace(recipe, name="mine", summary="Other words.").digest == recipe.digest
-    assert replace(recipe, max_hops=recipe.max_hops + 1).digest != recipe.digest
-    other = replace(recipe.settings, seconds=recipe.settings.seconds + 1)
-    assert replace(recipe, settings=other).digest != recipe.digest
+    settings = recipe.settings
+    assert (settings.document_limit, settings.independence_cutoff) == (3, None)
+    assert settings.sentence_limit == 40
+    # Results are not mixed with those of a changed recipe.
+    keep_recipe(tmp_path / "kept.yaml", recipe)
+    keep_recipe(tmp_path / "kept.yaml", replace(recipe, summary="in other words"))
+    with pytest.raises(BadSource, match="than the recipe short of now"):
+        keep_recipe(tmp_path / "kept.yaml", replace(recipe, max_hops=2))
 
 
 def test_a_recipe_names_its_own_judge_and_without_one_its_digest_is_as_before(
@@ -124,16 +108,13 @@ def test_a_file_that_is_no_recipe_gets_one_clear_message(
     assert said in refused.value.message
 
 
-def test_a_file_that_is_too_large_or_not_in_utf8_is_no_recipe(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_too_large_or_not_in_utf8_is_no_recipe(tmp_path: Path) -> None:
     for content, said in (
         ("# " + "x" * 100_000, "larger than any recipe"),
         (b"a: \xff", "in UTF-8"),
     ):
         with pytest.raises(BadRecipe, match=said):
             read_recipe(written(tmp_path, content))
-
-
-def test_a_missing_file_and_an_unknown_name_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BadRecipe, match=r"cannot be read \(No such file or directory\)"):
         recipe_given(str(tmp_path / "none.yaml"))
     with pytest.raises(UnknownRecipe, match=r"Use one of: combined, .*card\."):
@@ -152,14 +133,6 @@ def test_a_folder_adds_its_recipes_to_the_shipped_ones(tmp_path: Path) -> None:
         recipes_with(tmp_path)
 
 
-def test_results_are_not_mixed_with_those_of_a_changed_recipe(tmp_path: Path) -> None:
-    short = read_recipe(written(tmp_path, SHORT))
-    keep_recipe(tmp_path / "kept.yaml", short)
-    keep_recipe(tmp_path / "kept.yaml", replace(short, summary="in other words"))
-    with pytest.raises(BadSource, match="than the recipe short of now"):
-        keep_recipe(tmp_path / "kept.yaml", replace(short, max_hops=2))
-
-
 # --- over which index they run
 
 DPR = "dpr-ctx_encoder-single-nq-base 3c4d"
@@ -174,20 +147,16 @@ def models(tmp_path: Path) -> Path:
     return name_models(tmp_path / "models")
 
 
-@cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
+@whole_cases("runnable", "encoder", "report", "own", "usual", "problems", "said")
 def test_a_recipe_runs_over_the_vectors_and_with_the_models_that_it_needs(
-    encoder: str,
-    report: bool,
-    own: bool,
-    usual: str,
-    problems: list[str],
-    said: dict[str, list[str]],
-    models: Path,
+    models: Path, case: Any
 ) -> None:
-    mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if own else None
-    found = runnable(RECIPES, encoder, having(models if report else None, mine), asks=False)
-    assert (found.usual, sorted(found.problems)) == (usual, problems)
-    for recipe, words in said.items():
+    mine = NamedModel("ESOTERIC_ENCODER", "org/mine") if case.own else None
+    found = runnable(
+        RECIPES, case.encoder, having(models if case.report else None, mine), asks=False
+    )
+    assert (found.usual, sorted(found.problems)) == (case.usual, case.problems)
+    for recipe, words in case.said.items():
         assert all(word in f"{found.problems[recipe]}" for word in words)
 
 
@@ -204,10 +173,8 @@ def test_missing_models_and_a_damaged_lock_are_told_without_a_path(models: Path)
 
 
 def test_the_first_recipe_that_can_run_is_usual_where_the_default_cannot(models: Path) -> None:
-    mine = replace(RECIPES["report"], name="mine")
-    recipes = {"combined": RECIPES["combined"], "mine": mine}
-    found = runnable(recipes, DPR, having(models), asks=False)
-    assert found.usual == "mine"
+    recipes = {"combined": RECIPES["combined"], "mine": replace(RECIPES["report"], name="mine")}
+    assert runnable(recipes, DPR, having(models), asks=False).usual == "mine"
 
 
 # --- the names of stages
