@@ -15,7 +15,7 @@ from app import create_app
 from app.services import services_of
 from cli.main import main
 from settings import Settings
-from tests.worker.corpora.conftest import index, upload
+from tests.support.corpora import index, upload
 from tests.worker.test_database_file import damage_events
 from worker import home_check
 from worker.corpora.corpus_folders import DIGESTS

@@ -1,32 +1,167 @@
-"""Answers that are kept, what they were given with, and the figures that are published."""
+"""Files of annotated claims, answers that are kept, and the figures that are published."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from research.evaluation.claims import FeverClaim
+from research.evaluation.choice import Choice, half_of
+from research.evaluation.claims import (
+    FeverClaim,
+    Pair,
+    read_corpus_claims,
+    read_fever_claims,
+    read_pairs,
+)
 from research.evaluation.expected import Deviation, arguments_of, deviations
 from research.evaluation.measures.scores import FIGURES
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import latex_of
-from research.evaluation.run import (
-    Answer,
-    Crash,
-    SystemOutcome,
-    read_predictions,
-    run_system,
-)
+from research.evaluation.run import Answer, Crash, SystemOutcome, read_predictions, run_system
 from research.evaluation.systems import VARIANTS, checked_names, recipe_of
 from retrieval.errors import BadSource, EsotericError, UnknownRecipe
 from retrieval.models.folders import ModelFolders
 from retrieval.recipes.recipes import RECIPES
-from retrieval.types import Report
-from tests.research.evaluation.answers import ANSWERS, CLAIMS
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Report
+from tests.research.evaluation.answers import ANSWERS, CLAIMS, claim
+from tests.support.cases import cases
+from tests.support.json_lines import write_json_lines
+
+CLAIM = {"label": "SUPPORTS", "claim": "The lamp is red."}
+LAMP = CLAIM | {
+    "id": 6,
+    "evidence": [[[1, 2, "Lamp", 0]], [[1, 3, "Lamp", 1], [1, 4, "Cafe\u0301", 2]]],
+}
+HUM = {"id": 8, "label": NOT_ENOUGH_INFO, "claim": "It hums.", "evidence": []}
+
+
+def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[FeverClaim]:
+    return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
+
+
+def test_a_claim_keeps_its_sets_and_its_line(tmp_path: Path) -> None:
+    lamp, hum = read(tmp_path, LAMP, "", HUM)
+    assert (lamp.id, lamp.text, lamp.label) == (6, "The lamp is red.", SUPPORTS)
+    assert lamp.evidence == ((("Lamp", 0),), (("Lamp", 1), ("Caf\u00e9", 2)))
+    assert lamp.pages == {"Lamp", "Caf\u00e9"}
+    assert (hum.evidence, hum.needs_several_pages) == ((), False)
+    assert hum.where.endswith("claims.jsonl, line 3")
+    assert (lamp.group, hum.group) == ("Lamp", 8)  # the page that it was made from, if it is known
+
+
+def test_a_claim_needs_several_pages_if_no_set_is_on_one_page(tmp_path: Path) -> None:
+    either, both = read(tmp_path, LAMP, LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]})
+    assert (either.needs_several_pages, both.needs_several_pages) == (False, True)
+
+
+def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path: Path) -> None:
+    texts = {"texts": [["It is red."], ["It has one colour.", "Red is a colour."]]}
+    lamp = CLAIM | {"evidence": [[["Lamp", 0]], [["Lamp", 1], ["Cafe\u0301", 2]]]}
+    lines = lamp | texts, HUM | {"tempting": ["Lamp", 3]}
+    red, hum = read_corpus_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
+    assert red.texts == (("It is red.",), ("It has one colour.", "Red is a colour."))
+    assert hum.tempting == ("Lamp", 3)
+
+
+def test_a_text_has_its_title_before_it_and_sentences_are_read_as_one_text(tmp_path: Path) -> None:
+    pier = {"title": "Pier", "sentence": "It was built by Ida Holm."}
+    lines = (
+        CLAIM | {"title": "Lamp", "source": "mine", "kind": "colour", "evidence": "It is red."},
+        CLAIM | {"title": "", "evidence": "It is red."},
+        # Each sentence has a title already; that of the pair only groups it with others.
+        CLAIM | {"title": "Holm", "evidence": [pier, {"title": "Holm", "sentence": "A Dane."}]},
+    )
+    said, both = "The lamp is red.", "Pier : It was built by Ida Holm. [SEP] Holm : A Dane."
+    assert list(read_pairs(write_json_lines(tmp_path / "pairs.jsonl", *lines))) == [
+        Pair(said, "Lamp : It is red.", SUPPORTS, "Lamp", "mine", "colour"),
+        Pair(said, "It is red.", SUPPORTS, None, None, None),
+        Pair(said, both, SUPPORTS, "Holm", None, None),
+    ]
+
+
+READERS: dict[str, Callable[[Path], Iterable[object]]] = {
+    "fever": read_fever_claims,
+    "corpus": read_corpus_claims,
+    "pairs": read_pairs,
+}
+GOOD = {
+    "fever": LAMP,
+    "corpus": CLAIM | {"evidence": [[["Lamp", 0]]]},
+    "pairs": CLAIM | {"evidence": "It is painted red."},
+}
+
+
+@cases("annotations", "reader", "line", "said")
+def test_a_line_that_is_no_annotation_is_named_by_file_and_line(
+    reader: str, line: dict[str, Any] | str, said: str, tmp_path: Path
+) -> None:
+    path = write_json_lines(tmp_path / "lines.jsonl", GOOD[reader], line)
+    with pytest.raises(BadSource, match=r"lines\.jsonl, line 2") as caught:
+        list(READERS[reader](path))
+    assert said in caught.value.message
+    path = write_json_lines(tmp_path / "lines.jsonl", GOOD[reader])
+    assert len(list(READERS[reader](path))) == 1
+
+
+@pytest.mark.parametrize("reader", ["fever", "corpus"])
+def test_a_file_without_lines_is_refused(tmp_path: Path, reader: str) -> None:
+    with pytest.raises(BadSource, match="contains no"):
+        list(READERS[reader](write_json_lines(tmp_path / "lines.jsonl")))
+
+
+# 40 claims, of which every fourth is undecided and one needs two pages.
+FORTY = [
+    claim(n, NOT_ENOUGH_INFO) if n % 4 == 0 else claim(n, SUPPORTS, [("A", n)]) for n in range(39)
+]
+FORTY.append(claim(39, SUPPORTS, [("A", 0), ("B", 0)]))
+
+
+def chosen(choice: Choice, claims: list[FeverClaim] = FORTY) -> list[int]:
+    return [one.id for one in choice.of(claims, Path("claims.jsonl"))]
+
+
+def test_without_a_choice_every_claim_is_asked_and_a_limit_counts_from_the_first() -> None:
+    assert chosen(Choice()) == list(range(40))
+    assert chosen(Choice(limit=3)) == [0, 1, 2]
+
+
+def test_a_sample_has_so_many_decided_claims_in_their_order_and_is_the_same_again() -> None:
+    sample = chosen(Choice(sample=10, seed=1))
+    assert len(sample) == 10
+    assert sample == sorted(sample)
+    assert all(number % 4 for number in sample)
+    assert chosen(Choice(sample=10, seed=1)) == sample
+    assert chosen(Choice(sample=10, seed=2)) != sample
+
+
+def test_every_claim_is_in_one_of_two_halves_whatever_its_file_and_place() -> None:
+    fitted, published = chosen(Choice(half="fitted")), chosen(Choice(half="published"))
+    assert sorted([*fitted, *published]) == list(range(40))
+    assert 10 < len(fitted) < 30
+    assert chosen(Choice(half="fitted"), FORTY[::-1]) == fitted[::-1]
+    # The first bytes of their SHA-256 are 0x66 and 0x6f: even and odd.
+    assert (half_of("Claim 1."), half_of("Claim 2.")) == ("fitted", "published")
+
+
+@pytest.mark.parametrize(
+    ("choice", "claims", "said"),
+    [
+        (Choice(several_pages=True), FORTY[:4], "needs several pages"),
+        (Choice(sample=5), FORTY[:1], "is decided"),
+        (Choice(half="fitted"), FORTY[2:3], "is in the fitted half"),
+    ],
+)
+def test_a_choice_without_claims_is_refused(
+    choice: Choice, claims: list[FeverClaim], said: str
+) -> None:
+    with pytest.raises(BadSource, match=said) as caught:
+        chosen(choice, claims)
+    assert caught.value.hint.startswith("Leave out --")
 
 
 class FromAList:

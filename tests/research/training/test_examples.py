@@ -1,8 +1,4 @@
-"""The examples of every training, drawn from a small collection: they stay what they were.
-
-A trained model can be made again only if its examples are the same, in the same order. A digest
-that changes means that the recipes in ``models`` can no longer be followed.
-"""
+"""What is read, held out and drawn for every training: examples stay what they were."""
 
 from __future__ import annotations
 
@@ -17,20 +13,23 @@ from numpy.typing import NDArray
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, FeverClaim, Pair, SentenceKey
 from research.training.compositions import Composition, compositions
 from research.training.contrast import contrast_claims
-from research.training.data import EverydayData, PageClaim, TrainingData
+from research.training.data import EverydayData, PageClaim, TrainingData, load_data
 from research.training.dense_examples import ExampleSets
 from research.training.distilbert import relevance_parts
 from research.training.evidence_sets import claim_sets, composition_sets, contrast_sets, page_sets
 from research.training.loop import Example, examples_digest, labelled
 from research.training.path import path_examples
 from research.training.relevance import reading_examples, relevance_examples
+from research.training.sentence_pool import PoolSentence, SentencePool, kept_array
 from research.training.title_examples import title_examples
 from research.training.verifier.pairs import AssertionData, MeaningData
 from research.training.verifier.train import Mix, Sources, mixed_examples
-from retrieval.corpora.corpus import readable_pages
+from retrieval.corpora.corpus import Page, readable_pages
 from retrieval.corpora.wiki.fever import FeverCorpus
+from retrieval.errors import BadSource
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
-from tests.research.training.pages import label_of, pool_of
+from tests.research.training.pages import fever_page, label_of, pool_of
+from tests.retrieval.index.pages import ListCorpus
 from tests.support.encoders import WordEncoder
 from tests.support.json_lines import write_json_lines
 
@@ -258,3 +257,124 @@ def test_the_other_sentences_of_a_title_lead_nowhere(drawn: dict[str, Sequence[A
         beside = [s for n, s in enumerate(example.sentences) if n not in example.leads]
         assert not [text for title, text in beside if example.title in (title, text)]
         assert len(set(example.sentences)) == len(example.sentences) <= 5
+
+
+HELD_PAGES = {
+    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
+    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier .", "Its light is green ."],
+    "Fir_Boat": ["Fir Boat is a boat of pine .", "It carried wool to Norway ."],
+    "Yew_Hill": [
+        "Yew Hill is a hill of chalk .",
+        "Sheep graze there in summer .",
+        "A king is said to lie below it .",
+        "Its highest point has a stone cross .",
+        "Nobody lives on it .",
+    ],
+}
+
+
+DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
+TRAIN_LINES = [
+    ("Ash Lamp is a boat.", "REFUTES", "Ash_Lamp"),
+    ("Elm Pier is made of iron.", "REFUTES", "Elm_Pier"),
+    ("Elm Pier was painted by Ida Holm.", "NOT ENOUGH INFO", None),
+    ("Fir Boat was painted by Ida Holm.", "NOT ENOUGH INFO", None),
+]
+
+
+ONE_PAGE = ["Fir Boat", "Elm Pier"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = tmp_path_factory.mktemp("data")
+    pages = (fever_page(page, *told) for page, told in HELD_PAGES.items())
+    write_json_lines(files / "fever-dev/wiki-pages/wiki-001.jsonl", *pages)
+    for name, claims in (("dev", DEV), ("train", TRAIN_LINES)):
+        records = (fever_line(n, *claim) for n, claim in enumerate(claims))
+        write_json_lines(files / f"fever-dev/{name}.jsonl", *records)
+    union: dict[str, Any] = {"claim": "Fir Boat is a boat.", "label": "SUPPORTS"}
+    union["evidence_union"] = [["Fir_Boat", 0]]
+    write_json_lines(files / "fever-dev/train-union.jsonl", union)
+    write_json_lines(files / "fm2/train.jsonl", *map(of_one_page, ONE_PAGE))
+    return files
+
+
+@pytest.fixture(scope="module")
+def loaded(files: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
+    return load_data(files, tmp_path_factory.mktemp("vectors"), seed=0)
+
+
+def fever_line(number: int, claim: str, label: str, page: str | None) -> dict[str, Any]:
+    evidence = [[[number, number, page, 0 if page else None]]]
+    return {"id": number, "claim": claim, "label": label, "evidence": evidence}
+
+
+def of_one_page(title: str) -> dict[str, Any]:
+    gold = [{"text": f"{title} is old."}]
+    text = {"text": f"{title} is old.", "label": "SUPPORTS", "wikipedia_page": title}
+    return text | {"gold_evidence": gold, "retrieved_evidence": gold}
+
+
+@pytest.mark.models
+def test_claims_that_cite_or_name_a_page_of_a_dev_claim_are_left_out(loaded: TrainingData) -> None:
+    assert [claim.text for claim in loaded.train] == [
+        "Ash Lamp is a boat.",
+        "Fir Boat was painted by Ida Holm.",
+        "Fir Boat is a boat.",
+    ]
+    assert [claim.title for claim in loaded.page_claims] == ["Fir Boat"]
+    assert loaded.left_out == 3
+    assert "Elm_Pier" in loaded.dev_pool.by_page
+    assert "Elm_Pier" not in loaded.pool.by_page
+
+
+@pytest.mark.models
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"contains no fever_line-dev/train\.jsonl"):
+        load_data(tmp_path, tmp_path, seed=0)
+
+
+SPLIT = Page("Pier", "Pier", None, "Oak. Iron.", ("The pier is long.", "", "It is made of oak."))
+EMPTY = Page("Empty", "Empty", None, "")
+WHOLE = Page("Ida_Holm", "Ida Holm", None, "Ida Holm was an engineer. She kept bees.")
+LAST = Page("Boat", "Boat", None, "The boat is blue.")
+
+
+def test_pages_are_split_by_their_source_or_else_as_an_index_splits_them(tmp_path: Path) -> None:
+    corpus = ListCorpus((WHOLE, EMPTY, SPLIT, LAST))
+    pool = SentencePool(corpus, WordEncoder(), tmp_path)
+    assert pool.sentences == [
+        PoolSentence("Ida_Holm", 0, "Ida Holm", "Ida Holm was an engineer."),
+        PoolSentence("Ida_Holm", 1, "Ida Holm", "She kept bees."),
+        PoolSentence("Pier", 0, "Pier", "The pier is long."),
+        PoolSentence("Pier", 2, "Pier", "It is made of oak."),
+        PoolSentence("Boat", 0, "Boat", "The boat is blue."),
+    ]
+    assert pool.by_page == {"Ida_Holm": [0, 1], "Pier": [2, 3], "Boat": [4]}
+    assert pool.position["Pier", 2] == 3
+
+
+def test_a_pool_without_some_pages_finds_what_is_left(tmp_path: Path) -> None:
+    pages = {"Pier": ["The pier is long."], "Boat": ["The boat is blue."], "Lamp": ["A blue lamp."]}
+    pool = pool_of(pages, WordEncoder(), tmp_path)
+    (found,) = pool.nearest(["The blue boat."], 2)
+    assert [pool.sentences[i].page for i in found] == ["Boat", "Lamp"]
+    rest = pool.without({"Boat"})
+    (found,) = rest.nearest(["The blue boat."], 2)
+    assert [rest.sentences[i].page for i in found] == ["Lamp", "Pier"]
+
+
+def test_an_array_is_made_once(tmp_path: Path) -> None:
+    made = []
+
+    def make() -> np.ndarray:
+        made.append(1)
+        return np.array([1.5, 2.5])
+
+    first = kept_array(tmp_path / "below", "array", ["these"], make)
+    (tmp_path / "below" / "array.partial").write_bytes(b"half")  # of a run that was stopped
+    assert kept_array(tmp_path / "below", "array", ["these"], make).tolist() == [1.5, 2.5]
+    assert made == [1]
+    assert kept_array(tmp_path / "below", "array", ["others"], make).tolist() == first.tolist()
+    assert made == [1, 1]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,15 +13,27 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from research.evaluation.claims import AnnotatedClaim, CorpusClaim
+from research.evaluation.claims import AnnotatedClaim, CorpusClaim, read_pairs
+from research.training.checkable import found, read_sentences, resolved_in, train_checkable
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
+from research.training.distilbert import relevance_parts
 from research.training.loop import Example, labelled
 from research.training.relevance import distilled, reading_examples
 from research.training.sentence_pool import SentencePool
+from research.training.verifier import pairs as pairs_module
 from research.training.verifier.by_rule import made_by_rule
-from research.training.verifier.pairs import pair_examples
+from research.training.verifier.pairs import (
+    ASSERTIONS,
+    MEANING,
+    contracted,
+    load_meaning,
+    pair_examples,
+    quoted,
+    resurfaced,
+    with_stop,
+)
 from research.training.verifier.retrieved import (
     AGREES,
     composed_examples,
@@ -26,7 +41,10 @@ from research.training.verifier.retrieved import (
     retrieved_examples,
 )
 from research.training.verifier.train import Mix
+from retrieval.checkable.kind_rules import WEIGHTS, read_model
+from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
+from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
@@ -186,3 +204,167 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert all(str(number) in whole for number in kinds.values())
     for word in ("everyday", "FEVER", "composed"):
         assert (word in whole, word in alone) == (True, False)
+
+
+PARTS = ("train", "held-out")
+
+
+def lines(part: str) -> list[dict[str, Any]]:
+    text = (ASSERTIONS / f"{part}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_no_wording_and_no_text_that_is_measured_is_trained_on() -> None:
+    trained, held_out = ({(p["kind"], p["wording"]) for p in lines(part)} for part in PARTS)
+    assert not trained & held_out
+    texts = [{json.dumps(p["evidence"]) for p in lines(part)} for part in PARTS]
+    assert not texts[0] & texts[1]
+
+
+def test_no_kind_has_a_label_that_most_of_its_pairs_have() -> None:
+    labels: dict[str, list[str]] = defaultdict(list)
+    for part in PARTS:
+        for pair in lines(part):
+            labels[pair["kind"]].append(pair["label"])
+    for kind, given in labels.items():
+        for label in LABELS:
+            assert 0.2 < given.count(label) / len(given) < 0.5, (kind, label)
+
+
+WHALE = labelled("A whale is not a fish.", "Whale : It is a mammal.", REFUTES)
+
+
+def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> None:
+    read = resurfaced([WHALE] * 300, random.Random(1))
+    assert {
+        "A whale is not a fish.",
+        "A whale is not a fish",
+        "a whale isn't a fish",
+        "A whale isn't a fish.",
+        "“A whale is not a fish.”",
+    } <= {one.claim for one in read}
+    assert {(one.evidence, one.target) for one in read} == {(WHALE.evidence, WHALE.target)}
+
+
+def test_forms_change_no_word_of_another_kind() -> None:
+    assert contracted("It cannot be, nor notable.") == "It can't be, nor notable."
+    assert with_stop("Is it?") == "Is it?"
+    assert quoted("Yes.") == "“Yes.”"
+
+
+PIER = {"Pier": ["The pier is long.", "It had no roof until 1931."]}
+
+
+def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = {"claim": "It had a roof in 1920.", "label": REFUTES}
+    write_json_lines(tmp_path / "train.jsonl", {**line, "title": "Inn", "evidence": "No roof."})
+    write_json_lines(tmp_path / "held-out.jsonl", {**line, "evidence": "Nothing."})
+    write_json_lines(tmp_path / "documents.jsonl", {**line, "sentences": [["Pier", 1]]})
+    given = {"claim": "A hat.", "label": SUPPORTS, "title": "Hat", "evidence": "It is one."}
+    write_json_lines(tmp_path / "meaning" / "train-a.jsonl", given)
+    monkeypatch.setattr(pairs_module, "MEANING", tmp_path)
+    data = load_meaning(tmp_path, pool_of(PIER, WordEncoder(), tmp_path))
+    assert {one.evidence for one in data.examples} == {
+        "Inn : No roof.",
+        "Hat : It is one.",
+        "Pier : It had no roof until 1931.",
+    }
+    assert [one.evidence for one in data.held_out] == ["Nothing."]
+    assert len(data.digests) == 3
+
+
+def test_a_folder_without_the_pairs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"meaning/train"):
+        load_meaning(tmp_path, pool_of(PIER, WordEncoder(), tmp_path))
+
+
+def test_the_own_pairs_name_sentences_that_the_corpus_has_and_hold_other_texts_out() -> None:
+    read = {name: list(read_pairs(MEANING / f"{name}.jsonl")) for name in PARTS}
+    assert not {p.evidence for p in read["train"]} & {p.evidence for p in read["held-out"]}
+
+
+def test_precision_and_recall_are_those_of_the_facts() -> None:
+    figures = found(
+        ["fact", "fact", "fact", "opinion", "vague"], ["fact", "fact", "opinion", "fact", "vague"]
+    )
+    assert figures.precision == pytest.approx(2 / 3)
+    assert figures.recall == pytest.approx(2 / 3)
+    assert figures.f1 == pytest.approx(2 / 3)
+    assert figures.kinds == pytest.approx(3 / 5)
+
+
+def test_no_sentence_is_in_both_parts_and_no_wording_either() -> None:
+    train, held_out = read_sentences("train"), read_sentences("held-out")
+    assert len(train) + len(held_out) > 500
+    assert not {one.text for one in train} & {one.text for one in held_out}
+    assert not {one.wording for one in train} & {one.wording for one in held_out}
+
+
+@pytest.mark.models
+def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    train_checkable(tmp_path)
+    made, shipped = read_model(tmp_path), read_model()
+    assert made.kinds == shipped.kinds
+    assert made.weights == pytest.approx(shipped.weights, abs=0.02)
+    assert "| rules and model |" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / WEIGHTS).stat().st_size < 100_000
+
+
+@pytest.mark.models
+def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
+    parser = EnglishParser()
+    resolved = resolved_in("held-out", parser)
+    assert resolved.wrong == 0
+    assert resolved.right > 30
+    traps = resolved_in("traps-held-out", parser)
+    assert traps.wrong == 0
+    assert traps.unclear > traps.right
+
+
+RELEVANT, IRRELEVANT = (0.0, 1.0), (1.0, 0.0)
+
+
+def page(name: str, *sentences: str) -> Page:
+    return Page(name, name, None, "", sentences=sentences)
+
+
+def short_claim(text: str, *evidence: tuple[str, int]) -> AnnotatedClaim:
+    sets = tuple((key,) for key in evidence)
+    return AnnotatedClaim(text, SUPPORTS if sets else NOT_ENOUGH_INFO, sets)
+
+
+PIER_PAGE = page(
+    "Pier", "The pier is long.", "It burnt.", "", "It is oak.", "It has lamps.", "It leans."
+)
+
+
+LAMP_PAGE = page("Lamp", "A lamp gives light.")
+BOAT_PAGE = page("Boat", "A boat floats.")
+
+
+def pairs_of(*claims: AnnotatedClaim, pages: tuple[Page, ...]) -> list[Example]:
+    parts = relevance_parts(claims, pages, seed=0)
+    return [*parts.train, *parts.validation, *parts.test]
+
+
+def test_a_claim_has_one_relevant_sentence_two_of_its_page_and_two_of_other_pages() -> None:
+    made = pairs_of(
+        short_claim("The pier is oak.", ("Pier", 3)), pages=(PIER_PAGE, LAMP_PAGE, BOAT_PAGE)
+    )
+    assert [pair.target for pair in made] == [RELEVANT] + [IRRELEVANT] * 4
+    assert made[0] == Example("The pier is oak.", "It is oak.", RELEVANT)
+    same = {pair.evidence for pair in made[1:3]}
+    assert len(same) == 2
+    assert same < {"The pier is long.", "It burnt.", "It has lamps.", "It leans."}
+    assert {pair.evidence for pair in made[3:]} == {"A lamp gives light.", "A boat floats."}
+
+
+def test_claims_without_evidence_or_without_its_sentence_are_left_out() -> None:
+    undecided = short_claim("Nobody knows.")
+    lost = short_claim("The mill is old.", ("Mill", 0))
+    empty = short_claim("The pier sank.", ("Pier", 2))
+    past = short_claim("The pier sings.", ("Pier", 6))
+    assert pairs_of(undecided, lost, empty, past, pages=(PIER_PAGE, LAMP_PAGE)) == []

@@ -1,10 +1,23 @@
-"""The text of ``esoteric check``."""
+"""What commands print: the text of a claim, progress of long work, and that they wait."""
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread, Timer
 from typing import Any
 
+import pytest
+
+from cli import progress
 from cli.claim_text import as_text
+from cli.progress import LongWork, patiently
+from retrieval.errors import IndexAway, IndexUnavailable
+from retrieval.index.elastic.cluster import Cluster
+from retrieval.index.elastic.location import ElasticLocation
 from retrieval.result import ClaimResult
 from retrieval.words import NOT_SETTLED
 from tests.app.claim_documents import (
@@ -14,6 +27,7 @@ from tests.app.claim_documents import (
     document_with_proof,
     statement,
 )
+from tests.ops.up_process import free_port
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 CORPUS = "Wikipedia introductions, 9,842 documents, built 2026-11-20"
@@ -129,3 +143,153 @@ def test_a_file_of_a_folder_is_credited_with_its_date_and_no_text_controls_the_t
     assert "coast, 9,842 documents, text of 2024-03-05, built 2026-11-20;" in text
     assert "\N{REPLACEMENT CHARACTER}{} red" in text
     assert "\x1b" not in text
+
+
+class Clock:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_a_log_gets_a_line_after_two_seconds_and_then_every_ten(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = LongWork("Indexing islands", of=400)
+    lines = []
+    for second in range(25):
+        clock.now = 100.0 + second
+        work.show(10 * second, f"{10 * second} documents")
+        if line := capsys.readouterr().err:
+            lines.append((second, line))
+    work.close()
+    # Ten a second: 380 are left after two seconds.
+    assert lines == [
+        (2, "Indexing islands: 5 %, 20 documents, about 38 s left\n"),
+        (12, "Indexing islands: 30 %, 120 documents, about 28 s left\n"),
+        (22, "Indexing islands: 55 %, 220 documents, about 18 s left\n"),
+    ]
+    assert capsys.readouterr().err == ""
+
+
+def test_neither_an_earlier_try_nor_loading_counts_as_speed(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = LongWork("Checking", of=100, done=89)
+    clock.now += 1000  # the models are loaded
+    work.show(90, "90 of 100 claims")
+    assert capsys.readouterr().err == "Checking: 90 %, 90 of 100 claims\n"
+    clock.now += 10
+    work.show(95, "95 of 100 claims")
+    assert capsys.readouterr().err == "Checking: 95 %, 95 of 100 claims, about 10 s left\n"
+
+
+def test_quick_work_writes_nothing_to_a_log(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = LongWork("Checking", of=2)
+    work.show(1, "1 of 2 claims")
+    clock.now += 60
+    work.show(2, "2 of 2 claims")
+    work.close()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_gets_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    work = LongWork("Checking", of=4)
+    work.show(4, "4 of 4 claims")
+    work.close()
+    shown = capsys.readouterr().err
+    assert "Checking: 4 of 4 claims |" in shown
+    assert "100%" in shown
+
+
+class Node(BaseHTTPRequestHandler):
+    """Answers every question with the version of a server."""
+
+    number = "9.1.0"
+
+    def do_GET(self) -> None:
+        body = json.dumps({"version": {"number": self.number}}).encode()
+        self.send_response(200)
+        self.send_header("X-Elastic-Product", "Elasticsearch")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+class OldNode(Node):
+    """One that is too old."""
+
+    number = "7.17.0"
+
+
+def serve(port: int, node: type[Node]) -> HTTPServer:
+    server = HTTPServer(("127.0.0.1", port), node)
+    Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def cluster(port: int) -> Iterator[Cluster]:
+    cluster = Cluster(ElasticLocation.read(f"elasticsearch://127.0.0.1:{port}/notes"))
+    yield cluster
+    cluster.close()
+
+
+def test_it_waits_for_a_server_that_is_away_says_so_once_and_goes_on(
+    port: int, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    servers: list[HTTPServer] = []
+    timer = Timer(3, lambda: servers.append(serve(port, Node)))
+    timer.start()
+    began = time.monotonic()
+    patiently(cluster.check_version)
+    assert 3 <= time.monotonic() - began < 20
+    timer.join()
+    servers[0].shutdown()
+    servers[0].server_close()
+    waits, goes_on = capsys.readouterr().err.splitlines()
+    assert waits.startswith(f"Elasticsearch at elasticsearch://127.0.0.1:{port}/notes is unreach")
+    assert waits.endswith(" Waiting for it, 10 minutes at most.")
+    assert goes_on == "The index answers again; the work goes on."
+
+
+def test_it_gives_up_when_the_time_is_over(cluster: Cluster) -> None:
+    began = time.monotonic()
+    with pytest.raises(IndexAway):
+        patiently(cluster.check_version, longest_wait=3)
+    assert 3 <= time.monotonic() - began < 15
+
+
+def test_an_error_that_waiting_does_not_mend_is_reported_at_once(
+    port: int, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(port, OldNode)
+    with pytest.raises(IndexUnavailable, match="is version 7"):
+        patiently(cluster.check_version)
+    server.shutdown()
+    server.server_close()
+    assert capsys.readouterr().err == ""
