@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from werkzeug.datastructures import FileStorage
-from werkzeug.test import encode_multipart
 
 from cli.home_lock import running
 from cli.main import main
 from retrieval.index.embedded import layout
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
-from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.index import describe_index
 from tests.app.worker_by_hand import WorkerByHand
-from tests.ops.up_process import Up, esoteric
-from tests.support.corpora import for_workers
-from tests.support.waiting import wait_until
-from tests.support.corpora import index, upload
+from tests.support.corpora import for_workers, index, upload
 from tests.worker.test_database_file import script, unpack
 from worker.corpora.corpus_folders import Indexing
 from worker.corpora.corpus_store import CorpusStore
@@ -106,9 +97,16 @@ def refused(run: Result, *said: str) -> None:
         assert part in line
 
 
-def test_a_restored_home_has_the_same_claims_results_and_events(
+def test_a_backup_is_one_private_file_that_brings_back_claims_results_and_events(
     home: Home, other: Home, file: Path
 ) -> None:
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in file.parent.iterdir()) == ["backup.zip", "home"]
+    with zipfile.ZipFile(file) as pack:
+        manifest = json.loads(pack.read("manifest.json"))
+        assert sorted(pack.namelist()) == ["esoteric.db", "manifest.json"]
+    assert (manifest["format"], manifest["claims"], manifest["index"]) == (2, 3, None)
+    assert manifest["revision"] == REVISION
     run = other.run("restore", str(file))
     assert run.exit_code == 0, run.stderr
     assert run.stdout.startswith("3 claims of 20")
@@ -155,16 +153,6 @@ def test_a_backup_is_of_one_moment_while_others_write(
     assert list(jobs(other)) == ["Tea is hot."]
 
 
-def test_a_backup_is_one_private_file_with_a_manifest(home: Home, file: Path) -> None:
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert sorted(path.name for path in file.parent.iterdir()) == ["backup.zip", "home"]
-    with zipfile.ZipFile(file) as pack:
-        manifest = json.loads(pack.read("manifest.json"))
-        assert sorted(pack.namelist()) == ["esoteric.db", "manifest.json"]
-    assert (manifest["format"], manifest["claims"], manifest["index"]) == (2, 3, None)
-    assert manifest["revision"] == REVISION
-
-
 def test_the_commands_say_how_to_build_the_index_that_is_left_out(
     home: Home, other: Home, tmp_path: Path
 ) -> None:
@@ -177,30 +165,26 @@ def test_the_commands_say_how_to_build_the_index_that_is_left_out(
     assert build not in other.run("restore", "--replace", str(tmp_path / "b.zip")).stdout
 
 
-def test_a_backup_replaces_an_earlier_one_and_no_other_file(home: Home, file: Path) -> None:
+def test_a_backup_replaces_an_earlier_one_and_no_other_file_and_none_is_made_of_a_damage(
+    home: Home, file: Path
+) -> None:
     home.store.submit("Tea is black.", "esoteric")
     assert home.run("backup", str(file)).stdout.startswith("4 claims in ")
     before = home.file.read_bytes()
     refused(home.run("backup", str(home.file)), "is not a backup", "Name another file")
     assert home.file.read_bytes() == before
+    file.unlink()
+    home.file.write_bytes(before[:5000] + b"\xff" * 4000 + before[9000:])
+    refused(home.run("backup", str(file)), "is damaged", "esoteric restore FILE")
+    assert [path.name for path in file.parent.iterdir()] == ["home"]
 
 
-def test_a_damaged_database_is_not_backed_up(home: Home, tmp_path: Path) -> None:
-    home.store.submit("Tea is hot.", "esoteric")
-    home.store.database.close()
-    content = bytearray(home.file.read_bytes())
-    content[5000:9000] = b"\xff" * 4000
-    home.file.write_bytes(content)
-    refused(home.run("backup", str(tmp_path / "b.zip")), "is damaged", "esoteric restore FILE")
-    assert [path.name for path in tmp_path.iterdir()] == ["home"]
-
-
-@pytest.mark.parametrize("command", ["backup", "restore"])
-def test_a_database_on_a_server_has_its_own_tool(home: Home, file: Path, command: str) -> None:
+def test_a_database_on_a_server_has_its_own_tool(home: Home, file: Path) -> None:
     url = "postgresql+psycopg://me:secret@host/claims"
-    run = home.run(command, str(file), ESOTERIC_DATABASE_URL=url)
-    refused(run, "no file of SQLite", "pg_dump" if command == "backup" else "pg_restore")
-    assert "secret" not in run.output
+    for command, tool in (("backup", "pg_dump"), ("restore", "pg_restore")):
+        run = home.run(command, str(file), ESOTERIC_DATABASE_URL=url)
+        refused(run, "no file of SQLite", tool)
+        assert "secret" not in run.output
 
 
 def test_what_is_no_backup_or_damaged_is_refused_and_changes_nothing(
@@ -270,32 +254,26 @@ def test_a_database_of_another_version_is_backed_up_as_it_is_and_brought_to_toda
         assert other.store.counts()["done"] == 1
 
 
-def test_a_home_with_claims_is_replaced_only_when_asked_and_then_kept(
+def test_a_database_is_replaced_only_when_asked_and_then_kept_also_a_damaged_one(
     other: Home, file: Path
 ) -> None:
     other.store.submit("Coffee is cold.", "esoteric")
     refused(other.run("restore", str(file)), "has 1 claim", "--replace")
     assert list(jobs(other)) == ["Coffee is cold."]
-    for number in (1, 2):
-        run = other.run("restore", str(file), "--replace")
-        assert f"is now {other.file}.{number}." in run.stdout
-        assert len(jobs(other)) == 3
-    assert other.names() == ["esoteric.db", "esoteric.db.1", "esoteric.db.2", "logs", "up.lock"]
+    run = other.run("restore", str(file), "--replace")
+    assert f"is now {other.file}.1." in run.stdout
+    assert len(jobs(other)) == 3
     kept = JobStore(Database(f"sqlite:///{other.file}.1"))
     assert [listed.claim for listed in kept.recent(9)] == ["Coffee is cold."]
     kept.database.close()
-
-
-def test_a_damaged_database_is_replaced_only_when_asked_and_then_kept(
-    other: Home, file: Path
-) -> None:
-    other.folder.mkdir()
+    other.store.database.close()
     for end in ("", "-wal"):
         other.file.with_name(f"esoteric.db{end}").write_bytes(b"no database" * 1000)
     refused(other.run("restore", str(file)), "cannot be read", "--replace")
-    assert other.run("restore", str(file), "--replace").exit_code == 0
+    assert f"is now {other.file}.2." in other.run("restore", str(file), "--replace").stdout
     assert len(jobs(other)) == 3
-    assert other.file.with_name("esoteric.db.1").read_bytes() == b"no database" * 1000
+    assert other.file.with_name("esoteric.db.2").read_bytes() == b"no database" * 1000
+    assert set(other.names()) >= {"esoteric.db", "esoteric.db.1", "esoteric.db.2"}
 
 
 def test_a_home_where_a_service_or_a_worker_runs_is_refused(other: Home, file: Path) -> None:
@@ -312,11 +290,10 @@ PIER = "The pier of Norvik cost 4 million crowns."
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Home]:
-    archive = Home(tmp_path / "home")
-    archive.store.submit("Tea is hot.", "esoteric")
-    yield archive
-    archive.store.database.close()
+def archive(home: Home) -> Home:
+    """A home with a claim."""
+    home.store.submit("Tea is hot.", "esoteric")
+    return home
 
 
 def documents(archive: Home) -> CorpusStore:
@@ -432,11 +409,14 @@ def test_damaged_documents_and_names_that_lead_out_are_refused_and_change_nothin
         file.unlink()
 
 
-def test_documents_are_replaced_only_when_asked_and_then_kept(
+def test_documents_stay_where_a_backup_has_none_and_are_replaced_only_when_asked_and_kept(
     archive: Home, other: Home, tmp_path: Path
 ) -> None:
-    name, file = corpus_of(archive), tmp_path / "b.zip"
-    theirs = corpus_of(other, "Theirs")
+    theirs, file = corpus_of(other, "Theirs"), tmp_path / "b.zip"
+    archive.run("backup", str(file))
+    assert other.run("restore", str(file)).exit_code == 0
+    assert documents(other).names() == [theirs]
+    name = corpus_of(archive)
     archive.run("backup", str(file))
     refused(other.run("restore", str(file)), "documents has 1 corpus", "--replace")
     assert documents(other).names() == [theirs]
@@ -461,86 +441,6 @@ def test_a_corpus_of_a_folder_comes_back_without_its_files_and_this_is_said(
     assert documents(other).choices()[0].title == "Minutes of May"
 
 
-def uploaded(up: Up, name: str, file: str, content: str) -> None:
-    boundary, body = encode_multipart({"files": FileStorage(io.BytesIO(content.encode()), file)})
-    request = urllib.request.Request(
-        f"{up.address}/api/v1/corpora/{name}/files",
-        data=body,
-        headers={"Content-Type": f"multipart/form-data; boundary={boundary}"},
-    )
-    with urllib.request.urlopen(request, timeout=20) as answer:
-        assert answer.status < 300
-
-
-def asked(up: Up, claim: str, corpus: str) -> str:
-    body: Any = {"claim": claim, "corpora": [corpus]}
-    return str(up.ask("/api/v1/claims", body)["id"])
-
-
-def times_done(store: JobStore, job_id: str) -> int:
-    return [event.stage for event in store.events(job_id, 0)].count("done")
-
-
-@pytest.mark.server
-@pytest.mark.models
-def test_documents_that_are_backed_up_while_a_claim_runs_are_searched_in_another_home(
-    unpacked: Path, tmp_path: Path
-) -> None:
-    homes, file = [tmp_path / "one", tmp_path / "two"], tmp_path / "backup.zip"
-    for archive in homes:
-        archive.mkdir()
-        (archive / "models").symlink_to(unpacked)
-    with ExitStack() as ends:
-        # The smallest default index there can be.
-        (tmp_path / "tea.jsonl").write_text('{"id": "t", "title": "Tea", "text": "Tea is hot."}')
-        for archive in homes:
-            built = esoteric(
-                "index", "build", "--source", f"jsonl:{tmp_path}/tea.jsonl", home=archive
-            )
-            assert built.returncode == 0, built.stderr
-        up = Up(homes[0])
-        ends.callback(up.close)
-        up.wait_until_ready()
-        name = str(up.ask("/api/v1/corpora", {"title": "Norvik papers"})["name"])
-        uploaded(up, name, "pier.txt", PIER)
-        address = f"/api/v1/corpora/{name}"
-        wait_until(lambda: up.ask(address)["state"] == "ready", "the index")
-        first = f"/api/v1/claims/{asked(up, PIER, name)}"
-        wait_until(lambda: up.ask(first)["state"] == "done", "a result", 240)
-        document = up.ask(first)
-        for number in range(20):
-            asked(up, f"The pier of Norvik has {number} lamps.", name)
-        backed_up = esoteric("backup", str(file), home=homes[0])
-        assert backed_up.stdout.startswith("21 claims and 1 corpus of 1 document in "), (
-            backed_up.stderr
-        )
-        running = homes[0]
-        restored = esoteric("restore", "--replace", str(file), home=running)
-        assert "already running" in restored.stderr
-    restored = esoteric("restore", str(file), home=homes[1])
-    assert restored.stdout.startswith("21 claims and 1 corpus of 1 document of "), restored.stderr
-    settings = Settings.from_environment({"ESOTERIC_HOME": str(homes[1])})
-    store = JobStore(Database(settings.database_url))
-    with ExitStack() as ends:
-        ends.callback(store.database.close)
-        # The one that was checked at the time of the backup may have said already that it was done.
-        queued = [listed.id for listed in store.recent(99) if listed.state == "queued"]
-        waited = {job_id: times_done(store, job_id) for job_id in queued}
-        assert waited
-        up = Up(homes[1])
-        ends.callback(up.close)
-        up.wait_until_ready()
-        assert up.ask(first) == document
-        again = asked(up, PIER, name)
-        # Also those that waited at the time of the backup find the documents.
-        wait_until(lambda: store.counts()["done"] == 22, "the results", 240)
-        result: Any = up.ask(f"/api/v1/claims/{again}")["result"]
-        assert result["verdict"]["label"] == "SUPPORTS"
-        assert [one["sentence"] for one in result["evidence"]] == [PIER]
-        for job_id, before in waited.items():  # checked once
-            assert times_done(store, job_id) == before + 1
-
-
 def test_an_index_that_this_version_does_not_read_is_built_again(
     archive: Home, other: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -552,10 +452,3 @@ def test_an_index_that_this_version_does_not_read_is_built_again(
     assert for_workers(documents(other)).to_index() == [name]
     index(documents(other), name)
     assert texts(other, name, "pier.txt") == [PIER]
-
-
-def test_documents_stay_where_a_backup_has_none(archive: Home, other: Home, tmp_path: Path) -> None:
-    theirs = corpus_of(other)
-    archive.run("backup", str(tmp_path / "b.zip"))
-    assert other.run("restore", str(tmp_path / "b.zip")).exit_code == 0
-    assert documents(other).names() == [theirs]

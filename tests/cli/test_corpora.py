@@ -1,4 +1,4 @@
-"""What ``--corpus`` names: one uploaded corpus or source, or it is refused; with the real models."""
+"""What ``--corpus`` names: an uploaded corpus or a source, or it is refused; with real models."""
 
 from __future__ import annotations
 
@@ -121,25 +121,6 @@ def test_a_claim_is_checked_in_a_wiki_as_it_was_before_a_day(
     assert "1 article" in listed
     assert "removed" in esoteric(home, "sources", "--clear").stderr
     assert json.loads(esoteric(home, "sources", "--json").stdout) == {"sources": [], "kept": []}
-
-
-@pytest.mark.models
-@pytest.mark.server
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (("--corpus", "mediawiki:nowhere.org"), 2, "is no address of a wiki"),
-        (("--corpus", "zim-search:/no/file.zim"), 2, "is not a file"),
-        (("--corpus", "mediawiki:en"), 1, "Set ESOTERIC_CONTACT"),
-        (("--corpus", "mediawiki:en", "--before", "May"), 2, "is no day"),
-        (("--before", "2024-05-01"), 2, "--before reads a wiki"),
-    ],
-)
-def test_a_source_that_cannot_be_searched_is_one_line(
-    index: Path, arguments: tuple[str, ...], status: int, said: str
-) -> None:
-    run = esoteric(index.parent, "check", BRIDGE, *arguments)
-    assert said in error_line(run, status)
 
 
 def test_a_name_that_several_corpora_have_is_refused_with_all_of_them(tmp_path: Path) -> None:

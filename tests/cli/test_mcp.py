@@ -24,6 +24,7 @@ from settings import CHECKOUT, Settings
 from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
+from tests.support.command import esoteric
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
@@ -156,31 +157,20 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
         env={**os.environ, "ESOTERIC_HOME": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
         server.stdin.write(f'{{"jsonrpc": \n[1, 2]\n\ufffd\n{ping}\n')
         server.stdin.flush()  # left open: at its end the server stops, with or without an answer
         answers = [json.loads(server.stdout.readline()) for _ in range(4)]
+        server.stdin.close()
+        # It ends with its input and prints nothing of its own.
+        assert (server.stdout.read(), server.stderr.read(), server.wait(60)) == ("", "", 0)
     assert [(one["id"], one.get("error", {}).get("code")) for one in answers] == [
         *((None, -32700), (None, -32600), (None, -32700), (7, None)),
     ]
-
-
-def test_it_ends_with_its_input_and_prints_nothing_of_its_own(tmp_path: Path) -> None:
-    environment = {**os.environ, "ESOTERIC_HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "cli", "mcp"]
-    run = subprocess.run(
-        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
-    )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    environment["ESOTERIC_THREADS"] = "many"
-    wrong = subprocess.run(
-        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
-    )
-    assert wrong.returncode == 2
-    assert wrong.stdout == ""
+    wrong = esoteric(tmp_path, "mcp", ESOTERIC_THREADS="many")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("esoteric: ESOTERIC_THREADS")
 
 

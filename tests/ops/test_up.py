@@ -1,4 +1,4 @@
-"""``esoteric up``: one command starts everything, keeps it up and says what is down, one Ctrl-C ends it."""
+"""``esoteric up``: one command starts everything and keeps it up, one Ctrl-C ends it."""
 
 from __future__ import annotations
 

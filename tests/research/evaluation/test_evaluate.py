@@ -1,4 +1,4 @@
-"""``esoteric evaluate`` on FEVER's pages, over the served index and on pairs, with the real models."""
+"""``esoteric evaluate`` on FEVER's pages, over the served index and on pairs, with real models."""
 
 from __future__ import annotations
 
