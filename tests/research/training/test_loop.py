@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,8 +98,7 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
 
 def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
     run(tmp_path)
-    _, steps = run(tmp_path, replace(RECIPE, learning_rate=2e-4))
-    assert steps == 4
+    assert run(tmp_path, replace(RECIPE, learning_rate=2e-4))[1] == 4
 
 
 def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
@@ -123,33 +121,21 @@ def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_
     assert torch.equal(again, averaged)
 
 
-def layer() -> nn.Linear:
-    """A layer whose bias is frozen."""
-    made = nn.Linear(2, 1)
-    with torch.no_grad():
-        made.weight.copy_(torch.tensor([[1.0, 3.0]]))
-        made.bias.fill_(7.0)
-    made.bias.requires_grad_(False)
-    return made
+def test_a_model_takes_the_mean_of_weights_whose_digest_leaves_out_what_is_frozen() -> None:
+    def layer() -> nn.Linear:
+        made = nn.Linear(2, 1)
+        with torch.no_grad():
+            made.weight.copy_(torch.tensor([[1.0, 3.0]]))
+            made.bias.fill_(7.0)
+        made.bias.requires_grad_(False)
+        return made
 
-
-def test_a_model_takes_the_mean_of_weights_and_keeps_what_is_frozen() -> None:
-    model = layer()
-    load_mean(
-        model, [{"weight": torch.tensor([[1.0, 3.0]])}, {"weight": torch.tensor([[3.0, 5.0]])}]
-    )
-    assert model.weight.tolist() == [[2.0, 4.0]]
-    assert model.bias.tolist() == [7.0]
-
-
-def test_the_digest_of_weights_depends_only_on_what_is_trained() -> None:
     one, other = layer(), layer()
     assert weights_digest(one) == weights_digest(other)
-    with torch.no_grad():
-        other.bias.fill_(9.0)  # frozen
+    other.bias.fill_(9.0)  # frozen
     assert weights_digest(one) == weights_digest(other)
-    with torch.no_grad():
-        other.weight[0, 0] = 1.5
+    load_mean(one, [{"weight": torch.tensor([[1.0, b]])} for b in (3.0, 5.0)])
+    assert (one.weight.tolist(), one.bias.tolist()) == ([[1.0, 4.0]], [7.0])
     assert weights_digest(one) != weights_digest(other)
 
 
@@ -160,80 +146,59 @@ def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:
     assert mask.dtype == torch.long
 
 
-def small_model(seed: int) -> DistilBertForSequenceClassification:
-    torch.manual_seed(seed)
-    config = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=1, n_heads=2)
-    return DistilBertForSequenceClassification(config).eval()
-
-
-def test_a_difference_from_other_base_weights_is_refused(tmp_path: Path) -> None:
-    deeper = DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_layers=2, n_heads=2)
-    base = DistilBertForSequenceClassification(deeper)
-    digest = save_delta(base, base, tmp_path / "delta.safetensors", rank=1)
-    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
-        add_delta(small_model(0), tmp_path, digest)
-
-
 @pytest.mark.models
-def test_folded_into_a_distilbert_the_weights_compute_the_same() -> None:
+def test_folded_into_a_distilbert_the_weights_compute_the_same_and_a_fresh_head_is_the_same() -> (
+    None
+):
     folded = packaged_body().eval()
     bert = BertModel.from_pretrained(minilm_folder(), local_files_only=True).eval()
-    inputs = pair_tokenizer()(
-        ["The lighthouse was painted red.", "Short."],
-        padding=True,
-        return_tensors="pt",
-        return_token_type_ids=False,
-    )
+    texts = ["The lighthouse was painted red.", "Short."]
+    inputs = pair_tokenizer()(texts, padding=True, return_tensors="pt", return_token_type_ids=False)
     with torch.inference_mode():
-        ours = folded(**inputs).last_hidden_state
-        theirs = bert(**inputs).last_hidden_state
+        ours, theirs = (model(**inputs).last_hidden_state for model in (folded, bert))
     read = inputs["attention_mask"].bool()
     assert torch.allclose(ours[read], theirs[read], atol=1e-4)
 
-
-@pytest.mark.models
-def test_a_fresh_head_is_always_the_same_and_leaves_the_random_numbers_as_they_were() -> None:
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
     first, second = (packaged_classifier(("a", "b")) for _ in range(2))
-    assert torch.equal(torch.rand(3), expected)
+    assert torch.equal(torch.rand(3), expected)  # random numbers are as they were
     assert first.config.num_labels == 2
     for name, weight in first.named_parameters():
         assert torch.equal(weight, second.get_parameter(name))
 
 
-IDS = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
-MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
-
-
-@pytest.fixture
-def network() -> MPNetClassifier:
-    """A small network with weights of its own, always the same."""
-    torch.manual_seed(3)
-    config = MPNetConfig(
-        vocab_size=16,
-        hidden_size=8,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=16,
-    )
-    return MPNetClassifier(MPNetModel(config, add_pooling_layer=False), labels=3).eval()
-
-
 def test_a_network_that_was_trained_whole_is_restored_but_for_its_embeddings(
-    network: MPNetClassifier, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    base = copy.deepcopy(network)
+    ids = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+
+    def network(layers: int) -> MPNetClassifier:
+        """A small network with weights of its own, always the same."""
+        torch.manual_seed(3)
+        config = MPNetConfig(
+            vocab_size=16,
+            hidden_size=8,
+            num_hidden_layers=layers,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=16,
+        )
+        return MPNetClassifier(MPNetModel(config, add_pooling_layer=False), labels=3).eval()
+
+    base, trained = network(2), network(2)
     with torch.no_grad():
-        for name, weight in network.named_parameters():
+        for name, weight in trained.named_parameters():
             if ".embeddings." not in name:
                 weight += 0.1 * torch.randn_like(weight)
     path = tmp_path / "delta.safetensors"
-    digest = save_delta(network, base, path, rank=16)  # no matrix here has a higher one
+    digest = save_delta(trained, base, path, rank=16)  # no matrix here has a higher one
     assert not any(".embeddings." in name for name in load_file(path))
-    trained = network(IDS, MASK).logits
-    assert not torch.allclose(base(IDS, MASK).logits, trained, atol=0.1)
+    wanted = trained(ids, mask).logits
+    assert not torch.allclose(base(ids, mask).logits, wanted, atol=0.1)
     add_delta(base, tmp_path, digest)
-    assert torch.allclose(base(IDS, MASK).logits, trained, atol=0.02)  # kept in 8 bits
+    assert torch.allclose(base(ids, mask).logits, wanted, atol=0.02)  # kept in 8 bits
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        add_delta(network(1), tmp_path, digest)

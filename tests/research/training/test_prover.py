@@ -51,7 +51,7 @@ from retrieval.types import (
 )
 from settings import CHECKOUT
 from tests.research.training.pages import WORDNET, pool_of
-from tests.support.cases import cases
+from tests.support.cases import cases, rows
 
 PAGES = {
     "Elm_Pier": [
@@ -76,29 +76,18 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, MiniLMEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-@pytest.fixture(scope="module")
-def lexicon() -> Lexicon:
-    return Lexicon(WORDNET)
-
-
-@pytest.fixture(scope="module")
-def encoder() -> MiniLMTokens:
-    return MiniLMTokens()
-
-
 def fever(text: str, label: Label, *evidence: Sequence[SentenceKey]) -> FeverClaim:
     return FeverClaim(text, label, tuple(tuple(group) for group in evidence), 1, "line 1")
+
+
+Step: TypeAlias = tuple[str, Operator, str | None]
+Prove: TypeAlias = Callable[..., list[list[Step]]]
+LEXICON = Lexicon(WORDNET)
 
 
 def pair(pool: SentencePool, key: SentenceKey) -> tuple[str, str]:
     sentence = pool.sentences[pool.position[key]]
     return sentence.title, sentence.text
-
-
-Step: TypeAlias = tuple[str, Operator, str | None]
-
-
-Prove: TypeAlias = Callable[..., list[list[Step]]]
 
 
 def steps(example: ProofExample) -> list[Step]:
@@ -116,11 +105,9 @@ def steps(example: ProofExample) -> list[Step]:
 
 
 @pytest.fixture(scope="module")
-def prove(lexicon: Lexicon, encoder: MiniLMTokens) -> Prove:
-    def proved(*sets: EvidenceSet) -> list[list[Step]]:
-        return [steps(example) for example in proofs(sets, lexicon, encoder)]
-
-    return proved
+def prove() -> Prove:
+    encoder = MiniLMTokens()
+    return lambda *sets: [steps(example) for example in proofs(sets, LEXICON, encoder)]
 
 
 @pytest.mark.models
@@ -174,19 +161,17 @@ CONTRAST = Contrast(
 def test_an_exchanged_fact_is_alternated_with_what_it_was_exchanged_for(
     pool: SentencePool, prove: Prove
 ) -> None:
+    seen = set()
     for seed in range(4):
-        first, *flipped = claim_and_flipped(pool, seed)
+        first, *flipped = contrast_sets([CONTRAST], pool, seed)
+        assert first.exchange == Exchange(15, 22, "Norway")
         assert prove(first)[0][-1] == ("in Denmark", ALTERNATION, "Norway")
+        seen.add(len(flipped))
         if flipped:
             supported, refuted = flipped
             assert prove(supported)[0][-1] == ("in Denmark", EQUIVALENCE, "Denmark")
             assert prove(refuted)[0][-1] == ("in Norway", ALTERNATION, "Denmark")
-
-
-def claim_and_flipped(pool: SentencePool, seed: int) -> list[EvidenceSet]:
-    sets = contrast_sets([CONTRAST], pool, seed)
-    assert sets[0].exchange == Exchange(15, 22, "Norway")
-    return sets
+    assert 2 in seen
 
 
 COMPOSED = Composition(
@@ -225,22 +210,19 @@ def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
 
 @cases("lexicon", "claim", "evidence", "kind", "parts", "relation", "back")
 def test_two_words_are_related_as_wordnet_and_numbers_say(
-    claim: str, evidence: str, kind: str, parts: str, relation: str, back: str, lexicon: Lexicon
+    claim: str, evidence: str, kind: str, parts: str, relation: str, back: str
 ) -> None:
     ours, theirs = (
         Word(text, text.lower(), part, kind)
         for text, part in zip((claim, evidence), parts or ("", ""), strict=True)
     )
-    assert lexicon.relation(ours, theirs) == relation
-    assert lexicon.relation(theirs, ours) == back
+    assert LEXICON.relation(ours, theirs) == relation
+    assert LEXICON.relation(theirs, ours) == back
 
 
-@cases("number_words", "text", "value")
-def test_numbers_in_digits_and_in_words(text: str, value: float | None) -> None:
-    assert number_of(text) == value
-
-
-def test_a_folder_without_wordnet_says_so(tmp_path: Path) -> None:
+def test_numbers_in_digits_and_in_words_and_a_folder_without_wordnet(tmp_path: Path) -> None:
+    for why, (text,), value in rows("number_words", ["text"], "value"):
+        assert number_of(text) == value, why
     with pytest.raises(BadSource, match=r"index\.noun cannot be read"):
         Lexicon(tmp_path)
 
@@ -308,8 +290,7 @@ OPINIONS = [
 ]
 
 
-@pytest.mark.models
-def test_figures_of_five_sets() -> None:
+def test_figures_of_five_sets_with_a_fitted_cutoff_and_temperature() -> None:
     assert sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(
         {
             "balanced": 100 * (2 / 3 + 1 / 2) / 2,
@@ -319,20 +300,10 @@ def test_figures_of_five_sets() -> None:
             "label": 100 * 2 / 3,
         }
     )
-
-
-@pytest.mark.models
-def test_the_cutoff_parts_sets_that_suffice_from_those_that_do_not() -> None:
-    dev = DevSets(DEV.sets[2:4], DEV.spans[2:4])
     # 0.6 suffices, 0.9 does not: the least cutoff between them.
-    assert fitted_cutoff(OPINIONS[2:4], dev) == 0.65
-
-
-@pytest.mark.models
-def test_opinions_that_are_surer_than_they_are_right_are_cooled_down() -> None:
-    assert fitted_temperature(OPINIONS, DEV) > 1
-    right = DevSets(DEV.sets[:2], DEV.spans[:2])
-    assert fitted_temperature(OPINIONS[:2], right) == 0.5
+    assert fitted_cutoff(OPINIONS[2:4], DevSets(DEV.sets[2:4], DEV.spans[2:4])) == 0.65
+    assert fitted_temperature(OPINIONS, DEV) > 1  # they are surer than they are right
+    assert fitted_temperature(OPINIONS[:2], DevSets(DEV.sets[:2], DEV.spans[:2])) == 0.5
     hot = scaled(OPINIONS[0], 0.5)
     # 0.9 and three times 1/30, squared: 0.81 of 0.81 + 3 / 900.
     assert hot[0, 0] == pytest.approx(0.81 / (0.81 + 3 / 900))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +18,6 @@ from research.training.checkable import found, read_sentences, resolved_in, trai
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
-from research.training.distilbert import relevance_parts
 from research.training.loop import Example, labelled
 from research.training.relevance import distilled, reading_examples
 from research.training.sentence_pool import SentencePool
@@ -42,7 +41,6 @@ from research.training.verifier.retrieved import (
 )
 from research.training.verifier.train import Mix
 from retrieval.checkable.kind_rules import WEIGHTS, read_model
-from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource
 from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
@@ -86,12 +84,13 @@ def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
     assert not all(made)  # half of them are left as they are
 
 
-@pytest.mark.parametrize("seed", range(6))
 def test_a_claim_with_a_year_is_always_read_with_another_year_of_its_page(
-    pool: SentencePool, seed: int
+    pool: SentencePool,
 ) -> None:
-    read = [(e.evidence, label_of(e)) for e in reading_examples(data_of(pool, BUILT), seed, 100)]
-    assert ("Pier : It was opened in 1931.", NOT_ENOUGH_INFO) in read
+    for seed in range(6):
+        read = reading_examples(data_of(pool, BUILT), seed, 100)
+        opened = "Pier : It was opened in 1931."
+        assert (opened, NOT_ENOUGH_INFO) in [(e.evidence, label_of(e)) for e in read]
 
 
 def test_a_target_is_seven_tenths_opinion_and_three_tenths_label() -> None:
@@ -113,48 +112,36 @@ class Says:
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
 
-@pytest.mark.parametrize(
-    ("opinion", "dropped"),
-    [
+def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(pool: SentencePool) -> None:
+    wood = CorpusClaim("It is made of wood.", SUPPORTS, ((("Pier", 2),),), "", (), None)
+    for opinion, dropped in (
         ((AGREES + 0.01, 0.0, 0.39), True),
         ((AGREES - 0.01, 0.0, 0.41), False),
         ((0.0, 1.0, 0.0), False),  # no evidence for the label, whatever else it is
-    ],
-)
-def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(
-    pool: SentencePool, opinion: Opinion, dropped: bool
-) -> None:
-    wood = CorpusClaim("It is made of wood.", SUPPORTS, ((("Pier", 2),),), "", (), None)
-    read = [
-        example.evidence
-        for seed in range(40)
-        for example in retrieved_examples([wood], pool, Says("stone", opinion), seed, 0.0)
-    ]
-    assert OAK in read
-    assert any(STONE in evidence for evidence in read) is not dropped
-
-
-LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
-TALL = AnnotatedClaim("The pier is tall.", NOT_ENOUGH_INFO, ())
-
-
-def misread(claim: AnnotatedClaim, pool: SentencePool, words: str, label: Label) -> list[Example]:
-    opinion = tuple(float(one == label) for one in LABELS)
-    says = Says(words, (opinion[0], opinion[1], opinion[2]))
-    return [one for seed in range(9) for one in misread_examples([claim], pool, says, seed)]
+    ):
+        read = [
+            example.evidence
+            for seed in range(40)
+            for example in retrieved_examples([wood], pool, Says("stone", opinion), seed, 0.0)
+        ]
+        assert OAK in read
+        assert any(STONE in evidence for evidence in read) is not dropped
 
 
 def test_what_a_model_misreads_becomes_an_undecided_example(pool: SentencePool) -> None:
-    examples = misread(TALL, pool, "oak", REFUTES)
+    long = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
+    tall = AnnotatedClaim("The pier is tall.", NOT_ENOUGH_INFO, ())
+
+    def misread(claim: AnnotatedClaim, words: str, label: Label) -> list[Example]:
+        says = Says(words, tuple(float(one == label) for one in LABELS))
+        return [one for seed in range(9) for one in misread_examples([claim], pool, says, seed)]
+
+    examples = misread(tall, "oak", REFUTES)
     assert examples
     assert all("oak" in e.evidence and label_of(e) == NOT_ENOUGH_INFO for e in examples)
-
-
-def test_for_a_decided_claim_only_the_opposite_label_is_wrong_and_its_evidence_is_not_read(
-    pool: SentencePool,
-) -> None:
-    assert misread(LONG, pool, "", SUPPORTS) == []
-    examples = misread(LONG, pool, "", REFUTES)
+    # For a decided claim only the opposite label is wrong, and its evidence is not read.
+    assert misread(long, "", SUPPORTS) == []
+    examples = misread(long, "", REFUTES)
     assert {label_of(example) for example in examples} == {NOT_ENOUGH_INFO}
     assert not [e for e in examples if "The pier is long." in e.evidence]
 
@@ -176,26 +163,25 @@ def test_no_term_of_a_page_that_is_measured_on_is_read(pool: SentencePool, tmp_p
         assert bool(readings) == read
 
 
-def house(page: int, year: int, label: Label) -> dict[str, Any]:
-    title = f"House {page}"
-    told = {"evidence": f"It was built in {year}.", "title": title}
-    return {"claim": f"{title} is old.", "label": label, **told}
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path, seed: int) -> None:
-    both = ((1610, SUPPORTS), (2010, REFUTES))
-    houses = [house(page, *of_year) for page in range(6) for of_year in both]
-    write_json_lines(tmp_path / "houses.jsonl", *houses)
-    drawn = [(e.claim, label_of(e)) for e in pair_examples(tmp_path, seed, {"houses": 4})]
-    first, second = drawn[0][0], drawn[2][0]
-    assert first != second
-    assert drawn == [(one, label) for one in (first, second) for label in (SUPPORTS, REFUTES)]
-
-
-def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
+def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"houses\.jsonl cannot be read"):
         pair_examples(tmp_path, 0, {"houses": 4})
+    houses = [
+        {
+            "claim": f"House {page} is old.",
+            "label": label,
+            "evidence": f"It was built in {year}.",
+            "title": f"House {page}",
+        }
+        for page in range(6)
+        for year, label in ((1610, SUPPORTS), (2010, REFUTES))
+    ]
+    write_json_lines(tmp_path / "houses.jsonl", *houses)
+    for seed in range(8):
+        drawn = [(e.claim, label_of(e)) for e in pair_examples(tmp_path, seed, {"houses": 4})]
+        both = drawn[0][0], drawn[2][0]
+        assert both[0] != both[1]
+        assert drawn == [(one, label) for one in both for label in (SUPPORTS, REFUTES)]
 
 
 def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
@@ -209,44 +195,36 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
 PARTS = ("train", "held-out")
 
 
-def lines(part: str) -> list[dict[str, Any]]:
-    text = (ASSERTIONS / f"{part}.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def test_no_wording_and_no_text_that_is_measured_is_trained_on() -> None:
-    trained, held_out = ({(p["kind"], p["wording"]) for p in lines(part)} for part in PARTS)
+def test_nothing_that_is_measured_is_trained_on_and_no_kind_of_pair_has_a_usual_label() -> None:
+    parts = [
+        [
+            json.loads(line)
+            for line in (ASSERTIONS / f"{part}.jsonl").read_text("utf-8").splitlines()
+        ]
+        for part in PARTS
+    ]
+    trained, held_out = ({(p["kind"], p["wording"]) for p in part} for part in parts)
     assert not trained & held_out
-    texts = [{json.dumps(p["evidence"]) for p in lines(part)} for part in PARTS]
-    assert not texts[0] & texts[1]
-
-
-def test_no_kind_has_a_label_that_most_of_its_pairs_have() -> None:
+    trained, held_out = ({json.dumps(p["evidence"]) for p in part} for part in parts)
+    assert not trained & held_out
     labels: dict[str, list[str]] = defaultdict(list)
-    for part in PARTS:
-        for pair in lines(part):
-            labels[pair["kind"]].append(pair["label"])
+    for pair in itertools.chain(*parts):
+        labels[pair["kind"]].append(pair["label"])
     for kind, given in labels.items():
         for label in LABELS:
             assert 0.2 < given.count(label) / len(given) < 0.5, (kind, label)
-
-
-WHALE = labelled("A whale is not a fish.", "Whale : It is a mammal.", REFUTES)
+    trained, held_out = ({p.evidence for p in read_pairs(MEANING / f"{n}.jsonl")} for n in PARTS)
+    assert not trained & held_out
 
 
 def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> None:
-    read = resurfaced([WHALE] * 300, random.Random(1))
+    whale = labelled("A whale is not a fish.", "Whale : It is a mammal.", REFUTES)
+    read = resurfaced([whale] * 300, random.Random(1))
     assert {
-        "A whale is not a fish.",
-        "A whale is not a fish",
-        "a whale isn't a fish",
-        "A whale isn't a fish.",
-        "“A whale is not a fish.”",
+        *("A whale is not a fish.", "A whale is not a fish", "a whale isn't a fish"),
+        *("A whale isn't a fish.", "“A whale is not a fish.”"),
     } <= {one.claim for one in read}
-    assert {(one.evidence, one.target) for one in read} == {(WHALE.evidence, WHALE.target)}
-
-
-def test_forms_change_no_word_of_another_kind() -> None:
+    assert {(one.evidence, one.target) for one in read} == {(whale.evidence, whale.target)}
     assert contracted("It cannot be, nor notable.") == "It can't be, nor notable."
     assert with_stop("Is it?") == "Is it?"
     assert quoted("Yes.") == "“Yes.”"
@@ -258,6 +236,9 @@ PIER = {"Pier": ["The pier is long.", "It had no roof until 1931."]}
 def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pool = pool_of(PIER, WordEncoder(), tmp_path)
+    with pytest.raises(BadSource, match=r"meaning/train"):
+        load_meaning(tmp_path, pool)
     line = {"claim": "It had a roof in 1920.", "label": REFUTES}
     write_json_lines(tmp_path / "train.jsonl", {**line, "title": "Inn", "evidence": "No roof."})
     write_json_lines(tmp_path / "held-out.jsonl", {**line, "evidence": "Nothing."})
@@ -265,24 +246,12 @@ def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
     given = {"claim": "A hat.", "label": SUPPORTS, "title": "Hat", "evidence": "It is one."}
     write_json_lines(tmp_path / "meaning" / "train-a.jsonl", given)
     monkeypatch.setattr(pairs_module, "MEANING", tmp_path)
-    data = load_meaning(tmp_path, pool_of(PIER, WordEncoder(), tmp_path))
+    data = load_meaning(tmp_path, pool)
     assert {one.evidence for one in data.examples} == {
-        "Inn : No roof.",
-        "Hat : It is one.",
-        "Pier : It had no roof until 1931.",
+        *("Inn : No roof.", "Hat : It is one.", "Pier : It had no roof until 1931."),
     }
     assert [one.evidence for one in data.held_out] == ["Nothing."]
     assert len(data.digests) == 3
-
-
-def test_a_folder_without_the_pairs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match=r"meaning/train"):
-        load_meaning(tmp_path, pool_of(PIER, WordEncoder(), tmp_path))
-
-
-def test_the_own_pairs_name_sentences_that_the_corpus_has_and_hold_other_texts_out() -> None:
-    read = {name: list(read_pairs(MEANING / f"{name}.jsonl")) for name in PARTS}
-    assert not {p.evidence for p in read["train"]} & {p.evidence for p in read["held-out"]}
 
 
 def test_precision_and_recall_are_those_of_the_facts() -> None:
@@ -322,49 +291,3 @@ def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
     traps = resolved_in("traps-held-out", parser)
     assert traps.wrong == 0
     assert traps.unclear > traps.right
-
-
-RELEVANT, IRRELEVANT = (0.0, 1.0), (1.0, 0.0)
-
-
-def page(name: str, *sentences: str) -> Page:
-    return Page(name, name, None, "", sentences=sentences)
-
-
-def short_claim(text: str, *evidence: tuple[str, int]) -> AnnotatedClaim:
-    sets = tuple((key,) for key in evidence)
-    return AnnotatedClaim(text, SUPPORTS if sets else NOT_ENOUGH_INFO, sets)
-
-
-PIER_PAGE = page(
-    "Pier", "The pier is long.", "It burnt.", "", "It is oak.", "It has lamps.", "It leans."
-)
-
-
-LAMP_PAGE = page("Lamp", "A lamp gives light.")
-BOAT_PAGE = page("Boat", "A boat floats.")
-
-
-def pairs_of(*claims: AnnotatedClaim, pages: tuple[Page, ...]) -> list[Example]:
-    parts = relevance_parts(claims, pages, seed=0)
-    return [*parts.train, *parts.validation, *parts.test]
-
-
-def test_a_claim_has_one_relevant_sentence_two_of_its_page_and_two_of_other_pages() -> None:
-    made = pairs_of(
-        short_claim("The pier is oak.", ("Pier", 3)), pages=(PIER_PAGE, LAMP_PAGE, BOAT_PAGE)
-    )
-    assert [pair.target for pair in made] == [RELEVANT] + [IRRELEVANT] * 4
-    assert made[0] == Example("The pier is oak.", "It is oak.", RELEVANT)
-    same = {pair.evidence for pair in made[1:3]}
-    assert len(same) == 2
-    assert same < {"The pier is long.", "It burnt.", "It has lamps.", "It leans."}
-    assert {pair.evidence for pair in made[3:]} == {"A lamp gives light.", "A boat floats."}
-
-
-def test_claims_without_evidence_or_without_its_sentence_are_left_out() -> None:
-    undecided = short_claim("Nobody knows.")
-    lost = short_claim("The mill is old.", ("Mill", 0))
-    empty = short_claim("The pier sank.", ("Pier", 2))
-    past = short_claim("The pier sings.", ("Pier", 6))
-    assert pairs_of(undecided, lost, empty, past, pages=(PIER_PAGE, LAMP_PAGE)) == []

@@ -22,9 +22,9 @@ from research.training.dense import (
     pool_vectors,
     search_figures,
 )
-from research.training.dense_examples import DenseExample, claim_examples
+from research.training.dense_examples import claim_examples
 from research.training.loop import Hyperparameters, switch_off_dropout, train
-from research.training.networks.titles import NetworkReading, TitleNetwork, packaged_title_network
+from research.training.networks.titles import NetworkReading, packaged_title_network
 from research.training.sentence_pool import SentencePool
 from research.training.title_examples import TitleExample
 from research.training.titles import (
@@ -43,34 +43,23 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
 
-TWO_PAGES = {
-    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
-    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier ."],
-}
-
-
-def logs(*rows: list[float]) -> torch.Tensor:
-    """Scores whose exponentials are these numbers."""
-    return torch.tensor(rows).log().requires_grad_()
-
 
 def test_what_is_wanted_competes_with_all_that_is_neither_wanted_nor_ignored() -> None:
-    loss = contrastive_loss(logs([4, 1, 3, 2]), [[0]], [[2]])
+    scores = torch.tensor([[4.0, 1, 3, 2]]).log().requires_grad_()
+    loss = contrastive_loss(scores, [[0]], [[2]])
     assert loss.item() == pytest.approx(-math.log(4 / (4 + 1 + 2)))
-
-
-def test_sentences_that_are_wanted_together_do_not_compete_and_count_for_one() -> None:
-    loss = contrastive_loss(logs([4, 1, 3, 2]), [[0, 1]], [[]])
+    both = contrastive_loss(scores, [[0, 1]], [[]])  # they do not compete, and count for one
     expected = (-math.log(4 / (4 + 3 + 2)) - math.log(1 / (1 + 3 + 2))) / 2
-    assert loss.item() == pytest.approx(expected)
+    assert both.item() == pytest.approx(expected)
 
 
 @pytest.mark.models
-def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(tmp_path: Path) -> None:
-    pool = pool_of(TWO_PAGES, WordEncoder(), tmp_path)
+def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(
+    pool: SentencePool, tmp_path: Path
+) -> None:
     vectors = pool_vectors(pool, tmp_path)
     burnt, lamp = (pool.position["Elm_Pier", 1], pool.position["Ash_Lamp", 0])
-    assert vectors.shape == (3, 384)
+    assert vectors.shape == (5, 384)
     asked = MiniLMEncoder().encode(["Elm Pier burnt down.", "Ash Lamp is a lamp."])
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
 
@@ -78,11 +67,7 @@ def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(tmp_path: Path) ->
 class Relevance:
     """Takes sentences about a storm for relevant, and says so of so many pairs."""
 
-    digest = "0" * 64
-
-    def __init__(self) -> None:
-        """Nothing was read yet."""
-        self.read = 0
+    digest, read = "0" * 64, 0
 
     def probabilities(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
         """Return what it says."""
@@ -90,19 +75,18 @@ class Relevance:
         return np.array([(0.3, 0.2, 0.5) if "storm" in e else (0.2, 0.2, 0.6) for _, e in pairs])
 
 
-def test_sentences_near_a_claim_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
-    tmp_path: Path,
+def test_near_sentences_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
+    pool: SentencePool, tmp_path: Path
 ) -> None:
-    pool = pool_of(TWO_PAGES, WordEncoder(), tmp_path)
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
     model = Relevance()
     storm = pool.position["Elm_Pier", 1]
     assert likely_evidence(claims, pool, model, tmp_path, 0.5) == {decided.text: [storm]}
-    assert model.read == 3
+    assert model.read == 5
     # Its opinions are kept: it says .5 of the storm.
     assert likely_evidence(claims, pool, model, tmp_path, 0.6) == {decided.text: []}
-    assert model.read == 3
+    assert model.read == 5
 
 
 # Pages 0 to 9 have three sentences each: rows 0 to 29.
@@ -169,30 +153,21 @@ PAGES = {
 }
 
 
-SUPPORTED, REFUTED = LABELS.index(SUPPORTS), LABELS.index(REFUTES)
-
-
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
-
-
-def made(
-    claim: AnnotatedClaim, pool: SentencePool, ignored: dict[str, list[int]] | None = None
-) -> list[DenseExample]:
-    return claim_examples([claim], ignored or {}, pool, random.Random(0))
 
 
 def test_a_claim_wants_its_gold_sentences_and_ignores_what_is_likely_evidence(
     pool: SentencePool,
 ) -> None:
     claim = AnnotatedClaim("Elm Pier is old.", REFUTES, ((("Elm_Pier", 1),), (("Fir_Boat", 0),)))
-    examples = made(claim, pool, {claim.text: [4, 3, 1], "Another.": [0]})
-    (example,) = examples
+    ignored = {claim.text: [4, 3, 1], "Another.": [0]}
+    (example,) = claim_examples([claim], ignored, pool, random.Random(0))
     assert example.query == ("Elm Pier is old.", ())
-    assert example.wanted == (1, 4)
-    assert example.ignored == (3,)
-    assert example.verdict in {(1, REFUTED), (4, REFUTED)}
+    assert (example.wanted, example.ignored) == ((1, 4), (3,))
+    refuted = LABELS.index(REFUTES)
+    assert example.verdict in {(1, refuted), (4, refuted)}
 
 
 TITLE_PAGES = {
@@ -217,14 +192,8 @@ def data(tmp_path: Path) -> TrainingData:
 
 def test_sentences_come_before_the_title_that_is_between_markup() -> None:
     begin, end = MARKUP.title_begin, MARKUP.title_end
-    assert target_tokens((1, 3), [500, 501]) == [
-        IDENTIFIERS[1],
-        IDENTIFIERS[3],
-        begin,
-        500,
-        501,
-        end,
-    ]
+    before = [IDENTIFIERS[1], IDENTIFIERS[3]]
+    assert target_tokens((1, 3), [500, 501]) == [*before, begin, 500, 501, end]
     assert len(target_tokens((0,), list(range(1000, 1200)))) == POSITIONS
 
 
@@ -285,38 +254,24 @@ def test_a_network_learns_to_copy_the_titles_that_sentences_lead_to(
         assert page in generated(read, titles.of([]), search, titles.of(["Ann_Lee", "Oslo"]))
 
 
-MADE = "The lamp was made by an engineer."
-LAMP_AND_PIER = [("Lamp", "It was made in Oslo by Ann Lee."), ("Pier", "It is long.")]
-
-
-@pytest.fixture(scope="module")
-def network() -> TitleNetwork:
-    return packaged_title_network().train(False)
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> TitleTokenizer:
-    return TitleTokenizer()
-
-
 @pytest.mark.models
-def test_the_probability_of_a_sequence_is_that_of_its_steps(
-    network: TitleNetwork, tokenizer: TitleTokenizer
-) -> None:
+def test_the_probability_of_a_sequence_is_that_of_its_steps() -> None:
+    network, tokenizer = packaged_title_network().train(False), TitleTokenizer()
+    lamp_and_pier = [("Lamp", "It was made in Oslo by Ann Lee."), ("Pier", "It is long.")]
     inputs = [
-        input_tokens(tokenizer, MADE, LAMP_AND_PIER, 64),
-        input_tokens(tokenizer, MADE, LAMP_AND_PIER[:1], 64),
+        input_tokens(tokenizer, "The lamp was made by an engineer.", sentences, 64)
+        for sentences in (lamp_and_pier, lamp_and_pier[:1])
     ]
-    (title,) = tokenizer.tokens(["Ann Lee"])
-    targets = [
-        [IDENTIFIERS[0], IDENTIFIERS[1], MARKUP.title_begin, *title, MARKUP.title_end],
-        [IDENTIFIERS[0], MARKUP.title_begin, *title, MARKUP.title_end],
-    ]
-    longest = [max(map(len, inputs)), max(map(len, targets))]
-    padded = torch.tensor([row + [0] * (longest[0] - len(row)) for row in inputs])
-    wanted = torch.tensor([row + [0] * (longest[1] - len(row)) for row in targets])
+    title = [MARKUP.title_begin, *tokenizer.tokens(["Ann Lee"])[0], MARKUP.title_end]
+    targets = [[IDENTIFIERS[0], IDENTIFIERS[1], *title], [IDENTIFIERS[0], *title]]
+
+    def padded(rows: list[list[int]]) -> torch.Tensor:
+        longest = max(map(len, rows))
+        return torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+
+    read, wanted = padded(inputs), padded(targets)
     with torch.inference_mode():
-        together = network.log_likelihood(network.read(padded, (padded != 0).long()), wanted)
+        together = network.log_likelihood(network.read(read, (read != 0).long()), wanted)
     assert together[1, -1] == 0  # padding
     for row, target in enumerate(targets):
         reading = NetworkReading(network, inputs[row])

@@ -52,30 +52,26 @@ from tests.support.json_lines import write_json_lines
 WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")
 
 
-def ignore(done: int, of: int) -> None:
-    pass
-
-
 def pair(number: int, label: Label = SUPPORTS) -> Pair:
     first, second = WORDS[number % 8], WORDS[number // 8 % 8]
     return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
 
 
-def written(path: Path, count: int) -> Path:
-    lines = [
-        {"claim": f"claim {n} of {path.stem}", "label": "SUPPORTS", "evidence": "It is."}
-        for n in range(count)
-    ]
-    return write_json_lines(path, *lines)
+def ignore(done: int, of: int) -> None:
+    pass
 
 
 def test_of_a_file_all_pairs_are_fitted_to_and_of_a_large_one_some_at_equal_distances(
     tmp_path: Path,
 ) -> None:
-    assert len(pairs_to_fit(written(tmp_path / "small.jsonl", 30))) == 30
-    some = pairs_to_fit(written(tmp_path / "large.jsonl", 5_000))
-    claims = [f"claim {n} of large" for n in range(0, 5_000, 3)]
-    assert [pair.claim for pair in some] == claims
+    def fitted_to(count: int) -> list[str]:
+        lines = (
+            {"claim": f"claim {n}", "label": "SUPPORTS", "evidence": "It is."} for n in range(count)
+        )
+        return [one.claim for one in pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))]
+
+    assert len(fitted_to(30)) == 30
+    assert fitted_to(5_000) == [f"claim {n}" for n in range(0, 5_000, 3)]
 
 
 def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
@@ -147,26 +143,21 @@ def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evi
     calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
     given: dict[str, Any] = dict(read_calibration(files))
     claims = [
-        claim("Skerrow Light was designed by Ann Lee.", SUPPORTS),
-        claim("Ann Lee died in Dundee.", REFUTES),
-        claim("Lee is a song about a river.", NOT_ENOUGH_INFO),
+        AnnotatedClaim("Skerrow Light was designed by Ann Lee.", SUPPORTS, ()),
+        AnnotatedClaim("Ann Lee died in Dundee.", REFUTES, ()),
+        AnnotatedClaim("Lee is a song about a river.", NOT_ENOUGH_INFO, ()),
     ]
     folders = ModelFolders(unpacked, verifier=folder)
     figures = calibrate({"islands": Claims(claims, index)}, tmp_path, 1, folders)
     calibration = dict(read_calibration(files))
     found = calibration.pop("in_search")
     assert calibration == given
-    assert found["temperature"] == given["temperature"]
-    assert found["bias"] == given["bias"]
-    assert found["verdict"]["alone"] == round(figures["alone"], 3)
-    assert found["verdict"]["undecided"] == round(figures["undecided"], 3)
+    assert (found["temperature"], found["bias"]) == (given["temperature"], given["bias"])
+    for name in ("alone", "undecided"):
+        assert found["verdict"][name] == round(figures[name], 3)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after.pop(CALIBRATION)
     assert after == before
-
-
-def claim(text: str, label: Label) -> Any:
-    return AnnotatedClaim(text, label, ())
 
 
 def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
@@ -255,13 +246,13 @@ def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 def dev_pair(evidence: str, label: Label, source: str) -> Pair:
-    return Pair("A dev_claim.", evidence, label, title=None, source=source, kind=None)
+    return Pair("A claim.", evidence, label, title=None, source=source, kind=None)
 
 
 def dev_claim(label: Label, *texts: str) -> CorpusClaim:
     keys = tuple((f"Page {n}", 0) for n, _ in enumerate(texts))
     kind = "two-hop" if len(texts) > 1 else "date"
-    return CorpusClaim("A dev_claim.", label, (keys,), kind=kind, texts=(texts,), tempting=None)
+    return CorpusClaim("A claim.", label, (keys,), kind=kind, texts=(texts,), tempting=None)
 
 
 def test_the_figures_are_those_counted_by_hand() -> None:
@@ -305,28 +296,19 @@ def test_the_figures_are_those_counted_by_hand() -> None:
 
 
 def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
-    def line(source: str, evidence: str) -> dict[str, Any]:
-        return {"claim": "C.", "label": SUPPORTS, "evidence": evidence, "source": source}
-
     for source in DEV_PAIRS:
-        write_json_lines(tmp_path / "train" / f"{source}.jsonl", line(source, "Known."))
+        line = {"claim": "C.", "label": SUPPORTS, "evidence": "Known.", "source": source}
+        write_json_lines(tmp_path / "train" / f"{source}.jsonl", line)
         # Two claims about each of many sentences, and one about a sentence that is trained on.
         texts = [f"Sentence {n}." for n in range(60) for _ in range(2)]
-        dev = (line(source, text) for text in [*texts, "Known."])
+        dev = (line | {"evidence": text} for text in [*texts, "Known."])
         write_json_lines(tmp_path / "dev" / f"{source}.jsonl", *dev)
-    measured, fitted = dev_pairs(tmp_path)
-    assert (
-        {dev_pair.source for dev_pair in measured}
-        == {dev_pair.source for dev_pair in fitted}
-        == set(DEV_PAIRS)
-    )
-    for source in DEV_PAIRS:
-        of_source = [
-            {p.evidence for p in part if p.source == source} for part in (measured, fitted)
-        ]
-        assert not of_source[0] & of_source[1]
-        assert "Known." not in of_source[0] | of_source[1]
-    assert len(measured) == 2 * len({(p.source, p.evidence) for p in measured})
+    found = dev_pairs(tmp_path)
+    measured, fitted = ({(one.source, one.evidence) for one in part} for part in found)
+    assert {source for source, _ in measured} == {source for source, _ in fitted} == set(DEV_PAIRS)
+    assert not measured & fitted
+    assert "Known." not in {evidence for _, evidence in measured | fitted}
+    assert len(found[0]) == 2 * len(measured)
 
 
 SENTENCES = [
@@ -361,7 +343,7 @@ SAID = {
 
 
 def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-    return np.array([SAID[dev_pair] for dev_pair in pairs], dtype=np.float32)
+    return np.array([SAID[one] for one in pairs], dtype=np.float32)
 
 
 def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:
