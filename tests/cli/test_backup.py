@@ -134,15 +134,12 @@ def test_a_claim_that_was_being_checked_waits_again_as_if_it_had_not_been_begun(
     assert (restored.state, restored.started_at) == ("queued", None)
     # Otherwise the reaper would find a claim that lost its worker twice, and fail it.
     run = RunStore(other.store.database).start(job.id, "new")
-    assert run is not None
     assert run.attempt == 2
     assert RunStore(other.store.database).start(job.id, "another") is None
     assert worker_health(WorkerStore(other.store.database)).workers == 0  # nor does it live
 
 
-def test_a_backup_is_of_one_moment_while_others_write(
-    home: Home, other: Home, tmp_path: Path
-) -> None:
+def test_a_backup_is_of_one_moment_as_others_write(home: Home, other: Home, tmp_path: Path) -> None:
     home.store.submit("Tea is hot.", "esoteric")
     with home.store.database.writing() as session:
         session.connection().exec_driver_sql("DELETE FROM claims")
@@ -153,7 +150,7 @@ def test_a_backup_is_of_one_moment_while_others_write(
     assert list(jobs(other)) == ["Tea is hot."]
 
 
-def test_the_commands_say_how_to_build_the_index_that_is_left_out(
+def test_the_index_that_is_left_out_is_named_with_its_build(
     home: Home, other: Home, tmp_path: Path
 ) -> None:
     describe_index(home.folder, source="folder:/our files", encoder="")
@@ -165,9 +162,7 @@ def test_the_commands_say_how_to_build_the_index_that_is_left_out(
     assert build not in other.run("restore", "--replace", str(tmp_path / "b.zip")).stdout
 
 
-def test_a_backup_replaces_an_earlier_one_and_no_other_file_and_none_is_made_of_a_damage(
-    home: Home, file: Path
-) -> None:
+def test_a_backup_replaces_an_earlier_one_alone_and_is_of_no_damage(home: Home, file: Path) -> None:
     home.store.submit("Tea is black.", "esoteric")
     assert home.run("backup", str(file)).stdout.startswith("4 claims in ")
     before = home.file.read_bytes()
@@ -187,9 +182,7 @@ def test_a_database_on_a_server_has_its_own_tool(home: Home, file: Path) -> None
         assert "secret" not in run.output
 
 
-def test_what_is_no_backup_or_damaged_is_refused_and_changes_nothing(
-    other: Home, file: Path
-) -> None:
+def test_what_is_no_backup_or_damaged_is_refused_and_changes_none(other: Home, file: Path) -> None:
     whole = file.read_bytes()
     middle = len(whole) // 2
     flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
@@ -254,9 +247,7 @@ def test_a_database_of_another_version_is_backed_up_as_it_is_and_brought_to_toda
         assert other.store.counts()["done"] == 1
 
 
-def test_a_database_is_replaced_only_when_asked_and_then_kept_also_a_damaged_one(
-    other: Home, file: Path
-) -> None:
+def test_a_database_is_replaced_only_when_asked_and_then_kept(other: Home, file: Path) -> None:
     other.store.submit("Coffee is cold.", "esoteric")
     refused(other.run("restore", str(file)), "has 1 claim", "--replace")
     assert list(jobs(other)) == ["Coffee is cold."]
@@ -314,7 +305,7 @@ def texts(archive: Home, name: str, *files: str) -> list[str]:
     return [document.text for document in view.documents(list(files))]
 
 
-def test_restored_documents_are_searched_at_once_and_keep_their_days(
+def test_restored_documents_are_searched_at_once(
     archive: Home, other: Home, tmp_path: Path
 ) -> None:
     name = corpus_of(archive)
@@ -362,9 +353,7 @@ def test_of_a_corpus_that_is_not_indexed_as_it_is_the_files_are_kept_and_this_is
     assert texts(other, ready, "pier.txt") == [PIER]
 
 
-def test_a_backup_waits_for_an_upload_and_an_upload_for_a_backup(
-    archive: Home, tmp_path: Path
-) -> None:
+def test_a_backup_and_an_upload_wait_for_each_other(archive: Home, tmp_path: Path) -> None:
     name = corpus_of(archive)
     store, file = documents(archive), tmp_path / "b.zip"
     backup = Thread(target=archive.run, args=("backup", str(file)))

@@ -158,7 +158,7 @@ def test_recipes_are_listed_and_shown_with_their_stages_and_settings(home: Path)
     assert recipe["hop"][-1] == "verdict"
 
 
-def test_batch_keeps_the_recipe_and_does_not_mix_it_with_a_changed_one(
+def test_batch_keeps_its_recipe_and_mixes_no_other_in(
     home: Path, mine: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "claims.txt").write_text(f"{CLAIM}\n")
@@ -176,7 +176,7 @@ def test_batch_keeps_the_recipe_and_does_not_mix_it_with_a_changed_one(
     assert kept.read_text() == mine.read_text()
 
 
-def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
+def test_evaluate_measures_recipes_of_files_beside_others(
     home: Path, mine: Path, tmp_path: Path
 ) -> None:
     gold = {"claim": CLAIM, "label": "SUPPORTS", "evidence": [[["Skerrow Light", 0]]]}
@@ -275,7 +275,7 @@ def broken(home: Path, **environment: str) -> dict[str, Any]:
     return found
 
 
-def test_doctor_names_what_is_broken_and_how_to_fix_it(
+def test_doctor_names_what_is_broken_with_a_cure(
     tmp_path: Path, home: Path, unpacked: Path
 ) -> None:
     (tmp_path / "models").symlink_to(unpacked)
@@ -339,9 +339,7 @@ def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_p
     assert [line["row"] for line in lines] == [{"n": str(number)} for number in range(1, 5)]
 
 
-def test_batch_continues_only_results_of_the_same_models_and_index(
-    home: Path, tmp_path: Path
-) -> None:
+def test_batch_continues_results_of_the_same_models_and_index(home: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
     source.write_text(CLAIM + "\n")
     for before in (False, True):
@@ -400,9 +398,7 @@ def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -
     assert lines[:3] == kept
 
 
-def test_batch_checks_many_claims_in_two_processes_and_keeps_their_order(
-    home: Path, tmp_path: Path
-) -> None:
+def test_batch_checks_many_claims_in_two_processes_in_order(home: Path, tmp_path: Path) -> None:
     claims = [f"{'Vellmar' if n % 3 else ' '} is island number {n}." for n in range(40)]
     claims[7] = "?"
     (tmp_path / "claims.txt").write_text("\n".join(claims) + "\n")

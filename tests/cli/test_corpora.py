@@ -42,9 +42,7 @@ def home(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.models
 @pytest.mark.server
-def test_a_claim_and_a_list_are_checked_against_the_corpora_that_are_named(
-    home: Path, tmp_path: Path
-) -> None:
+def test_claim_and_list_are_checked_against_the_corpora_named(home: Path, tmp_path: Path) -> None:
     run = esoteric(home, "check", SOLD, "--corpus", "papers", "--json")
     found = json.loads(run.stdout)
     assert found["verdict"]["label"] == "SUPPORTS"
@@ -102,9 +100,7 @@ BRIDGE = "Skerrow bridge is open to carts."
 
 @pytest.mark.models
 @pytest.mark.server
-def test_a_claim_is_checked_in_a_wiki_as_it_was_before_a_day(
-    index: Path, wiki_address: str
-) -> None:
+def test_a_claim_is_checked_in_a_wiki_as_before_a_day(index: Path, wiki_address: str) -> None:
     home = index.parent
     corpus = ("--corpus", f"mediawiki:{wiki_address}")
     run = esoteric(home, "check", BRIDGE, *corpus, "--before", "2020-05-31", "--json")

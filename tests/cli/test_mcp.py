@@ -74,7 +74,6 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
         checked = await client.call_tool("check_claim", claim, progress_callback=on_progress)
         assert not checked.is_error
         found = checked.structured_content
-        assert found is not None
         assert (found["id"], found["verdict"], found["recipe"]) == (None, "SUPPORTS", "esoteric")
         assert found["evidence"][0]["selected"]
         assert "It was designed by Ann Lee" in found["evidence"][0]["sentence"]
@@ -111,9 +110,7 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
     assert stages[-1] == "done"
 
 
-def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
-    tmp_path: Path,
-) -> None:
+def test_a_running_service_checks_a_claim_and_shows_its_result_again(tmp_path: Path) -> None:
     web = WebProcess(tmp_path)
     WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
 
@@ -147,9 +144,7 @@ def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
         web.close()
 
 
-def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
-    tmp_path: Path,
-) -> None:
+def test_a_line_that_is_no_message_gets_an_error_the_next_its_answer(tmp_path: Path) -> None:
     ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
     with subprocess.Popen(
         [sys.executable, "-m", "cli", "mcp"],

@@ -133,7 +133,7 @@ _SHORT = st.one_of(
 @example(("/claims", ()), {"page": "9" * 30, "q": "\x00"})
 @example(("/api/v1/claims", ()), {"page": "-1", "limit": "9" * 5000, "q": "%" * 500})
 @example(("/api/v1/claims/DONE/progress", ()), {"since": "9" * 30})
-def test_any_query_is_answered(
+def test_queries_are_answered(
     app: Flask, done: str, route: tuple[str, tuple[str, ...]], data: Any
 ) -> None:
     path, names = route

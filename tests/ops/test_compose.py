@@ -58,9 +58,7 @@ def test_the_files_are_valid_and_the_check_notices_a_service_that_is_waited_for_
         compose_files.check({**compose, "services": {**compose["services"], "web": web}})
 
 
-def test_only_the_web_is_reachable_and_services_wait_for_what_they_need_and_come_back(
-    compose: dict[str, Any],
-) -> None:
+def test_only_the_web_is_reachable_and_services_wait_and_come_back(compose: dict[str, Any]) -> None:
     services = compose["services"]
     ports = {name: service.get("ports", []) for name, service in services.items()}
     assert ports == {"web": ["127.0.0.1:8000:8000"], "worker": [], "index": [], "redis": []}
@@ -81,9 +79,7 @@ def test_only_the_web_is_reachable_and_services_wait_for_what_they_need_and_come
 
 
 @cases("published", "variables", "starts")
-def test_the_web_starts_for_others_only_if_it_is_said_who_may(
-    variables: dict[str, str], starts: bool
-) -> None:
+def test_it_starts_for_others_only_if_told_who_may(variables: dict[str, str], starts: bool) -> None:
     document = compose_files.read(CHECKOUT / "docker-compose.yml", variables)
     settings = Settings.from_environment(document["services"]["web"]["environment"])
     if starts:
@@ -96,9 +92,7 @@ def test_the_web_starts_for_others_only_if_it_is_said_who_may(
 OURS = ("web", "worker", "index")
 
 
-def test_web_worker_and_index_are_one_image_with_its_commands_and_one_home_of_its_user(
-    compose: dict[str, Any],
-) -> None:
+def test_web_worker_and_index_are_one_image_with_one_home(compose: dict[str, Any]) -> None:
     image = (CHECKOUT / "Dockerfile").read_text("utf-8")
     for name in OURS:
         service = compose["services"][name]
@@ -126,9 +120,7 @@ def test_web_worker_and_index_are_one_image_with_its_commands_and_one_home_of_it
     assert set(compose["volumes"]) == {"home", "queue", "elasticsearch", "postgresql"}
 
 
-def test_no_service_runs_as_root_or_gains_rights_or_all_memory(
-    with_elasticsearch: dict[str, Any],
-) -> None:
+def test_no_service_runs_as_root_or_takes_all_memory(with_elasticsearch: dict[str, Any]) -> None:
     services = with_elasticsearch["services"]
     for name, service in services.items():
         assert service["mem_limit"], name
@@ -259,9 +251,7 @@ def test_a_worker_is_healthy_while_one_of_its_machine_has_a_heartbeat(tmp_path: 
 
 
 @pytest.mark.server
-def test_the_image_holds_what_it_runs_and_installs_the_extras_that_are_named(
-    tmp_path: Path,
-) -> None:
+def test_the_image_holds_what_it_runs_and_the_extras_that_are_named(tmp_path: Path) -> None:
     """The command of the build, with a pip that writes down what it is asked for."""
     image = (CHECKOUT / "Dockerfile").read_text("utf-8")
     (command,) = re.findall(r"^RUN (pip install -r .*?[^\\])$", image, re.M | re.S)

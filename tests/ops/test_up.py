@@ -156,9 +156,7 @@ def plans(home: Path) -> list[Path]:
     return list((home / "index").glob("building-*/plan.json"))
 
 
-def test_an_index_of_another_version_is_built_anew_or_named_with_what_builds_it(
-    home: Path, tmp_path: Path
-) -> None:
+def test_an_index_of_another_version_is_built_anew_or_named(home: Path, tmp_path: Path) -> None:
     ups = {}
     for name, source in (("default", "vital"), ("other", "jsonl:mine.jsonl")):
         shutil.copytree(home / "index", tmp_path / name / "index", symlinks=True)
@@ -206,9 +204,7 @@ def test_what_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["cli up", "app", "worker"])
-def test_an_address_of_no_database_is_refused_before_anything_is_made(
-    program: str, tmp_path: Path
-) -> None:
+def test_an_address_of_no_database_is_refused_first(program: str, tmp_path: Path) -> None:
     refused = subprocess.run(
         [sys.executable, "-m", *program.split()],
         env={**environment(tmp_path / "home"), "ESOTERIC_DATABASE_URL": "nonsense"},
@@ -267,9 +263,7 @@ def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Pat
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_program_whose_database_is_gone_is_not_started_again_until_it_is_back(
-    tmp_path: Path,
-) -> None:
+def test_a_program_whose_database_is_gone_starts_again_when_it_is_back(tmp_path: Path) -> None:
     file, away = tmp_path / "esoteric.db", tmp_path / "away.db"
     file.touch()
     kettle, said = kettle_program(tmp_path, "die once", needs=file), []
@@ -329,7 +323,7 @@ def test_a_program_that_keeps_ending_is_given_up_or_started_again_after_growing_
     assert len(started(tmp_path / "other")) == 5
 
 
-def test_a_program_that_does_not_end_is_killed(
+def test_programs_that_do_not_end_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "SECONDS_TO_END", 1.0)

@@ -117,8 +117,14 @@ class FakeRetriever:
         corpus = CorpusInfo(name=self._corpus, documents=1, built_at=BUILT_AT, text_date=None)
         verdict = Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}")
         hop = Hop(
-            **{"hop": 1, "sufficient": True, "missing": (), "documents": 0, "sentences": 0},
-            **{"label": SUPPORTS, "best": (), "stopped": "decided"},
+            hop=1,
+            sufficient=True,
+            missing=(),
+            documents=0,
+            sentences=0,
+            label=SUPPORTS,
+            best=(),
+            stopped="decided",
         )
         return Report(claim, recipe, (), corpus, verdict, (), (), (), None, (hop,), {"total": 0.5})
 

@@ -163,7 +163,6 @@ def test_nothing_that_is_stored_or_looked_for_has_what_a_database_refuses(tmp_pa
     row = lists.entries(list_id, "all", 9, 0)[0]
     assert (row.place, row.claim, row.others) == (clean, clean, {clean: clean})
     source = lists.source_text(list_id)
-    assert source is not None
     assert (source.text, source.page) == (clean, SourcePage(clean, f"https://a.example/{clean}"))
     with pytest.raises(UnknownJob):
         JobStore(database).get(bad)
@@ -210,9 +209,7 @@ def test_nothing_is_read_or_stored_while_a_file_is_away_and_all_is_there_when_it
         file.unlink()  # meanwhile
 
 
-def test_another_database_in_the_place_of_the_first_is_refused_also_after_an_error(
-    store: JobStore, file: Path
-) -> None:
+def test_another_database_in_place_of_the_first_is_refused(store: JobStore, file: Path) -> None:
     submit(store, "Tea is a drink.")
     with pytest.raises(StoreUnavailable), store.database.reading() as session:
         session.execute(text("SELECT * FROM nowhere"))  # after an error, it connects anew
@@ -262,7 +259,7 @@ def test_a_damage_that_no_claim_has_met_is_found_said_once_and_ends_all_writing(
     store.database.close()
 
 
-def test_a_file_that_is_copied_alone_is_whole_once_it_is_settled(
+def test_a_copied_file_is_whole_once_it_is_settled(
     store: JobStore, file: Path, tmp_path: Path
 ) -> None:
     for number in range(5):
@@ -275,9 +272,7 @@ def test_a_file_that_is_copied_alone_is_whole_once_it_is_settled(
         one.database.close()
 
 
-def test_no_word_of_what_was_deleted_stays_in_any_file_while_the_database_is_open(
-    store: JobStore, file: Path
-) -> None:
+def test_no_word_of_what_was_deleted_stays_in_any_file(store: JobStore, file: Path) -> None:
     """Claims of many lengths in any order: SQLite moves them between its pages, and leaves copies.
 
     With this seed some stay in the file itself if only the log is emptied.
@@ -308,9 +303,7 @@ def all_text(folder: Path) -> str:
     return "\n".join(one.read_bytes().decode("latin-1") for one in files)
 
 
-def test_what_is_deleted_while_others_read_is_gone_when_they_have_read(
-    store: JobStore, file: Path
-) -> None:
+def test_what_is_deleted_is_gone_when_others_have_read(store: JobStore, file: Path) -> None:
     claim, runs = "The kettle of Quillby is old.", RunStore(store.database)
     job, kept = submit(store, claim), submit(store, "The bell of Varnby is cracked.")
     run = runs.start(job.id, "a worker")
@@ -349,9 +342,7 @@ def script(file: Path, statements: str) -> None:
 
 
 @pytest.mark.parametrize("home", READ)
-def test_old_claims_are_there_with_their_verdicts_in_the_tables_of_today(
-    home: str, tmp_path: Path
-) -> None:
+def test_old_claims_and_verdicts_are_in_the_tables_of_today(home: str, tmp_path: Path) -> None:
     file = unpack(home, tmp_path)
     app = create_app(Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)}))
     with closing(services_of(app)):
@@ -429,9 +420,7 @@ def test_an_index_of_an_old_home_is_searched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("home", [*READ, "new"])
-def test_a_database_that_many_open_at_once_is_brought_to_today_once(
-    home: str, tmp_path: Path
-) -> None:
+def test_a_database_that_many_open_is_brought_to_today_once(home: str, tmp_path: Path) -> None:
     file = tmp_path / "esoteric.db" if home == "new" else unpack(home, tmp_path)
     stores = [JobStore(Database(f"sqlite:///{file}")) for _ in range(8)]
     found = at_once(8, lambda which: stores[which].counts()["queued"])

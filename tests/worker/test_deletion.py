@@ -41,7 +41,6 @@ def runs(store: JobStore) -> RunStore:
 
 def running(store: JobStore, claim: str = CLAIM) -> Run:
     run = RunStore(store.database).start(store.submit(claim, "esoteric")[0].id, "a worker")
-    assert run is not None
     assert RunStore(store.database).record(run, Progress("spans", f"Looking for: {claim}", 1, 9))
     return run
 
@@ -80,7 +79,7 @@ def test_the_answers_of_a_language_model_go_with_the_claim_that_they_are_about(
     assert [answers.kept_answer(digest) for digest in digests] == [None, None, "{}"]
 
 
-def test_a_claim_without_a_result_takes_the_answers_of_its_time_with_it(
+def test_a_claim_without_result_takes_answers_of_its_time(
     store: JobStore, answers: AnswerStore
 ) -> None:
     answers.keep_answer("before", "{}")

@@ -147,7 +147,6 @@ def test_a_damaged_index_in_use_is_found_once_a_day_and_said_until_it_is_replace
     check = HomeCheck(settings, Event())
     check.look()
     outcome = last_outcome(settings)
-    assert outcome is not None
     assert [part.kind for part in outcome.parts if part.problem] == ["index"]
     assert "index: The index is damaged" in caplog.text
     check.look()

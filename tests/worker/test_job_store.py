@@ -51,9 +51,7 @@ def start(store: JobStore, job: Job) -> Run:
     return run
 
 
-def test_the_same_claim_and_recipe_is_one_job_while_it_is_pending(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_the_same_claim_and_recipe_is_one_pending_job(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert store.submit(job.claim, "esoteric") == (job, False)
     run = start(store, job)
@@ -80,9 +78,7 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
     assert job.finished_at is not None
 
 
-def test_a_finished_job_keeps_its_result_after_late_changes(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_a_finished_job_keeps_its_result_from_late_changes(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
     (running,) = runs.running()
@@ -101,9 +97,7 @@ def test_a_finished_job_keeps_its_result_after_late_changes(
     assert store.get(job.id) == done
 
 
-def test_a_cancelled_job_never_starts_or_is_lost_to_its_worker(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_a_cancelled_job_never_starts_or_goes_on(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert store.cancel(job.id).state == "cancelled"
     assert runs.start(job.id, "a worker") is None
@@ -117,9 +111,7 @@ def test_a_cancelled_job_never_starts_or_is_lost_to_its_worker(
     assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
 
 
-def test_events_are_numbered_from_one_and_returned_after_any_number(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_events_are_numbered_and_returned_after_any(store: JobStore, runs: RunStore) -> None:
     other = start(store, submit(store, "Coffee is a drink."))
     runs.record(other, Progress("spans", "of another claim", 1, 2))
     job = submit(store)
@@ -136,9 +128,7 @@ def test_events_are_numbered_from_one_and_returned_after_any_number(
     assert store.events(job.id, 3) == []
 
 
-def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_a_stopping_worker_queues_its_job_uncounted(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert runs.give_back(start(store, job))
     queued = store.get(job.id)
@@ -306,9 +296,7 @@ def stores(url: str) -> Iterator[list[JobStore]]:
         store.database.close()
 
 
-def test_a_claim_that_many_submit_is_one_job_which_many_reapers_take_back_once(
-    stores: list[JobStore],
-) -> None:
+def test_a_claim_that_many_submit_is_one_job_taken_back_once(stores: list[JobStore]) -> None:
     submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
     assert len({job.id for job, _ in submitted}) == 1
     assert [new for _, new in submitted].count(True) == 1
@@ -392,7 +380,6 @@ def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> N
     queue(store, "a1 a2", "A")
     runs = RunStore(store.database)
     run = runs.start_next("a worker")
-    assert run is not None
     assert runs.finish(run, RESULT)
     store.cancel(store.recent(1)[0].id)
     with store.database.reading() as session:

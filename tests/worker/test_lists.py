@@ -67,16 +67,13 @@ def desk(tmp_path: Path, url: str) -> Iterator[Desk]:
     desk.database.close()
 
 
-def test_a_claim_that_a_list_has_twice_is_checked_once_and_both_rows_have_its_verdict(
-    desk: Desk,
-) -> None:
+def test_a_claim_that_a_list_has_twice_is_checked_once_for_both_rows(desk: Desk) -> None:
     speech = desk.submit("Tea is hot.", "Tea is hot.", "Ice is cold.", "Tea is hot.")
     other = desk.submit("Tea is hot.", "Snow is white.")
     desk.feeder.look()
     # Two claims are pending, and the rows that repeat the first take nobody's place.
     assert desk.states(speech) == ["queued", "queued", "waiting", "queued"]
     first = desk.entries(speech)[0].claim_id
-    assert first is not None
     assert desk.jobs.get(first).speaker == "S1"  # from the column of this name
     desk.finish("Tea is hot.")
     desk.feeder.look()

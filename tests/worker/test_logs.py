@@ -89,9 +89,7 @@ def test_a_message_is_one_line_with_its_time_in_utc(
     assert line == ("1970-01-01T00:00:00Z INFO a.module: /a\\nINFO audit: {}\\x1b[2J\\u2028")
 
 
-def test_as_json_an_event_is_one_line_with_what_it_is_about_and_its_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_as_json_an_event_is_a_line_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
     with logging_started():
         log_as_json()
         with about(claim="c1a1", list=None):
@@ -151,9 +149,7 @@ def counted(database: Database) -> Totals:
         return totals(session)
 
 
-def test_each_claim_is_counted_once_by_its_end_and_stays_counted_when_it_is_deleted(
-    database: Database,
-) -> None:
+def test_each_claim_is_counted_once_also_when_it_is_deleted(database: Database) -> None:
     store, runs = JobStore(database), RunStore(database)
     done, failed, cancelled = (
         store.submit(f"Tea {number} is hot.", "esoteric")[0] for number in range(3)
@@ -184,9 +180,7 @@ def test_each_claim_is_counted_once_by_its_end_and_stays_counted_when_it_is_dele
     assert waits["false",].counts[-1] == 2
 
 
-def test_the_wait_of_a_claim_is_counted_once_although_its_worker_gives_it_back(
-    database: Database,
-) -> None:
+def test_the_wait_of_a_claim_that_is_given_back_is_counted_once(database: Database) -> None:
     job, runs = JobStore(database).submit("Tea is hot.", "esoteric")[0], RunStore(database)
     for _ in range(3):
         run = runs.start(job.id, "w")

@@ -52,9 +52,7 @@ def test_a_claim_is_kept_and_a_message_names_it(house: House) -> None:
     assert len(house.store.recent(10)) == 1
 
 
-def test_a_queue_that_cannot_be_written_refuses_new_claims_and_keeps_the_others(
-    house: House,
-) -> None:
+def test_a_queue_that_cannot_be_written_refuses_new_claims_alone(house: House) -> None:
     job = house.queue.submit("Tea is a drink.", "esoteric")
     (house.home / "queue").rename(house.home / "moved")
     (house.home / "queue").write_text("in the way")
@@ -132,9 +130,7 @@ def feeder(house: House, idle: bool) -> Feeder:
     return Feeder(house.store.database, house.queue, Event(), lambda: idle)
 
 
-def test_an_idle_worker_is_woken_while_a_claim_waits_and_a_busy_one_removes_messages(
-    any_house: House,
-) -> None:
+def test_an_idle_worker_is_woken_and_a_busy_one_is_not(any_house: House) -> None:
     (job,) = submit(any_house, 1)
     any_house.queue.empty()  # as if the message was lost
     feeder(any_house, idle=True).look()
@@ -151,9 +147,7 @@ def test_an_idle_worker_is_woken_while_a_claim_waits_and_a_busy_one_removes_mess
 
 
 @pytest.mark.server
-def test_after_300_queued_claims_are_cancelled_a_new_claim_starts_within_seconds(
-    any_house: House,
-) -> None:
+def test_after_300_cancelled_claims_a_new_one_starts_soon(any_house: House) -> None:
     any_house.hold("texts", "The kettle is full.")
     any_house.start_worker()
     slow = any_house.queue.submit("The kettle is full.", "esoteric")
@@ -222,9 +216,7 @@ def take(celery: Celery) -> list[str]:
     return ids
 
 
-def test_only_this_user_can_read_the_messages_and_each_is_absent_or_complete(
-    celery: Celery, tmp_path: Path
-) -> None:
+def test_messages_are_private_and_absent_or_complete(celery: Celery, tmp_path: Path) -> None:
     before, queue = os.umask(0), tmp_path / "home" / "queue"
     try:
         send(celery, "torn")

@@ -54,9 +54,7 @@ def test_one_message_lets_a_worker_check_all_that_waits_and_one_of_elsewhere_is_
     assert "set the same ESOTERIC_DATABASE_URL" in caplog.text
 
 
-def test_a_claim_is_checked_once_the_database_can_be_used_again_unless_the_worker_stops(
-    house: House,
-) -> None:
+def test_a_claim_waits_for_the_database_unless_the_worker_stops(house: House) -> None:
     job, _ = house.store.submit("Tea is a drink.", "esoteric")
     stopping = Event()
     stopped, checker = checker_of(house, stopping), checker_of(house, Event())
@@ -138,9 +136,7 @@ def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.mark.server
-def test_a_claim_goes_through_every_stage_and_a_worker_that_stops_queues_its_claim_again(
-    any_house: House,
-) -> None:
+def test_a_claim_goes_through_every_stage_or_back_into_the_queue(any_house: House) -> None:
     def health() -> WorkerHealth:
         return worker_health(WorkerStore(any_house.store.database))
 
@@ -208,9 +204,7 @@ def test_a_worker_killed_in_any_stage_loses_and_doubles_no_claim(any_house: Hous
 
 @pytest.mark.server
 @pytest.mark.rare
-def test_a_worker_that_was_wrongly_taken_as_lost_does_not_overwrite_the_second_attempt(
-    house: House,
-) -> None:
+def test_a_worker_wrongly_taken_as_lost_overwrites_nothing(house: House) -> None:
     house.environment["LEASE_SECONDS"] = "4"
     claim = "The kettle sings."
     house.hold("ranking", claim)
@@ -318,7 +312,7 @@ def test_claims_whose_messages_redis_lost_are_checked_and_refused_ones_are_not(
 @pytest.mark.server
 @pytest.mark.redis
 @pytest.mark.rare
-def test_a_worker_outlives_a_redis_that_is_out_of_memory(
+def test_workers_outlive_a_redis_without_memory(
     redis_house: House, redis_server: RedisServer
 ) -> None:
     redis = Redis.from_url(redis_server.url)
@@ -366,9 +360,7 @@ def test_a_claim_that_is_cancelled_or_deleted_stops_within_seconds_and_the_next_
 
 
 @pytest.mark.server
-def test_a_worker_without_an_index_fails_claims_with_how_to_fix_it_and_recovers(
-    house: House,
-) -> None:
+def test_a_worker_without_an_index_fails_claims_and_recovers(house: House) -> None:
     (house.settings.store / "name").unlink()
     house.start_worker()
     job = house.queue.submit("The kettle is made of copper.", "esoteric")
@@ -391,7 +383,6 @@ def test_a_worker_without_an_index_fails_claims_with_how_to_fix_it_and_recovers(
     assert again.result is not None
     assert again.result.corpus.name == "Gazetteer"
     corpus = worker_health(WorkerStore(house.store.database)).corpus
-    assert corpus is not None
     assert replace(corpus, recipes=None) == SearchedCorpus("Gazetteer", "vital", 1, BUILT_AT)
 
 
@@ -405,9 +396,7 @@ def test_a_new_index_is_used_for_the_next_claim(working: House) -> None:
 
 
 @pytest.mark.server
-def test_a_worker_whose_index_server_does_not_answer_reports_it_and_keeps_its_retriever(
-    working: House,
-) -> None:
+def test_a_worker_whose_index_server_is_away_keeps_its_retriever(working: House) -> None:
     loaded = all_logs(working).count("Models and index are loaded")
     working.cut_off()
     wait_until(lambda: not worker_health(WorkerStore(working.store.database)).ready, "the notice")

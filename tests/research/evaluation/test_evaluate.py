@@ -90,9 +90,7 @@ def out(data: Path) -> Path:
     return data / "out"
 
 
-def test_every_system_has_predictions_that_fevers_scorer_reads_with_what_was_retrieved(
-    out: Path,
-) -> None:
+def test_every_system_has_predictions_with_what_was_retrieved(out: Path) -> None:
     results = read(out / "results.json")
     for name in SYSTEMS:
         records = read(out / name / "predictions.jsonl")
@@ -143,9 +141,7 @@ def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> No
         assert (out / plot).read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_evaluation_without_new_claims_only_computes_the_figures_again(
-    data: Path, out: Path
-) -> None:
+def test_an_evaluation_without_new_claims_computes_figures_alone(data: Path, out: Path) -> None:
     predictions = out / DEFAULT_RECIPE / "predictions.jsonl"
     before = predictions.read_bytes()
     run = evaluate(data, out, "--limit", "2")
@@ -246,9 +242,7 @@ def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.models
 @pytest.mark.server
-def test_a_language_model_labels_pairs_in_addition_to_the_verifier(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path: Path) -> None:
     pairs = write_json_lines(tmp_path / "pairs.jsonl", *PAIRS)
     with chat_server() as chat:
         chat.answers(says(verdict("REFUTES", (1,))), says(verdict("NOT ENOUGH INFO", ())))
@@ -275,9 +269,7 @@ def test_a_language_model_labels_pairs_in_addition_to_the_verifier(
 
 @pytest.mark.models
 @pytest.mark.server
-def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continues(
-    home: Path, tmp_path: Path
-) -> None:
+def test_claims_are_checked_over_the_served_index_in_two_runs(home: Path, tmp_path: Path) -> None:
     claims, out = write_json_lines(tmp_path / "claims.jsonl", *SERVED), tmp_path / "out"
     command = ("evaluate", "--claims", claims, "--recipe", "esoteric,bm25", "--out", out)
     run = esoteric(home, *command)
@@ -329,9 +321,7 @@ def test_claims_are_checked_over_the_served_index_and_an_interrupted_run_continu
 
 @pytest.mark.models
 @pytest.mark.server
-def test_a_claim_that_cannot_be_checked_is_in_no_figure_and_fails_the_command(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_claim_that_cannot_be_checked_fails_the_command(home: Path, tmp_path: Path) -> None:
     claims = write_json_lines(tmp_path / "claims.jsonl", SERVED[0] | {"claim": "x" * 501})
     arguments = ("--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out")
     run = esoteric(home, "evaluate", *arguments)

@@ -27,7 +27,7 @@ from research.evaluation.systems import VARIANTS, checked_names, recipe_of
 from retrieval.errors import BadSource, EsotericError, UnknownRecipe
 from retrieval.models.folders import ModelFolders
 from retrieval.recipes.recipes import RECIPES
-from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS, Report
+from retrieval.types import NOT_ENOUGH_INFO, SUPPORTS
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, claim
 from tests.support.cases import cases
 from tests.support.json_lines import write_json_lines
@@ -44,19 +44,17 @@ def read(tmp_path: Path, *lines: dict[str, Any] | str) -> list[FeverClaim]:
     return read_fever_claims(write_json_lines(tmp_path / "claims.jsonl", *lines))
 
 
-def test_a_claim_keeps_its_sets_and_its_line(tmp_path: Path) -> None:
-    lamp, hum = read(tmp_path, LAMP, "", HUM)
+def test_a_claim_keeps_its_sets_and_its_line_and_may_need_several_pages(tmp_path: Path) -> None:
+    lamp, hum, both = read(
+        tmp_path, LAMP, "", HUM, LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]}
+    )
     assert (lamp.id, lamp.text, lamp.label) == (6, "The lamp is red.", SUPPORTS)
     assert lamp.evidence == ((("Lamp", 0),), (("Lamp", 1), ("Caf\u00e9", 2)))
     assert lamp.pages == {"Lamp", "Caf\u00e9"}
-    assert (hum.evidence, hum.needs_several_pages) == ((), False)
+    assert hum.evidence == ()
+    assert [one.needs_several_pages for one in (lamp, hum, both)] == [False, False, True]
     assert hum.where.endswith("claims.jsonl, line 3")
     assert (lamp.group, hum.group) == ("Lamp", 8)  # the page that it was made from, if it is known
-
-
-def test_a_claim_needs_several_pages_if_no_set_is_on_one_page(tmp_path: Path) -> None:
-    either, both = read(tmp_path, LAMP, LAMP | {"id": 7, "evidence": LAMP["evidence"][1:]})
-    assert (either.needs_several_pages, both.needs_several_pages) == (False, True)
 
 
 def test_a_claim_may_have_the_texts_of_its_sets_and_a_tempting_sentence(tmp_path: Path) -> None:
@@ -106,12 +104,9 @@ def test_a_line_that_is_no_annotation_is_named_by_file_and_line(
     assert said in caught.value.message
     path = write_json_lines(tmp_path / "lines.jsonl", GOOD[reader])
     assert len(list(READERS[reader](path))) == 1
-
-
-@pytest.mark.parametrize("reader", ["fever", "corpus"])
-def test_a_file_without_lines_is_refused(tmp_path: Path, reader: str) -> None:
-    with pytest.raises(BadSource, match="contains no"):
-        list(READERS[reader](write_json_lines(tmp_path / "lines.jsonl")))
+    if reader != "pairs":
+        with pytest.raises(BadSource, match="contains no"):
+            list(READERS[reader](write_json_lines(tmp_path / "empty.jsonl")))
 
 
 # 40 claims, of which every fourth is undecided and one needs two pages.
@@ -125,16 +120,12 @@ def chosen(choice: Choice, claims: list[FeverClaim] = FORTY) -> list[int]:
     return [one.id for one in choice.of(claims, Path("claims.jsonl"))]
 
 
-def test_without_a_choice_every_claim_is_asked_and_a_limit_counts_from_the_first() -> None:
+def test_all_claims_are_asked_or_the_first_or_a_sample_that_is_the_same_again() -> None:
     assert chosen(Choice()) == list(range(40))
     assert chosen(Choice(limit=3)) == [0, 1, 2]
-
-
-def test_a_sample_has_so_many_decided_claims_in_their_order_and_is_the_same_again() -> None:
     sample = chosen(Choice(sample=10, seed=1))
-    assert len(sample) == 10
-    assert sample == sorted(sample)
-    assert all(number % 4 for number in sample)
+    assert (len(sample), sample) == (10, sorted(sample))
+    assert all(number % 4 for number in sample)  # decided ones
     assert chosen(Choice(sample=10, seed=1)) == sample
     assert chosen(Choice(sample=10, seed=2)) != sample
 
@@ -148,20 +139,15 @@ def test_every_claim_is_in_one_of_two_halves_whatever_its_file_and_place() -> No
     assert (half_of("Claim 1."), half_of("Claim 2.")) == ("fitted", "published")
 
 
-@pytest.mark.parametrize(
-    ("choice", "claims", "said"),
-    [
+def test_a_choice_without_claims_is_refused() -> None:
+    for choice, claims, said in (
         (Choice(several_pages=True), FORTY[:4], "needs several pages"),
         (Choice(sample=5), FORTY[:1], "is decided"),
         (Choice(half="fitted"), FORTY[2:3], "is in the fitted half"),
-    ],
-)
-def test_a_choice_without_claims_is_refused(
-    choice: Choice, claims: list[FeverClaim], said: str
-) -> None:
-    with pytest.raises(BadSource, match=said) as caught:
-        chosen(choice, claims)
-    assert caught.value.hint.startswith("Leave out --")
+    ):
+        with pytest.raises(BadSource, match=said) as caught:
+            chosen(choice, claims)
+        assert caught.value.hint.startswith("Leave out --")
 
 
 class FromAList:
@@ -179,9 +165,6 @@ class FromAList:
         if claim in self._failing:
             raise self._failing[claim]
         return ANSWERS[[c.text for c in CLAIMS].index(claim)]
-
-    def report(self, claim: str) -> Report:
-        raise NotImplementedError
 
 
 def run(system: FromAList, folder: Path, claims: list[FeverClaim] = CLAIMS) -> SystemOutcome:
@@ -224,38 +207,32 @@ def test_a_crash_is_no_answer_and_the_other_claims_continue(tmp_path: Path) -> N
     assert again.asked == ["Claim 1.", "Claim 3."]
 
 
-@pytest.mark.parametrize("line", ["[]", "7", '"text"', "{", "{}"])
-def test_a_line_that_is_no_prediction_is_refused(tmp_path: Path, line: str) -> None:
-    (tmp_path / "predictions.jsonl").write_text(line + "\n")
-    with pytest.raises(BadSource, match="line 1"):
-        run(FromAList(), tmp_path)
+def test_a_line_that_is_no_prediction_is_refused(tmp_path: Path) -> None:
+    for line in ("[]", "7", '"text"', "{", "{}"):
+        (tmp_path / "predictions.jsonl").write_text(line + "\n")
+        with pytest.raises(BadSource, match="line 1"):
+            run(FromAList(), tmp_path)
 
 
 def test_files_for_the_shared_task_and_for_trec_are_written(tmp_path: Path) -> None:
     run(FromAList(), tmp_path)
-    submission = (tmp_path / "submission.jsonl").read_text().splitlines()
-    assert json.loads(submission[1]) == {
-        "id": 2,
-        "predicted_label": "REFUTES",
-        "predicted_evidence": [["C", 2], ["C", 0]],
-    }
-    pages = (tmp_path / "pages.run").read_text().splitlines()
-    assert pages[:3] == [
-        "1 Q0 X 1 3.000000 listed",
-        "1 Q0 A 2 2.000000 listed",
-        "1 Q0 B 3 1.000000 listed",
-    ]
-    assert (tmp_path / "sentences.run").read_text().splitlines()[1] == (
-        "1 Q0 A#0 2 2.000000 listed"
+    submission, pages, sentences = (
+        (tmp_path / name).read_text().splitlines()
+        for name in ("submission.jsonl", "pages.run", "sentences.run")
     )
+    evidence = [["C", 2], ["C", 0]]
+    said = {"id": 2, "predicted_label": "REFUTES", "predicted_evidence": evidence}
+    assert json.loads(submission[1]) == said
+    assert pages[:3] == [
+        f"1 Q0 {page} {n} {4 - n}.000000 listed" for n, page in enumerate("XAB", 1)
+    ]
+    assert sentences[1] == "1 Q0 A#0 2 2.000000 listed"
 
 
 HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
 
 
-def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_anew(
-    tmp_path: Path,
-) -> None:
+def test_code_is_other_code_if_it_does_other_things_in_any_layout(tmp_path: Path) -> None:
     """In a checkout in which everything that decides an answer is one line."""
     judge = tmp_path / "retrieval" / "stages" / "judge.py"
     names = ("baselines.py", "systems.py", "changed_recipes.yaml")
@@ -273,28 +250,24 @@ def test_code_is_other_code_when_it_does_something_else_not_when_it_is_laid_out_
     assert here().code != before.code
 
 
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
+def test_results_of_something_else_are_named(tmp_path: Path) -> None:
+    claim_folder(tmp_path, HERE)
+    for other, said in (
         (replace(HERE, claims="more"), "results of other claims"),
         (replace(HERE, models="more", code="more"), "results of other models and code"),
         (replace(HERE, vectors="none"), "results of other vectors"),
         (replace(HERE, verifier="mine", models="more"), "results of other verifiers and models"),
-    ],
-)
-def test_results_of_something_else_are_named(tmp_path: Path, other: Provenance, said: str) -> None:
-    claim_folder(tmp_path, HERE)
-    with pytest.raises(BadSource) as caught:
-        claim_folder(tmp_path, other)
-    assert said in str(caught.value)
-
-
-def published(row: str, at: str, **figures: float) -> dict[str, Any]:
-    shown = {path: {"value": value, "tolerance": 0.01} for path, value in figures.items()}
-    return {"row": row, "at": at, "figures": shown}
+    ):
+        with pytest.raises(BadSource) as caught:
+            claim_folder(tmp_path, other)
+        assert said in str(caught.value)
 
 
 def test_only_figures_beyond_their_tolerance_are_named_with_both_values() -> None:
+    def published(row: str, at: str, **figures: float) -> dict[str, Any]:
+        shown = {path: {"value": value, "tolerance": 0.01} for path, value in figures.items()}
+        return {"row": row, "at": at, "figures": shown}
+
     run = {
         "data": {"data.claims.sha256": "bb", "data.pages": "cc"},
         "rows": [
@@ -312,22 +285,18 @@ def test_only_figures_beyond_their_tolerance_are_named_with_both_values() -> Non
         Deviation("esoteric, recall", 0.5, 0.52),
         Deviation("esoteric, f1", 0.3, None),
     ]
-
-
-def test_a_folder_with_a_space_in_its_name_stays_one_argument() -> None:
     command = "ESOTERIC_THREADS=2 esoteric evaluate --wiki-pages {data}/pages --out {out}"
     assert arguments_of(command, Path("my data"), Path("out")) == [
         *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
     ]
 
 
-def recipe(label_accuracy: float, seconds: float) -> dict[str, Any]:
-    figures: dict[str, float | None] = dict.fromkeys(FIGURES, 0.5)
-    figures |= {"label_accuracy": label_accuracy, "ofever": None}
-    return {"figures": figures, "seconds": {"total": {"median": seconds}}}
-
-
 def results(chance: float) -> dict[str, Any]:
+    def recipe(label_accuracy: float, seconds: float) -> dict[str, Any]:
+        figures = dict.fromkeys(FIGURES, 0.5) | {"label_accuracy": label_accuracy, "ofever": None}
+        return {"figures": figures, "seconds": {"total": {"median": seconds}}}
+
+    chances = {**dict.fromkeys(FIGURES, 0.5), "label_accuracy": chance}
     return {
         "data": {
             "command": "esoteric evaluate\n--recipe combined,my_own",
@@ -336,11 +305,7 @@ def results(chance: float) -> dict[str, Any]:
         },
         "recipes": {"combined": recipe(0.75, 0.5), "my_own": recipe(0.8125, 0.25), "none": {}},
         "comparisons": [
-            {
-                "first": "combined",
-                "second": "my_own",
-                "p_values": {**dict.fromkeys(FIGURES, 0.5), "label_accuracy": chance},
-            },
+            {"first": "combined", "second": "my_own", "p_values": chances},
             {"first": "combined", "second": "none", "claims": 0},
         ],
     }
@@ -363,15 +328,12 @@ my\_own & 81.2$^{*}$ & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.25 \\
     )
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for(name: str) -> None:
-    variant, recipe = recipe_of(name), RECIPES[name.partition("-")[0]]
-    assert variant.name == name
-    assert variant.summary not in ("", recipe.summary)
-    assert replace(variant, name=recipe.name, summary=recipe.summary) != recipe
-
-
-def test_an_unknown_name_lists_those_of_variants() -> None:
+def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for() -> None:
+    for name in VARIANTS:
+        variant, recipe = recipe_of(name), RECIPES[name.partition("-")[0]]
+        assert variant.name == name
+        assert variant.summary not in ("", recipe.summary)
+        assert replace(variant, name=recipe.name, summary=recipe.summary) != recipe
     with pytest.raises(UnknownRecipe) as caught:
         checked_names("m3-scales")
     assert "m3-scale" in caught.value.hint

@@ -193,9 +193,7 @@ def test_a_country_or_year_is_exchanged_where_that_is_safe(bridges: SentencePool
 
 
 @pytest.mark.models
-def test_a_contrast_and_its_original_are_each_true_once_and_false_once(
-    bridges: SentencePool,
-) -> None:
+def test_a_contrast_and_its_original_are_each_true_and_false_once(bridges: SentencePool) -> None:
     claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
     made = contrast_claims([claim, *OTHERS], bridges, 0)
     (contrast,) = {one for one in made if one.old == "Norway"}

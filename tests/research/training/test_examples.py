@@ -189,9 +189,7 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize("training", DIGESTS)
-def test_the_examples_are_those_of_the_recipe(
-    training: str, drawn: dict[str, Sequence[Any]]
-) -> None:
+def test_examples_are_those_of_the_recipe(training: str, drawn: dict[str, Sequence[Any]]) -> None:
     examples = drawn[training]
     assert (len(examples), examples_digest(examples)[:16]) == DIGESTS[training]
 

@@ -147,9 +147,7 @@ def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:
 
 
 @pytest.mark.models
-def test_folded_into_a_distilbert_the_weights_compute_the_same_and_a_fresh_head_is_the_same() -> (
-    None
-):
+def test_folded_into_a_distilbert_the_weights_compute_the_same() -> None:
     folded = packaged_body().eval()
     bert = BertModel.from_pretrained(minilm_folder(), local_files_only=True).eval()
     texts = ["The lighthouse was painted red.", "Short."]
@@ -169,9 +167,7 @@ def test_folded_into_a_distilbert_the_weights_compute_the_same_and_a_fresh_head_
         assert torch.equal(weight, second.get_parameter(name))
 
 
-def test_a_network_that_was_trained_whole_is_restored_but_for_its_embeddings(
-    tmp_path: Path,
-) -> None:
+def test_a_network_that_was_trained_is_restored_but_its_embeddings(tmp_path: Path) -> None:
     ids = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
     mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
 

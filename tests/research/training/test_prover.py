@@ -131,9 +131,7 @@ def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
 
 
 @pytest.mark.models
-def test_parts_that_only_the_missing_sentence_states_are_open(
-    pool: SentencePool, prove: Prove
-) -> None:
+def test_parts_that_a_missing_sentence_states_are_open(pool: SentencePool, prove: Prove) -> None:
     claim = fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER))
     whole, *parts = claim_sets([claim], pool, seed=0)
     assert whole.label == SUPPORTS
@@ -158,9 +156,7 @@ CONTRAST = Contrast(
 
 
 @pytest.mark.models
-def test_an_exchanged_fact_is_alternated_with_what_it_was_exchanged_for(
-    pool: SentencePool, prove: Prove
-) -> None:
+def test_an_exchanged_fact_is_alternated_with_the_other(pool: SentencePool, prove: Prove) -> None:
     seen = set()
     for seed in range(4):
         first, *flipped = contrast_sets([CONTRAST], pool, seed)
@@ -187,9 +183,7 @@ COMPOSED = Composition(
 
 
 @pytest.mark.models
-def test_each_part_of_a_composition_is_open_where_its_sentence_is_missing(
-    pool: SentencePool, prove: Prove
-) -> None:
+def test_a_part_of_a_composition_may_miss_its_sentence(pool: SentencePool, prove: Prove) -> None:
     whole, first_missing, second_missing = composition_sets([COMPOSED], pool, seed=0)
     (proof,) = prove(whole)
     assert [step[1] for step in proof] == [EQUIVALENCE, EQUIVALENCE, ALTERNATION]

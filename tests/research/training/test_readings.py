@@ -71,9 +71,7 @@ IRON = Contrast(
 BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
 
 
-def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
-    pool: SentencePool,
-) -> None:
+def test_where_evidence_is_changed_too_labels_change_places(pool: SentencePool) -> None:
     data = data_of(pool, contrasts=[IRON])
     made = [reading_examples(data, seed, 100)[1:] for seed in range(6)]
     flipped = [(e.claim, e.evidence, label_of(e)) for e in next(filter(None, made))]
@@ -84,9 +82,7 @@ def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
     assert not all(made)  # half of them are left as they are
 
 
-def test_a_claim_with_a_year_is_always_read_with_another_year_of_its_page(
-    pool: SentencePool,
-) -> None:
+def test_a_claim_with_a_year_is_read_with_another_of_its_page(pool: SentencePool) -> None:
     for seed in range(6):
         read = reading_examples(data_of(pool, BUILT), seed, 100)
         opened = "Pier : It was opened in 1931."
@@ -146,9 +142,7 @@ def test_what_a_model_misreads_becomes_an_undecided_example(pool: SentencePool) 
     assert not [e for e in examples if "The pier is long." in e.evidence]
 
 
-def test_a_claim_that_names_the_page_between_is_read_with_both_sentences_only(
-    pool: SentencePool,
-) -> None:
+def test_a_claim_that_names_the_page_between_is_read_with_both(pool: SentencePool) -> None:
     claim = AnnotatedClaim("The mayor's pier is long.", REFUTES, ((("Pier", 0), ("Ada Orn", 0)),))
     one = Composition(claim, "apposition", "Ada Orn", (((0, 5),), ((6, 9),)))
     assert {label_of(e) for e in composed_examples([one] * 20, pool, 0)} == {REFUTES}

@@ -54,7 +54,7 @@ def test_what_is_wanted_competes_with_all_that_is_neither_wanted_nor_ignored() -
 
 
 @pytest.mark.models
-def test_the_sentences_of_a_pool_have_the_vectors_of_an_index(
+def test_sentences_of_a_pool_have_the_vectors_of_an_index(
     pool: SentencePool, tmp_path: Path
 ) -> None:
     vectors = pool_vectors(pool, tmp_path)
@@ -104,9 +104,7 @@ def ten(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(TEN_PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-def test_claims_over_two_pages_are_steps_both_ways_and_others_are_looked_for_alone(
-    ten: SentencePool,
-) -> None:
+def test_claims_over_two_pages_are_steps_both_ways(ten: SentencePool) -> None:
     searches = Searches.of([LONG, BOTH, TWO, NOTHING, UNKNOWN], ten)
     assert searches.claims == [LONG, BOTH]
     assert searches.steps == [
@@ -158,9 +156,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-def test_a_claim_wants_its_gold_sentences_and_ignores_what_is_likely_evidence(
-    pool: SentencePool,
-) -> None:
+def test_a_claim_wants_its_gold_and_ignores_likely_evidence(pool: SentencePool) -> None:
     claim = AnnotatedClaim("Elm Pier is old.", REFUTES, ((("Elm_Pier", 1),), (("Fir_Boat", 0),)))
     ignored = {claim.text: [4, 3, 1], "Another.": [0]}
     (example,) = claim_examples([claim], ignored, pool, random.Random(0))
@@ -223,7 +219,7 @@ LESSONS = [
 
 
 @pytest.mark.models
-def test_a_network_learns_to_copy_the_titles_that_sentences_lead_to(
+def test_a_network_learns_the_titles_that_sentences_lead_to(
     data: TrainingData, tmp_path: Path
 ) -> None:
     tokenizer, network = TitleTokenizer(), packaged_title_network()

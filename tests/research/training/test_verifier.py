@@ -61,9 +61,7 @@ def ignore(done: int, of: int) -> None:
     pass
 
 
-def test_of_a_file_all_pairs_are_fitted_to_and_of_a_large_one_some_at_equal_distances(
-    tmp_path: Path,
-) -> None:
+def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
     def fitted_to(count: int) -> list[str]:
         lines = (
             {"claim": f"claim {n}", "label": "SUPPORTS", "evidence": "It is."} for n in range(count)
@@ -96,9 +94,7 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
     assert again == figures
 
 
-def test_data_without_enough_pairs_of_a_label_are_refused_and_nothing_is_written(
-    tmp_path: Path,
-) -> None:
+def test_data_without_enough_pairs_of_a_label_are_refused(tmp_path: Path) -> None:
     files = read_classifier(write_tiny_classifier(tmp_path))
     labels = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
     with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:

@@ -23,9 +23,7 @@ def refusal(url: str, folder: Path, api_key: str = "") -> IndexUnavailable:
 
 
 @pytest.mark.parametrize("version", ["7.17.0", "8.18.3", "10.0.0"])
-def test_another_version_and_what_is_no_elasticsearch_are_named(
-    version: str, tmp_path: Path
-) -> None:
+def test_other_versions_and_no_elasticsearch_are_named(version: str, tmp_path: Path) -> None:
     with stand_in(version) as host:
         error = refusal(f"elasticsearch://{host}/i", tmp_path)
     assert (error.code, error.hint) == ("store_version", "Use version 8.19 or 9.")
@@ -90,7 +88,7 @@ def test_a_url_that_cannot_be_used_is_refused_with_the_reason(url: str, error: s
 
 
 @cases("stores", "url", "api_key", "ca_file", "error")
-def test_settings_that_do_not_go_with_a_url_are_refused(
+def test_settings_that_no_url_needs_are_refused(
     url: str, api_key: str, ca_file: str, error: str
 ) -> None:
     with pytest.raises(ValueError, match=error):
