@@ -162,7 +162,7 @@ def test_a_line_that_is_no_message_gets_an_error_the_next_its_answer(tmp_path: P
         # It ends with its input and prints nothing of its own.
         assert (server.stdout.read(), server.stderr.read(), server.wait(60)) == ("", "", 0)
     assert [(one["id"], one.get("error", {}).get("code")) for one in answers] == [
-        *((None, -32700), (None, -32600), (None, -32700), (7, None)),
+        *((None, -32700), (None, -32600), (None, -32700), (7, None))
     ]
     wrong = esoteric(tmp_path, "mcp", ESOTERIC_THREADS="many")
     assert (wrong.returncode, wrong.stdout) == (2, "")

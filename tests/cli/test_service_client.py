@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +22,7 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
+from tests.support.waiting import wait_until
 from worker.jobs import Job
 from worker.worker_store import WorkerStore
 
@@ -39,67 +39,51 @@ def service(web: WebProcess) -> Service:
     return Service("127.0.0.1", web.port, web.settings.home_id)
 
 
-def asked(web: WebProcess, answer: Callable[[Job], None]) -> tuple[dict[str, Any], list[str]]:
+def asked(web: WebProcess, answer: Callable[[Job], Any]) -> tuple[dict[str, Any], list[str]]:
     """Ask the service, whose worker does ``answer``; return the document and the stages."""
 
     def work() -> None:
-        while not (jobs := web.store.recent(1)):
-            time.sleep(0.01)
-        answer(web.store.get(jobs[0].id))
+        wait_until(lambda: bool(web.store.recent(1)), "the claim")
+        answer(web.store.get(web.store.recent(1)[0].id))
 
     stages: list[str] = []
-
-    def on_progress(progress: Progress) -> None:
-        if progress.stage != "queued":  # it comes only if the worker has not begun yet
-            stages.append(progress.stage)
-
+    web.forget_all()
     worker = Thread(target=work, daemon=True)
     worker.start()
     try:
-        document = service(web).checked(CLAIM, DEFAULT_RECIPE, on_progress)["result"]
+        checked = service(web).checked(
+            CLAIM, DEFAULT_RECIPE, lambda seen: stages.append(seen.stage)
+        )
     finally:
         worker.join(10)
-    return document, stages
+    # It is queued only if the worker has not begun yet.
+    return checked["result"], [stage for stage in stages if stage != "queued"]
 
 
-def test_the_service_answers_with_the_claim_document_and_every_stage(web: WebProcess) -> None:
-    wanted = claim_document(CLAIM)
-    document, stages = asked(web, lambda job: WorkerByHand(web.store).finish(job, wanted))
+def test_the_service_answers_with_the_claim_document_and_every_stage_or_says_why_not(
+    web: WebProcess, own_web: WebProcess
+) -> None:
+    by_hand, wanted = WorkerByHand(web.store), claim_document(CLAIM)
+    document, stages = asked(web, lambda job: by_hand.finish(job, wanted))
     assert document == wanted
     assert stages == [stage for stage, _ in (*FIRST_HOP, *SECOND_HOP)]
-
-
-@pytest.mark.parametrize(
-    ("end", "said"),
-    [
-        (
-            lambda web, job: WorkerByHand(web.store).fail(
-                job, EsotericError("index_damaged", "The index is damaged.", "Run: build")
-            ),
-            r"The index is damaged\. Run: build",
-        ),
-        (lambda web, job: web.store.cancel(job.id), "was cancelled"),
-        (lambda web, _: web.process.kill(), "does not answer .*Run the command again"),
-    ],
-)
-def test_a_check_that_ends_otherwise_is_reported_in_words(
-    own_web: WebProcess, end: Callable[[WebProcess, Job], Any], said: str
-) -> None:
-    with pytest.raises(ServiceFailed, match=said):
-        asked(own_web, lambda job: end(own_web, job))
-
-
-def test_an_interrupted_wait_does_not_cancel_the_claim(web: WebProcess) -> None:
-    seen: list[Progress] = []
+    damaged = EsotericError("index_damaged", "The index is damaged.", "Run: build")
+    for asked_of, end, said in (
+        (web, lambda job: by_hand.fail(job, damaged), r"The index is damaged\. Run: build"),
+        (web, lambda job: web.store.cancel(job.id), "was cancelled"),
+        (own_web, lambda _: own_web.process.kill(), "does not answer .*Run the command again"),
+    ):
+        with pytest.raises(ServiceFailed, match=said):
+            asked(asked_of, end)
 
     def interrupted(progress: Progress) -> None:
-        seen.append(progress)
+        assert progress.message == "Waiting for the service's other claims"
         raise KeyboardInterrupt
 
+    web.forget_all()
     with pytest.raises(KeyboardInterrupt):
         service(web).checked(CLAIM, DEFAULT_RECIPE, interrupted)
-    assert seen[0].message == "Waiting for the service's other claims"
-    assert web.store.recent(1)[0].state == "queued"
+    assert web.store.recent(1)[0].state == "queued"  # it goes on
 
 
 def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_path: Path) -> None:
@@ -119,14 +103,12 @@ def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_pat
             assert ready_service(other) is None
 
 
-@pytest.mark.parametrize("content", ["", "4711", "{}", '{"host": 1}', "not JSON"])
-def test_a_lock_file_of_another_version_is_no_service(tmp_path: Path, content: str) -> None:
-    with running(tmp_path, os.getpid(), "127.0.0.1", 1):
-        (tmp_path / "up.lock").write_text(content)
-        assert ready_service(of_home(tmp_path)) is None
-
-
-def test_one_home_is_locked_by_one_service(tmp_path: Path) -> None:
+def test_one_home_is_locked_by_one_service_and_other_lock_files_are_none(tmp_path: Path) -> None:
+    lock = tmp_path / "up.lock"
+    for content in ("", "4711", "{}", '{"host": 1}', "not JSON"):  # as of another version
+        with running(tmp_path, os.getpid(), "127.0.0.1", 1):
+            lock.write_text(content)
+            assert ready_service(of_home(tmp_path)) is None
     with (
         running(tmp_path, 4711, "127.0.0.1", 8000),
         pytest.raises(CannotStart, match=r"already running with the home .* \(process 4711\)"),
@@ -134,4 +116,4 @@ def test_one_home_is_locked_by_one_service(tmp_path: Path) -> None:
     ):
         pass
     with running(tmp_path, 4712, "127.0.0.1", 8001):
-        assert json.loads((tmp_path / "up.lock").read_text())["process"] == 4712
+        assert json.loads(lock.read_text())["process"] == 4712

@@ -10,7 +10,7 @@ import tempfile
 import unicodedata
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -67,14 +67,6 @@ def test_a_claim_is_refused_or_read_and_then_stays_the_same(text: str, anyway: b
     assert read_claim(read.original, anyway).text == read.text
 
 
-@given(values)
-def test_what_is_no_text_is_no_claim(value: object) -> None:
-    if not isinstance(value, str):
-        with pytest.raises(InvalidClaim) as refused:
-            read_claim(value)
-        assert refused.value.code == "claim_not_text"
-
-
 @given(texts)
 @example("a" * 20_000)
 @example("A. " * 7_000)
@@ -99,11 +91,22 @@ def test_a_pasted_list_is_read_or_refused_and_can_be_stored(text: str) -> None:
     assert "\0" not in str(storable([one.claim for one in found.entries]))
 
 
+@given(values, st.lists(texts.map(whole).filter(lambda text: text.strip()), min_size=1))
+def test_what_is_no_text_is_no_claim_and_texts_in_json_come_back(
+    value: object, claims: list[str]
+) -> None:
+    if not isinstance(value, str):
+        with pytest.raises(InvalidClaim) as refused:
+            read_claim(value)
+        assert refused.value.code == "claim_not_text"
+    rows = read_claims(ListFile("list.json", json.dumps(claims).encode()))
+    assert [row.claim for row in rows] == claims
+
+
 def test_a_row_that_is_nested_too_deep_is_refused_and_the_others_are_read() -> None:
     deep = "[" * 600 + "]" * 600
     lines = f'{{"claim": "Tea is hot.", "note": {deep}}}\n{{"claim": "Tea is cold.", "note": [[]]}}'
     first, second = read_claims(ListFile("list.jsonl", lines.encode()))
-    assert first.problem is not None
     assert "50 levels" in first.problem.message
     assert storable(second.others) == {"note": [[]]}
 
@@ -147,12 +150,6 @@ def test_any_bytes_are_a_list_or_refused(content: bytes, ending: str, column: st
     assert all(isinstance(row.claim, str) for row in rows)
 
 
-@given(st.lists(texts.map(whole).filter(lambda text: text.strip()), min_size=1))
-def test_claims_in_json_come_back_as_they_were_written(claims: list[str]) -> None:
-    rows = read_claims(ListFile("list.json", json.dumps(claims).encode()))
-    assert [row.claim for row in rows] == claims
-
-
 def test_ten_megabytes_in_one_line_are_read_or_refused() -> None:
     line = "Tea is hot. " * 850_000
     for ending in (".txt", ".csv", ".jsonl", ".json"):
@@ -167,8 +164,7 @@ def test_ten_megabytes_in_one_line_are_read_or_refused() -> None:
 
 _KEYS = ["id", "text", "lines", "title", "url", "claim", "label", "evidence", "verifiable"]
 records = st.one_of(
-    st.fixed_dictionaries({}, optional=dict.fromkeys(_KEYS, st.one_of(texts, values))),
-    values,
+    st.fixed_dictionaries({}, optional=dict.fromkeys(_KEYS, st.one_of(texts, values))), values
 )
 lines = st.one_of(
     records.map(lambda record: json.dumps(record).encode()),
@@ -178,10 +174,12 @@ lines = st.one_of(
 files = st.lists(lines, max_size=6).map(b"\n".join)
 
 
-def read_corpus(corpus: Corpus) -> None:
-    with quickly(6):
+def read_corpus(make: Callable[[Path], Corpus], name: str, content: bytes) -> None:
+    """Read a file of these bytes; each page is whole, or says why it is none."""
+    with tempfile.TemporaryDirectory() as folder, quickly(6):
+        (Path(folder) / name).write_bytes(content)
         try:
-            found = [page for chunk, _ in corpus.chunks() for page in chunk]
+            found = [page for chunk, _ in make(Path(folder)).chunks() for page in chunk]
         except BadSource as error:
             assert_said(error)
             return
@@ -201,14 +199,7 @@ def read_corpus(corpus: Corpus) -> None:
 @example(b'{"id": "\\ud800", "title": "\\ud800", "text": "\\ud800 is half of a character."}')
 @example(b'{"id": 1' + b"0" * 10_000 + b', "text": "A ship."}')
 def test_any_file_of_json_lines_is_read_line_by_line(content: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "pages.jsonl"
-        file.write_bytes(content)
-        try:
-            corpus = JsonlCorpus(file, USUAL)
-        except BadSource:
-            return
-        read_corpus(corpus)
+    read_corpus(lambda folder: JsonlCorpus(folder / "a.jsonl", USUAL), "a.jsonl", content)
 
 
 @given(files)
@@ -216,9 +207,7 @@ def test_any_file_of_json_lines_is_read_line_by_line(content: bytes) -> None:
 @example(b'{"id": "A", "text": "A .", "lines": "' + b"-LRB- " * 20_000 + b'"}')
 @example(b'{"id": "' + b"-LRB-" * 10_000 + b'", "text": "A .", "lines": "0\\tA ."}')
 def test_any_file_of_fever_is_read_line_by_line(content: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "wiki-001.jsonl").write_bytes(content)
-        read_corpus(FeverCorpus(Path(folder)))
+    read_corpus(FeverCorpus, "wiki-001.jsonl", content)
 
 
 @given(files)
@@ -247,10 +236,7 @@ NAMES = (
     *("corpus.json", "../corpus.json", "lock", "a.zip", "a.exe", "%2e%2e/x.txt", "x.txt\n"),
     *(" .txt", "a//b.txt"),
 )
-names = st.one_of(
-    st.sampled_from(NAMES),
-    texts.map(lambda text: f"{whole(text)[:400]}.txt"),
-)
+names = st.one_of(st.sampled_from(NAMES), texts.map(lambda text: f"{whole(text)[:400]}.txt"))
 
 
 @contextmanager
@@ -321,13 +307,6 @@ def test_a_zip_with_other_bytes_anywhere_is_unpacked_or_refused(at: int, other: 
     taken([Upload("papers.zip", io.BytesIO(bytes(content)))])
 
 
-def test_a_zip_in_a_zip_is_not_unpacked() -> None:
-    inner = zipped([("y.txt", SAID)])
-    assert taken([Upload("a.zip", io.BytesIO(zipped([("x.txt", SAID), ("b.zip", inner)])))]) == [
-        "x.txt"
-    ]
-
-
 def test_a_directory_of_a_million_files_is_refused_before_it_is_read() -> None:
     header = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 33, 0, 0, 0, 1, 0)
     one = b"PK\x03\x04" + header + b"a"
@@ -344,7 +323,7 @@ def test_a_directory_of_a_million_files_is_refused_before_it_is_read() -> None:
     assert refused.value.code == "zip_too_large"
 
 
-def test_a_zip_whose_files_share_their_bytes_is_refused() -> None:
+def test_a_zip_whose_files_share_their_bytes_is_refused_and_one_in_a_zip_stays() -> None:
     # As in David Fifield's bomb: many entries name one file, so that 40 kB unpack to gigabytes.
     said = zipped([("a.txt", bytes(MOST))])
     start = said.index(b"PK\x01\x02")
@@ -353,6 +332,8 @@ def test_a_zip_whose_files_share_their_bytes_is_refused() -> None:
     bomb = said[:start] + directory + b"PK\x05\x06" + end
     assert len(bomb) < 50_000
     assert taken([Upload("a.zip", io.BytesIO(bomb))]) is None
+    both = zipped([("x.txt", SAID), ("b.zip", zipped([("y.txt", SAID)]))])
+    assert taken([Upload("a.zip", io.BytesIO(both))]) == ["x.txt"]
 
 
 ASKED = Prompt("Tea is hot.", {1: ("Tea", "Tea is a hot drink."), 3: ("Cup", "A cup.")}, False, ())
@@ -402,10 +383,10 @@ def test_any_object_is_an_answer_or_is_refused(answer: object, around: str) -> N
     read_answer(around.replace("{}", json.dumps(answer)))
 
 
-@pytest.mark.parametrize("label", LABELS)
-def test_an_answer_that_keeps_the_rules_comes_back_as_it_is(label: str) -> None:
-    said = {"rationale": "It says “a hot drink”.", "cites": [1, 3], "label": label, "missing": ""}
-    assert checked(json.dumps(said), ASKED).model_dump(mode="json") == said
+def test_an_answer_that_keeps_the_rules_comes_back_as_it_is() -> None:
+    for label in LABELS:
+        said = {"rationale": "It is “a hot drink”.", "cites": [1, 3], "label": label, "missing": ""}
+        assert checked(json.dumps(said), ASKED).model_dump(mode="json") == said
 
 
 MANY = 100_000

@@ -35,14 +35,15 @@ def test_a_table_replaces_what_stands_in_its_place() -> None:
         between(page, "<!-- other -->\n", ["| a |"])
 
 
-def test_the_benchmarks_have_a_place_in_both_pages() -> None:
-    assert BEGIN in README.read_text(encoding="utf-8")
-    assert BEGIN in REPORT.read_text(encoding="utf-8")
-
-
-def test_every_value_of_found_by_is_described() -> None:
+def test_what_is_listed_is_whole() -> None:
+    for page in (README, REPORT):
+        assert BEGIN in page.read_text(encoding="utf-8")
     described = Document.model_fields["found_by"].description or ""
     assert all(f"`{name}`" in described for name in get_args(FoundBy))
+    for index in (CHECKOUT / "docs" / "index.md", REPORTS / "README.md"):
+        listed = index.read_text(encoding="utf-8")
+        pages_there = {path.name for path in index.parent.glob("*.md")} - {index.name}
+        assert {name for name in pages_there if f"]({name})" not in listed} == set()
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:
@@ -65,18 +66,6 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
-def test_the_index_lists_every_page() -> None:
-    index = (CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")
-    pages_of_docs = {path.name for path in (CHECKOUT / "docs").glob("*.md")} - {"index.md"}
-    assert {name for name in pages_of_docs if f"]({name})" not in index} == set()
-
-
-def test_the_list_of_reports_has_every_report() -> None:
-    listed = (REPORTS / "README.md").read_text(encoding="utf-8")
-    reports = {path.name for path in REPORTS.glob("*.md")} - {"README.md"}
-    assert {name for name in reports if f"]({name})" not in listed} == set()
-
-
 def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> None:
     text = (REPORTS / "security-requirements.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d., ]+) \| [12, ]+ \| (\w+) \| .+ \|$", text, re.MULTILINE)
@@ -91,19 +80,12 @@ def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> N
 
 def test_there_are_200_pieces_none_of_them_twice_and_the_long_ones_are_long() -> None:
     pieces = read_pieces()
-    for values in (
-        [piece.id for piece in pieces],
-        [piece.claim for piece in pieces],
-        [piece.hostile.sentence for piece in pieces],
-    ):
-        assert len(set(values)) == len(values) == 200
+    for part in ("id", "claim", "hostile"):
+        assert len({str(getattr(piece, part)) for piece in pieces}) == len(pieces) == 200
     for piece in pieces:
         assert (len(piece.hostile.sentence) >= 40_000) == (piece.kind == "long"), piece.id
         assert piece.aim != piece.label, piece.id
-
-
-def test_the_file_is_ascii_so_that_nothing_hides_in_it() -> None:
-    assert PIECES.read_bytes().isascii()
+    assert PIECES.read_bytes().isascii()  # so that nothing hides in it
 
 
 def test_the_readme_counts_what_is_in_the_file() -> None:
@@ -118,10 +100,15 @@ def test_the_readme_counts_what_is_in_the_file() -> None:
     assert counted == {name: [*cells, sum(cells)] for name, cells in expected.items()}
 
 
-def test_a_percentile_is_the_value_that_so_many_do_not_exceed() -> None:
+def test_a_percentile_and_a_quotation_are_found() -> None:
     values = [5.0, 1.0, 4.0, 2.0, 3.0]
     # Nearest rank: the 3rd, the 5th and the 1st of five.
-    assert (percentile(values, 50), percentile(values, 95), percentile(values, 10)) == (3, 5, 1)
+    assert [percentile(values, share) for share in (50, 95, 10)] == [3, 5, 1]
+    page = "Ann Lee Born 3 May 1841Dundee She lived in Dundee."
+    assert is_quoted("She lived in Dundee.", page)
+    assert is_quoted("Born: 3 May 1841, Dundee.", page)  # as the parts of a row
+    assert not is_quoted("Born: 3 May 1842, Dundee.", page)
+    assert not is_quoted("She lived in Varnby.", page)
 
 
 def test_figures_of_whole_articles_count_labels_requests_seconds_and_quotations() -> None:
@@ -137,14 +124,6 @@ def test_figures_of_whole_articles_count_labels_requests_seconds_and_quotations(
         "quotations in the linked page: 4 of 5",
         "claims without an answer of the wiki: 1",
     ]
-
-
-def test_a_quotation_is_in_a_page_whole_or_as_the_parts_of_a_row() -> None:
-    page = "Ann Lee Born 3 May 1841Dundee She lived in Dundee."
-    assert is_quoted("She lived in Dundee.", page)
-    assert is_quoted("Born: 3 May 1841, Dundee.", page)
-    assert not is_quoted("Born: 3 May 1842, Dundee.", page)
-    assert not is_quoted("She lived in Varnby.", page)
 
 
 def test_each_claim_about_whole_articles_is_about_a_page_and_the_readme_counts_them() -> None:

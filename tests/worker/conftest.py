@@ -255,10 +255,7 @@ def redis_house(tmp_path: Path, redis_server: RedisServer) -> Iterator[House]:
 
 
 @pytest.fixture(
-    params=[
-        "house",
-        pytest.param("redis_house", marks=[pytest.mark.redis, pytest.mark.rare]),
-    ],
+    params=["house", pytest.param("redis_house", marks=[pytest.mark.redis, pytest.mark.rare])],
     ids=["embedded", "redis"],
 )
 def any_house(request: pytest.FixtureRequest) -> House:

@@ -27,15 +27,7 @@ from pathlib import Path
 
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.interface import IndexInfo
-from retrieval.types import (
-    SUPPORTS,
-    CorpusInfo,
-    Hop,
-    Progress,
-    ProgressListener,
-    Report,
-    Verdict,
-)
+from retrieval.types import SUPPORTS, CorpusInfo, Hop, Progress, ProgressListener, Report, Verdict
 from settings import Settings
 from worker import clock, feeder, heartbeat, keeper, reaper, retriever
 from worker.main import main

@@ -366,9 +366,7 @@ def test_a_worker_without_an_index_fails_claims_and_recovers(house: House) -> No
     job = house.queue.submit("The kettle is made of copper.", "esoteric")
     failed = house.wait_for_state(job, "failed")
     assert failed.error == Problem(
-        "no_index",
-        "There is no index.",
-        "Build one: esoteric index build --source vital",
+        "no_index", "There is no index.", "Build one: esoteric index build --source vital"
     )
     # With its next heartbeat, at most two seconds later.
     wait_until(

@@ -166,12 +166,7 @@ SEARCHES = [
         SUPPORTS,
         [[("Lamp", 0)], [("Lamp", 1), ("Pier", 0)]],
         [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")],
-        [
-            ("Lamp", [("Lamp", 0)]),
-            ("Lamp", [("Lamp", 0), ("Lamp", 1)]),
-            ("Pier", []),
-            ("Boat", []),
-        ],
+        [("Lamp", [("Lamp", 0)]), ("Lamp", [("Lamp", 0), ("Lamp", 1)]), ("Pier", []), ("Boat", [])],
         retrieval=2.0,
     ),
     # One set on two pages; only Quay is found, and its sentence.

@@ -242,7 +242,7 @@ def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
     monkeypatch.setattr(pairs_module, "MEANING", tmp_path)
     data = load_meaning(tmp_path, pool)
     assert {one.evidence for one in data.examples} == {
-        *("Inn : No roof.", "Hat : It is one.", "Pier : It had no roof until 1931."),
+        *("Inn : No roof.", "Hat : It is one.", "Pier : It had no roof until 1931.")
     }
     assert [one.evidence for one in data.held_out] == ["Nothing."]
     assert len(data.digests) == 3

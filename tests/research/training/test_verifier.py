@@ -322,9 +322,7 @@ THREE = [
 
 
 DEV = DevClaims(
-    THREE,
-    [[0, 1], [0, 1], [2]],
-    cast(SentencePool, SimpleNamespace(sentences=SENTENCES)),
+    THREE, [[0, 1], [0, 1], [2]], cast(SentencePool, SimpleNamespace(sentences=SENTENCES))
 )
 
 
