@@ -10,8 +10,8 @@ While there is a file ``cut-off``, it cannot ask for its index, and while there 
 ``no-model``, its language model gives no answer.
 
 ``python -m tests.worker.fake_retriever`` is the real worker process around it. It looks around
-more often than the real one, so that tests wait less. CLOCK_AHEAD: by how many seconds the clock of
-its machine is ahead. LEASE_SECONDS: after how many seconds it takes a claim of a silent worker.
+more often than the real one, so that tests wait less. LEASE_SECONDS: after how many seconds it
+takes a claim of a silent worker.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.interface import IndexInfo
 from retrieval.types import SUPPORTS, CorpusInfo, Hop, Progress, ProgressListener, Report, Verdict
 from settings import Settings
-from worker import clock, feeder, heartbeat, keeper, reaper, retriever
+from worker import feeder, heartbeat, keeper, reaper, retriever
 from worker.main import main
 
 BUILT_AT = "2025-01-01T00:00:00Z"
@@ -141,8 +140,6 @@ def open_retriever(settings: Settings) -> FakeRetriever:
 
 
 if __name__ == "__main__":
-    ahead = timedelta(seconds=float(os.environ.get("CLOCK_AHEAD", "0")))
-    clock.now = lambda: datetime.now(UTC) + ahead
     heartbeat.BEAT_SECONDS = keeper.LOOK_SECONDS = reaper.LOOK_SECONDS = 0.5
     feeder.IDLE_SECONDS = retriever.WATCH_SECONDS = 0.5
     reaper.LEASE_SECONDS = float(os.environ.get("LEASE_SECONDS", reaper.LEASE_SECONDS))

@@ -14,7 +14,7 @@ from retrieval.types import Label, Progress
 from retrieval.words import Level, level_of
 from tests.app.claim_documents import claim_document
 from tests.support.cases import cases
-from tests.worker.conftest import House, at_once
+from tests.worker.conftest import at_once
 from worker.database import Database
 from worker.job_store import ClaimFilter, JobStore
 from worker.jobs import Job
@@ -392,20 +392,3 @@ def test_workers_at_once_start_each_claim_once(stores: list[JobStore]) -> None:
     found = at_once(4, lambda which: started(stores[which]))
     claims = [claim for of_one in found for claim in of_one]
     assert sorted(claims) == sorted(f"{client}{n}" for client in "ab" for n in range(20))
-
-
-@pytest.mark.server
-@pytest.mark.rare
-def test_one_claim_waits_for_one_other_although_a_client_has_queued_200(any_house: House) -> None:
-    """On both queues: a worker has begun with the 200 when the one comes."""
-    many = [
-        any_house.queue.submit(f"Tea {n} is a drink.", "esoteric", client="A").id
-        for n in range(200)
-    ]
-    any_house.start_worker()
-    any_house.wait_until_ready()
-    one = any_house.queue.submit("Coffee is a drink.", "esoteric", client="B", typed=True)
-    assert any_house.store.standing(one.id)[1] == 0
-    began = any_house.wait_for_state(one, "done").started_at
-    starts = [job.started_at for job in map(any_house.store.get, many) if job.started_at]
-    assert len([start for start in starts if one.created_at < start < began]) <= 1

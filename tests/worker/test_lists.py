@@ -12,8 +12,7 @@ from retrieval.result import ClaimResult
 from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
-from tests.support.waiting import wait_until
-from tests.worker.conftest import House, at_once
+from tests.worker.conftest import at_once
 from worker.broker import Queue
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
@@ -197,20 +196,3 @@ def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(de
     assert shown(later, "ann") == "Tea, Ann says, is hot."  # one claim for both lists
     assert [shown(other, who) for who in ("ann", "bo")] == ["", "Bo likes his tea hot."]
     assert [shown(open_to_all, who) for who in ("ann", None)] == ["Tea: hot."] * 2
-
-
-@pytest.mark.server
-@pytest.mark.rare
-def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
-    house.environment["LEASE_SECONDS"] = "4"
-    lists = ListStore(house.store.database)
-    claims = [f"Tea {number} is hot." for number in range(6)]
-    house.hold("spans", claims[3])
-    speech = lists.create("Speech", "combined", [NewEntry("", c, {}, None) for c in claims], None)
-    worker = house.start_worker()
-    wait_until(lambda: lists.get(speech).finished == 3, "three verdicts")
-    worker.kill()
-    house.let_go()
-    house.start_worker()
-    wait_until(lambda: lists.get(speech).state == "done", "the end of the list")
-    assert [entry.state for entry in lists.all_entries(speech)] == ["done"] * 6

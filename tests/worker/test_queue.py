@@ -146,21 +146,6 @@ def test_an_idle_worker_is_woken_and_a_busy_one_is_not(any_house: House) -> None
     assert any_house.store.counts()["queued"] == 20
 
 
-@pytest.mark.server
-def test_after_300_cancelled_claims_a_new_one_starts_soon(any_house: House) -> None:
-    any_house.hold("texts", "The kettle is full.")
-    any_house.start_worker()
-    slow = any_house.queue.submit("The kettle is full.", "esoteric")
-    any_house.wait_for_event(slow, "texts")
-    for job in submit(any_house, 300):
-        any_house.store.cancel(job.id)
-    any_house.queue.cancel(slow.id)
-    began = time.monotonic()
-    new = any_house.queue.submit("The kettle is empty.", "esoteric")
-    any_house.wait_for_state(new, "done")
-    assert time.monotonic() - began < 8
-
-
 def test_a_claim_whose_worker_is_lost_is_queued_again_and_fails_when_that_is_lost_too(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,8 @@ from tests.support.islands import TEXTS
 from tests.support.json_lines import write_json_lines
 from tests.support.shipped_recipes import SHIPPED
 
+pytestmark = [pytest.mark.models, pytest.mark.server]
+
 SYSTEMS = [*SHIPPED, "bm25", "minilm", "tfidf"]
 CLAIMS: list[dict[str, Any]] = [
     {
@@ -130,7 +132,6 @@ def test_the_figures_are_those_of_the_predictions(out: Path) -> None:
     assert results["data"]["wiki_pages"]["documents"] == len(TEXTS)
 
 
-@pytest.mark.models
 def test_the_report_shows_every_system_the_caveat_and_its_plots(out: Path) -> None:
     report = (out / "report.md").read_text(encoding="utf-8")
     assert f"|  | {' | '.join(SYSTEMS)} |" in report
@@ -220,8 +221,6 @@ def home(index: Path) -> Path:
     return index.parent
 
 
-@pytest.mark.models
-@pytest.mark.server
 def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
     pairs = write_json_lines(tmp_path / "pairs.jsonl", *PAIRS)
     run = esoteric(home, "evaluate", "--pairs", pairs, "--out", tmp_path / "out")
@@ -240,8 +239,6 @@ def test_the_verifier_alone_labels_pairs(home: Path, tmp_path: Path) -> None:
     assert "| islands | 2 |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.models
-@pytest.mark.server
 def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path: Path) -> None:
     pairs = write_json_lines(tmp_path / "pairs.jsonl", *PAIRS)
     with chat_server() as chat:
@@ -267,8 +264,6 @@ def test_a_language_model_labels_pairs_beside_the_verifier(home: Path, tmp_path:
     assert "| the language model | 50.0 |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.models
-@pytest.mark.server
 def test_claims_are_checked_over_the_served_index_in_two_runs(home: Path, tmp_path: Path) -> None:
     claims, out = write_json_lines(tmp_path / "claims.jsonl", *SERVED), tmp_path / "out"
     command = ("evaluate", "--claims", claims, "--recipe", "esoteric,bm25", "--out", out)
@@ -319,8 +314,6 @@ def test_claims_are_checked_over_the_served_index_in_two_runs(home: Path, tmp_pa
     assert read(path)[2]["verdict"] == documents["esoteric"][2]["verdict"]
 
 
-@pytest.mark.models
-@pytest.mark.server
 def test_a_claim_that_cannot_be_checked_fails_the_command(home: Path, tmp_path: Path) -> None:
     claims = write_json_lines(tmp_path / "claims.jsonl", SERVED[0] | {"claim": "x" * 501})
     arguments = ("--claims", claims, "--recipe", "esoteric", "--out", tmp_path / "out")
@@ -331,8 +324,6 @@ def test_a_claim_that_cannot_be_checked_fails_the_command(home: Path, tmp_path: 
     assert document["error"]["code"] == "claim_too_long"
 
 
-@pytest.mark.models
-@pytest.mark.server
 def test_wrong_usage_gets_one_line_and_no_folder(home: Path, tmp_path: Path) -> None:
     places = {
         "CLAIMS": write_json_lines(tmp_path / "claims.jsonl", *SERVED),

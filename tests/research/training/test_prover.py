@@ -237,6 +237,7 @@ EXAMPLES = [
 
 
 @pytest.mark.models
+@pytest.mark.rare
 def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
     loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)

@@ -266,6 +266,7 @@ def test_no_sentence_is_in_both_parts_and_no_wording_either() -> None:
 
 
 @pytest.mark.models
+@pytest.mark.rare
 def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     train_checkable(tmp_path)

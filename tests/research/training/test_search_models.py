@@ -219,6 +219,7 @@ LESSONS = [
 
 
 @pytest.mark.models
+@pytest.mark.rare
 def test_a_network_learns_the_titles_that_sentences_lead_to(
     data: TrainingData, tmp_path: Path
 ) -> None:

@@ -130,6 +130,7 @@ def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: 
 
 
 @pytest.mark.models
+@pytest.mark.rare
 def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evidence(
     index: Path, unpacked: Path, tmp_path: Path
 ) -> None:

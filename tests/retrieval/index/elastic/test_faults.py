@@ -23,7 +23,7 @@ from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
-pytestmark = pytest.mark.elasticsearch
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.rare]
 
 WAIT = 240.0  # seconds; a loaded machine takes many times as long as an idle one
 MANY = many().pages
