@@ -276,7 +276,6 @@ def test_a_home_where_a_service_or_a_worker_runs_is_refused(other: Home, file: P
 
 
 __all__ = ["other"]
-
 PIER = "The pier of Norvik cost 4 million crowns."
 
 

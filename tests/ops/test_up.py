@@ -338,7 +338,6 @@ def test_programs_that_do_not_end_are_killed(
 
 
 __all__ = ["redis_house", "redis_server"]
-
 WITHIN = 10.0  # seconds
 
 

@@ -139,7 +139,9 @@ def content_below(folder: Path) -> bytes:
     return b"".join(one.read_bytes().lower() for one in folder.rglob("*") if one.is_file())
 
 
-def test_files_without_any_text_fail_and_leave_nothing_to_search(store: CorpusStore) -> None:
+def test_files_without_text_and_an_indexing_that_dies_again_and_again_fail_with_a_reason(
+    store: CorpusStore,
+) -> None:
     name = store.make("Papers")
     upload(store, name, good_txt="The pier cost 4 million.")
     index(store, name)
@@ -147,6 +149,14 @@ def test_files_without_any_text_fail_and_leave_nothing_to_search(store: CorpusSt
     index(store, name)
     found = store.get(name)
     assert (found.state, found.searchable, found.problem.code) == ("failed", False, "no_text")
+    upload(store, name, good_txt="Ships go.")
+    for _ in range(3):
+        assert for_workers(store).to_index() == [name]
+        for_workers(store).report_death(name)
+    assert (store.get(name).state, for_workers(store).to_index()) == ("failed", [])
+    store.index_again(name)
+    index(store, name)
+    assert store.get(name).state == "ready"
 
 
 def test_corpora_are_indexed_in_the_order_of_their_uploads_two_at_once(store: CorpusStore) -> None:
@@ -168,18 +178,6 @@ def test_corpora_are_indexed_in_the_order_of_their_uploads_two_at_once(store: Co
         assert next_one == first
     upload(store, third, c_txt="Trains go.")
     assert for_workers(store).to_index() == [first, second, third]
-
-
-def test_an_indexing_that_dies_again_and_again_fails_with_a_reason(store: CorpusStore) -> None:
-    name = store.make("Papers")
-    upload(store, name, a_txt="Ships go.")
-    for _ in range(3):
-        assert for_workers(store).to_index() == [name]
-        for_workers(store).report_death(name)
-    assert (store.get(name).state, for_workers(store).to_index()) == ("failed", [])
-    store.index_again(name)
-    index(store, name)
-    assert store.get(name).state == "ready"
 
 
 def test_what_a_removal_that_was_cut_off_has_left_is_swept_away(store: CorpusStore) -> None:
@@ -275,15 +273,11 @@ def test_an_upload_and_its_zips_have_one_limit_of_bytes_and_files(store: CorpusS
     assert [one.name for one in store.get(name).files] == ["a.txt"]
 
 
-def test_an_upload_that_a_file_of_before_forbids_changes_nothing(store: CorpusStore) -> None:
-    name = store.make("Papers")
-    upload(store, name, x_txt="Ships go.")
-    with pytest.raises(CorpusRefused, match="one name"):
-        upload(store, name, a_zip=zipped(("a.txt", b"A"), ("x.txt/y.txt", b"B")))
-    assert [one.name for one in store.get(name).files] == ["x.txt"]
-
-
-def test_uploads_at_the_same_time_are_all_kept(store: CorpusStore) -> None:
+def test_uploads_at_the_same_time_are_kept_but_not_what_a_file_of_before_forbids(
+    store: CorpusStore,
+) -> None:
     name = store.make("Papers")
     at_once(8, lambda number: upload(store, name, **{f"n{number}_txt": "Ships go."}))
+    with pytest.raises(CorpusRefused, match="one name"):
+        upload(store, name, a_zip=zipped(("a.txt", b"A"), ("n1.txt/y.txt", b"B")))
     assert [one.name for one in store.get(name).files] == [f"n{n}.txt" for n in range(8)]

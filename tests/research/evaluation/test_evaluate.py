@@ -194,8 +194,6 @@ SERVED: list[dict[str, Any]] = [
         strict=True,
     )
 ]
-
-
 PAIRS: list[dict[str, Any]] = [
     {
         "claim": "Skerrow Light was designed by Ann Lee.",

@@ -54,8 +54,6 @@ FRAMES = [
     for word, label in (("True:", SUPPORTS), ("False:", REFUTES), ("If", NOT_ENOUGH_INFO))
 ]
 QUANTITIES = {"claim": "The wall is 3 kilometres long.", "evidence": "It is 3 kilometres long."}
-
-
 OF_ONE_PAGE = [
     PageClaim("The mole is old.", SUPPORTS, "Mole", ("It is old.", "It is grey."), ("It leans.",)),
     PageClaim("The mill is new.", REFUTES, "Mill", ("It was built in 1610.",), ("a", "b", "c")),
@@ -196,8 +194,6 @@ HELD_PAGES = {
     "Fir_Boat": ["Fir Boat is a boat of pine .", "It carried wool to Norway ."],
     "Yew_Hill": [f"Yew Hill has {n} crosses of stone ." for n in range(5)],
 }
-
-
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
 TRAIN_LINES = [
     ("Ash Lamp is a boat.", "REFUTES", "Ash_Lamp"),

@@ -43,8 +43,6 @@ from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 RECIPE = Hyperparameters(
     epochs=2, batch_size=2, learning_rate=1e-4, warmup=0.1, max_tokens=32, seed=7
 )
-
-
 EXAMPLES = [
     labelled("The pier is long.", "Pier : The pier is long.", SUPPORTS),
     labelled("The pier is short.", "Pier : The pier is long.", REFUTES),
@@ -94,11 +92,15 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
     resumed, steps = run(tmp_path / "stopped")
     assert steps == 1
     assert torch.equal(resumed, undisturbed)
-
-
-def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
-    run(tmp_path)
-    assert run(tmp_path, replace(RECIPE, learning_rate=2e-4))[1] == 4
+    # A checkpoint of another recipe is not continued; with averaging the result lies between.
+    averaging = replace(RECIPE, averaging=0.9)
+    averaged, steps = run(tmp_path / "stopped", averaging)
+    assert steps == 4
+    start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
+    assert 0 < (averaged - start).norm() < (undisturbed - start).norm()
+    again, steps = run(tmp_path / "stopped", averaging)
+    assert steps == 0
+    assert torch.equal(again, averaged)
 
 
 def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
@@ -109,16 +111,6 @@ def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None
     assert kept["schedule"]["_last_lr"] == pytest.approx([1e-4] * 4)
     _, steps = run(tmp_path, recipe)
     assert steps == 0
-
-
-def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_path: Path) -> None:
-    start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
-    last, _ = run(tmp_path / "last")
-    averaged, _ = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
-    assert 0 < (averaged - start).norm() < (last - start).norm()
-    again, steps = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
-    assert steps == 0
-    assert torch.equal(again, averaged)
 
 
 def test_a_model_takes_the_mean_of_weights_whose_digest_leaves_out_what_is_frozen() -> None:

@@ -63,11 +63,7 @@ PAGES = {
     "Ash_Lamp": ["Ash Lamp is a green lamp ."],
     "Fir_Boat": ["Fir Boat carried wool ."],
 }
-
-
 PIER, OPENED, DESIGNED = (("Elm_Pier", number) for number in range(3))
-
-
 PAINTER = ("Ida_Holm", 0)
 
 
@@ -223,8 +219,6 @@ def test_numbers_in_digits_and_in_words_and_a_folder_without_wordnet(tmp_path: P
 
 RELEVANCE_MODEL = CHECKOUT / "models" / "relevance"
 RECIPE = Hyperparameters(epochs=4, batch_size=2, learning_rate=2e-4, warmup=0.1, max_tokens=48)
-
-
 OPENED_CLAIM = "The pier was opened in 1941."
 SPANS = ((0, 8), (9, 19), (20, 27))
 TOLD = "Pier : The pier was opened in 1931."
@@ -274,8 +268,6 @@ DEV = DevSets(
     ],
     [((0, 8), (9, 19))] * 5,
 )
-
-
 OPINIONS = [
     opinion((EQUIVALENCE, 0.9), (EQUIVALENCE, 0.8)),
     opinion((EQUIVALENCE, 0.9), (ALTERNATION, 0.7)),

@@ -173,8 +173,6 @@ TITLE_PAGES = {
     "Oslo": ["Oslo is a city ."],
     "Old_Pier": ["Old Pier was designed by nobody ."],
 }
-
-
 CLAIM = "Red Lamp was designed by a Scot."
 SEARCH_GOLD = ((("Red_Lamp", 1), ("Ann_Lee", 0)),)
 

@@ -74,9 +74,14 @@ def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
 
 def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
     files = read_classifier(write_tiny_classifier(tmp_path))
-    plain = SequenceClassifier(files)
-    asked = [pair(n) for n in range(64)]
-    said = plain.probabilities([(one.claim, one.evidence) for one in asked])
+    few = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
+    with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
+        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
+    assert no.value.hint.startswith("Give at least 5 for each of ")
+    assert not files.calibration_file.exists()
+
+    asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
+    said = SequenceClassifier(files).probabilities(asked)
     # Of every four pairs one has the label that the model gives, the others have the next one.
     labels = [LABELS[(int(row.argmax()) + (n % 8 > 1)) % 3] for n, row in enumerate(said)]
     pairs = [pair(n, label) for n, label in enumerate(labels)]
@@ -90,41 +95,27 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
     before = calibration_error(said.max(axis=1).astype(np.float64), right)
     assert figures["calibration error before"] == pytest.approx(before)
     assert figures["calibration error after"] < before
-    again = calibrate_to_pairs(files, pairs, ignore)  # of what the model says, not of the last fit
-    assert again == figures
 
-
-def test_data_without_enough_pairs_of_a_label_are_refused(tmp_path: Path) -> None:
-    files = read_classifier(write_tiny_classifier(tmp_path))
-    labels = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
-    with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
-        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(labels)], ignore)
-    assert no.value.hint.startswith("Give at least 5 for each of ")
-    assert not files.calibration_file.exists()
-
-
-def test_a_fit_to_pairs_keeps_the_fit_to_searches_that_was_there(tmp_path: Path) -> None:
-    files = read_classifier(write_tiny_classifier(tmp_path))
+    # Again it is of what the model says, not of the last fit, and a fit to searches stays.
     in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
     write_calibration(files, {"temperature": 9.0, "in_search": in_search})
-    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
-    assert read_calibration(files)["in_search"] == in_search
-    assert read_calibration(files)["temperature"] != 9.0
+    assert calibrate_to_pairs(files, pairs, ignore) == figures
+    assert read_calibration(files) == calibration | {"in_search": in_search}
     files.calibration_file.write_text("{")
-    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
-    assert "in_search" not in read_calibration(files)
+    calibrate_to_pairs(files, pairs, ignore)
+    assert read_calibration(files) == calibration
 
 
 def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:
-    folder = write_tiny_classifier(tmp_path, labels=("entailment", "not_entailment"))
-    files = read_classifier(folder)
-    asked = [pair(n) for n in range(64)]
-    said = SequenceClassifier(files).probabilities([(one.claim, one.evidence) for one in asked])
-    labels = [
-        SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2]
+    labels = ("entailment", "not_entailment")
+    files = read_classifier(write_tiny_classifier(tmp_path, labels=labels))
+    asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
+    said = SequenceClassifier(files).probabilities(asked)
+    pairs = [
+        pair(n, SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2])
         for n, row in enumerate(said)
     ]
-    figures = calibrate_to_pairs(files, [pair(n, one) for n, one in enumerate(labels)], ignore)
+    figures = calibrate_to_pairs(files, pairs, ignore)
     assert figures["label accuracy before"] == 100.0
     assert figures["temperature"] == 0.5  # always right: as sure as the fit can make it
 
@@ -171,11 +162,11 @@ def verdict(fit: VerdictFit, one: Search) -> Opinion:
 
 def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
     # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    lines = [
+        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+        for n in (1, 2, 3, 5)
+    ]
     for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
-        lines = (
-            {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
-            for n in (1, 2, 3, 5)
-        )
         write_json_lines(tmp_path / name, *lines)
     everyday, fever = claims_to_fit(tmp_path)
     assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
@@ -186,17 +177,13 @@ def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
     changed = recalibrated(config, VerdictFit(0.3, 0.9, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
+    by_form = dict.fromkeys(("of_several", "of_path", "of_value"), 0.0)
+    verdict = {"together": 0.3, "alone": 0.9, "undecided": -0.444}
+    verdict |= {f"undecided_{form}": value for form, value in by_form.items()}
     assert changed["in_search"] == {
         "temperature": 1.6,
         "bias": [0.1, 0.0, -0.3],
-        "verdict": {
-            "together": 0.3,
-            "alone": 0.9,
-            "undecided": -0.444,
-            "undecided_of_several": 0.0,
-            "undecided_of_path": 0.0,
-            "undecided_of_value": 0.0,
-        },
+        "verdict": verdict,
     }
 
 
@@ -313,20 +300,14 @@ SENTENCES = [
     PoolSentence("Pier", 1, "Pier", "It is made of wood."),
     PoolSentence("Lamp", 0, "Lamp", "It is red."),
 ]
-
-
 THREE = [
     AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),)),
     AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),)),
     AnnotatedClaim("The lamp is bright.", NOT_ENOUGH_INFO, ()),
 ]
-
-
 DEV = DevClaims(
     THREE, [[0, 1], [0, 1], [2]], cast(SentencePool, SimpleNamespace(sentences=SENTENCES))
 )
-
-
 # What a model might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
 SAID = {
     ("The pier is long.", "Pier : It is long."): (0.9, 0.0, 0.1),
