@@ -53,17 +53,10 @@ def claim(
 
 
 def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO, **more: Any) -> Evidence:
-    return Evidence(
-        document=document,
-        title=document,
-        url=None,
-        sentence_id=number,
-        sentence=f"Sentence {number} of {document}.",
-        start=0,
-        end=20,
-        score=0.5,
-        **{"stance": stance, "stance_confidence": 0.5, "hop": 1, "selected": False, **more},
-    )
+    said = {"document": document, "title": document, "url": None, "sentence_id": number}
+    said |= {"sentence": f"Sentence {number} of {document}.", "start": 0, "end": 20, "score": 0.5}
+    said |= {"stance": stance, "stance_confidence": 0.5, "hop": 1, "selected": False}
+    return Evidence(**said | more)
 
 
 def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evidence:
