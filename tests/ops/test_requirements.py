@@ -71,11 +71,9 @@ def test_the_documentation_says_what_each_package_is_for() -> None:
     cells = " ".join(re.findall(r"^\| ((?:`[a-z\d-]+`(?:, )?)+) \|", text, re.M))
     cells += " ".join(re.findall(r"^\| `\w+` \| ((?:`[a-z\d-]+`(?:, )?)+) \|", text, re.M))
     named = set(re.findall(r"`([\w-]+)`", cells)) - set(EXTRAS)
-    used, of_tests = (
-        [*PROJECT["project"]["dependencies"], GROUPS["weights"][0]],
-        ("servers", "test"),
-    )
-    used += [need for extra, needs in EXTRAS.items() if extra not in of_tests for need in needs]
+    used = [*PROJECT["project"]["dependencies"], GROUPS["weights"][0]]
+    for extra in EXTRAS.keys() - {"servers", "test"}:
+        used += EXTRAS[extra]
     assert named == {name_of(need) for need in used}
 
 
