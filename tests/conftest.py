@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Skip the files that need the extra ``models`` where it is not installed, as for fast tests."""
+    """Skip files that need the extra ``models`` where it is not installed, as for fast tests."""
     report = yield
     if report.outcome == "failed" and "No module named 'torch'" in str(report.longrepr):
         report.outcome = "skipped"
