@@ -180,7 +180,7 @@ def test_other_things_other_results_and_evidence_outside_the_pages_are_refused(
     ):
         elsewhere = CLAIMS[1] | {"evidence": [[[1, 1, page, number]]]}
         claims = write_json_lines(tmp_path / "claims.jsonl", CLAIMS[0], elsewhere)
-        line = error_line(evaluate(data, tmp_path / "out", "--claims", claims))
+        line = error_line(evaluate(data, tmp_path / page, "--claims", claims))
         assert "claims.jsonl, line 2" in line
         assert said in line
 
