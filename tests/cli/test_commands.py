@@ -17,18 +17,27 @@ import openpyxl
 import pytest
 from click.testing import CliRunner
 
+from cli.batch import Made
 from cli.main import main
 from research.commands import train
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.interface import BuildProgress
+from retrieval.llm_judge.choice import LanguageModelChoice
 from retrieval.recipes.recipes import DEFAULT_RECIPE, RECIPES
 from retrieval.result import ClaimResult
+from retrieval.types import CorpusInfo
 from settings import CHECKOUT
+from tests.app.claim_documents import (
+    claim_document,
+    document_with_a_model,
+    document_without_evidence,
+)
 from tests.retrieval.index.pages import many
 from tests.support.cases import cases
 from tests.support.command import Ran, esoteric, in_a_process
 from tests.support.islands import write_source
 from tests.support.waiting import wait_until
+from tests.worker.test_database_file import damage_events
 from worker.database import Database
 from worker.job_store import ClaimFilter, JobStore
 
@@ -87,22 +96,8 @@ def test_settings_and_disks_that_cannot_be_used_get_one_line(home: Path, tmp_pat
     said = error_line(esoteric(tmp_path, "check", CLAIM, "--json"))
     assert "esoteric index build --source vital" in said
     (tmp_path / "claims.txt").write_text(CLAIM + "\n")
-    full = esoteric(home, "batch", str(tmp_path / "claims.txt"), "-o", "/dev/full").stderr
+    full = esoteric(home, "batch", tmp_path / "claims.txt", "-o", "/dev/full").stderr
     assert "esoteric: The disk is full. Make room" in full
-
-
-def test_vectors_of_dpr_and_the_recipe_report_are_measured_alone(
-    home: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "claims.jsonl").write_text("{}\n")
-    pages = ["--wiki-pages", str(tmp_path), "--claims", str(tmp_path / "claims.jsonl")]
-    for names, vectors, said in (
-        ("report,bm25", "minilm", "Only --vectors dpr works for report."),
-        ("report,bm25", "dpr", "such as report, not for bm25."),
-        ("esoteric", "dpr", "such as report, not for esoteric."),
-    ):
-        chosen = ["--recipe", names, "--vectors", vectors, "--out", str(tmp_path / "out")]
-        assert said in error_line(esoteric(home, "evaluate", *pages, *chosen), status=2)
 
 
 def commands(of: click.Command | None = main, *path: str) -> Iterator[tuple[str, ...]]:
@@ -121,12 +116,6 @@ def test_the_help_of_every_command_has_an_example(home: Path) -> None:
         assert "Example: esoteric" in run.stdout, command
 
 
-def test_check_checks_a_question_that_has_no_verdict_if_it_is_asked_to(home: Path) -> None:
-    question = "Who designed Skerrow Light?"
-    run = esoteric(home, "check", question, "--anyway", "--json")
-    assert json.loads(run.stdout)["claim"] == question
-
-
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     """The recipe esoteric with one hop, in a file."""
@@ -138,25 +127,22 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_a_recipe_is_printed_changed_and_checked_from_its_file(home: Path, mine: Path) -> None:
-    run = esoteric(home, "check", CLAIM, "--recipe", str(mine), "--json")
-    document = json.loads(run.stdout)
+    document = json.loads(esoteric(home, "check", CLAIM, "--recipe", mine, "--json").stdout)
     assert (document["recipe"], document["verdict"]["label"]) == ("mine", "SUPPORTS")
     assert len(document["hops"]) == 1
-    assert "ends:     decided, after 1 hop at most" in esoteric(home, "recipes", str(mine)).stdout
-    by_name = esoteric(
-        home, "check", CLAIM, "--recipe", "mine", "--json", ESOTERIC_RECIPES=str(mine.parent)
-    )
-    assert json.loads(by_name.stdout)["recipe"] == "mine"
+    assert "ends:     decided, after 1 hop at most" in esoteric(home, "recipes", mine).stdout
+    question = ("check", "Who designed Skerrow Light?", "--anyway", "--recipe", "mine", "--json")
+    by_name = json.loads(esoteric(home, *question, ESOTERIC_RECIPES=mine.parent).stdout)
+    assert (by_name["recipe"], by_name["claim"]) == ("mine", "Who designed Skerrow Light?")
     mine.write_text(mine.read_text().replace("- relevance", "- relevence"))
     for arguments in (
-        ("check", CLAIM, "--recipe", str(mine)),
-        ("evaluate", "--claims", __file__, "--out", str(mine.parent), "--recipe", str(mine)),
+        ("check", CLAIM, "--recipe", mine),
+        ("evaluate", "--claims", __file__, "--out", mine.parent, "--recipe", mine),
     ):
-        said = error_line(esoteric(home, *arguments), status=2)
-        assert said.endswith(
+        assert error_line(esoteric(home, *arguments), status=2).endswith(
             "mine.yaml, line 12: 'hop' cannot have the stage 'relevence'. Do you mean relevance?"
         )
-    said = error_line(esoteric(home, "up", ESOTERIC_RECIPES=str(mine.parent)), status=2)
+    said = error_line(esoteric(home, "up", ESOTERIC_RECIPES=mine.parent), status=2)
     assert "mine.yaml, line 12" in said
 
 
@@ -172,42 +158,41 @@ def test_recipes_are_listed_and_shown_with_their_stages_and_settings(home: Path)
     assert recipe["hop"][-1] == "verdict"
 
 
-def test_batch_keeps_the_recipe_and_does_not_mix_it_with_a_changed_one(
+def test_batch_keeps_its_recipe_and_mixes_no_other_in(
     home: Path, mine: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "claims.txt").write_text(f"{CLAIM}\n")
-    arguments = ("batch", str(tmp_path / "claims.txt"), "-o", str(tmp_path / "out.jsonl"))
-    run = esoteric(home, *arguments, "--recipe", str(mine))
+    out, kept = tmp_path / "out.jsonl", tmp_path / "out.jsonl.recipe.yaml"
+    batch = ("batch", tmp_path / "claims.txt", "-o", out, "--recipe", mine)
+    run = esoteric(home, *batch)
     assert run.returncode == 0, run.stderr
-    assert json.loads((tmp_path / "out.jsonl").read_text())["recipe"] == "mine"
-    assert (tmp_path / "out.jsonl.recipe.yaml").read_text() == mine.read_text()
+    assert json.loads(out.read_text())["recipe"] == "mine"
+    assert kept.read_text() == mine.read_text()
     mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
-    said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
-    assert "than the recipe mine of now" in said
+    assert "than the recipe mine of now" in error_line(esoteric(home, *batch))
     # Results that were moved away are of no recipe.
-    (tmp_path / "out.jsonl").rename(tmp_path / "older.jsonl")
-    assert esoteric(home, *arguments, "--recipe", str(mine)).returncode == 0
-    assert (tmp_path / "out.jsonl.recipe.yaml").read_text() == mine.read_text()
+    out.rename(tmp_path / "older.jsonl")
+    assert esoteric(home, *batch).returncode == 0
+    assert kept.read_text() == mine.read_text()
 
 
-def test_evaluate_measures_recipes_from_files_beside_the_shipped_ones(
+def test_evaluate_measures_recipes_of_files_beside_others(
     home: Path, mine: Path, tmp_path: Path
 ) -> None:
     gold = {"claim": CLAIM, "label": "SUPPORTS", "evidence": [[["Skerrow Light", 0]]]}
     (tmp_path / "claims.jsonl").write_text(json.dumps(gold) + "\n")
     out = tmp_path / "out"
-    arguments = ("evaluate", "--claims", str(tmp_path / "claims.jsonl"), "--out", str(out))
-    run = esoteric(home, *arguments, "--recipe", f"fer,{mine}")
+    arguments = ("evaluate", "--claims", tmp_path / "claims.jsonl", "--out", out, "--recipe")
+    run = esoteric(home, *arguments, f"fer,{mine}")
     assert run.returncode == 0, run.stderr
     assert [line.partition(":")[0] for line in run.stdout.splitlines()[:2]] == ["fer", "mine"]
     assert (out / "mine" / "recipe.yaml").read_text() == mine.read_text()
     # What was measured before stays in the results,
-    run = esoteric(home, *arguments, "--recipe", "fer")
+    esoteric(home, *arguments, "fer")
     assert set(json.loads((out / "results.json").read_text())["recipes"]) == {"fer", "mine"}
     # and is not continued with another recipe of the same name.
     mine.write_text(mine.read_text().replace("document_limit: 6", "document_limit: 5"))
-    said = error_line(esoteric(home, *arguments, "--recipe", str(mine)))
-    assert "than the recipe mine of now" in said
+    assert "than the recipe mine of now" in error_line(esoteric(home, *arguments, mine))
 
 
 def test_the_relevance_model_is_trained_by_its_former_name_too() -> None:
@@ -290,7 +275,7 @@ def broken(home: Path, **environment: str) -> dict[str, Any]:
     return found
 
 
-def test_doctor_names_what_is_broken_and_how_to_fix_it(
+def test_doctor_names_what_is_broken_with_a_cure(
     tmp_path: Path, home: Path, unpacked: Path
 ) -> None:
     (tmp_path / "models").symlink_to(unpacked)
@@ -303,6 +288,14 @@ def test_doctor_names_what_is_broken_and_how_to_fix_it(
     found = broken(tmp_path, ESOTERIC_BROKER_URL="redis://h:port/0")
     assert found["subject"] == "settings"
     assert "ESOTERIC_BROKER_URL" in found["detail"]
+    database = Database(f"sqlite:///{tmp_path}/esoteric.db")
+    JobStore(database).submit("Tea is a drink.", "esoteric")
+    database.close()
+    damage_events(tmp_path / "esoteric.db")
+    found = broken(tmp_path)
+    assert (found["subject"], "is damaged" in found["detail"]) == ("database", True)
+    assert "esoteric restore" in found["mend"]
+    (tmp_path / "esoteric.db").unlink()
     (documents,) = (tmp_path / "index").glob("databases/*.documents")
     content = bytearray(documents.read_bytes())
     content[content.index(b"Dundee")] ^= 1
@@ -310,22 +303,6 @@ def test_doctor_names_what_is_broken_and_how_to_fix_it(
     found = broken(tmp_path)
     assert found["detail"] == f"The index is damaged: {documents.name} is not whole."
     assert "esoteric index build --source jsonl:" in found["mend"]
-
-
-def test_doctor_finds_a_damaged_database_and_says_how_to_bring_one_back(tmp_path: Path) -> None:
-    file = tmp_path / "esoteric.db"
-    database = Database(f"sqlite:///{file}")
-    JobStore(database).submit("Tea is a drink.", "esoteric")
-    database.settle()
-    database.close()
-    content = bytearray(file.read_bytes())
-    content[4096 : 4096 * 4] = b"x" * (4096 * 3)
-    file.write_bytes(content)
-    findings = json.loads(esoteric(tmp_path, "doctor", "--json").stdout)["findings"]
-    (found,) = [f for f in findings if f["subject"] == "database"]
-    assert not found["works"]
-    assert "is damaged" in found["detail"]
-    assert "esoteric restore" in found["mend"]
 
 
 def stop(_: BuildProgress) -> None:
@@ -348,23 +325,39 @@ def test_an_unfinished_build_is_shown_where_there_is_no_index_yet(tmp_path: Path
 
 
 def test_batch_reads_a_table_and_writes_failed_claims_in_order(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "claims.csv").write_text(
-        f'n,claim\n1,{CLAIM}\n2,\n3,"Dundee, a city, is in Scotland."\n4,Where is it?\n'
-    )
-    run = esoteric(home, "batch", str(tmp_path / "claims.csv"), "-o", str(tmp_path / "out.jsonl"))
+    claims = [CLAIM, "", "Dundee, a city, is in Scotland.", "Where is it?"]
+    rows = "".join(f'{n},"{claim}"\n' for n, claim in enumerate(claims, 1))
+    (tmp_path / "claims.csv").write_text(f"n,claim\n{rows}")
+    run = esoteric(home, "batch", tmp_path / "claims.csv", "-o", tmp_path / "out.jsonl")
     assert run.returncode == 0, run.stderr
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [line["claim"] for line in lines] == [
-        CLAIM,
-        "",
-        "Dundee, a city, is in Scotland.",
-        "Where is it?",
-    ]
+    assert [line["claim"] for line in lines] == claims
     assert lines[1]["error"]["code"] == "claim_empty"
     assert lines[3]["error"]["code"] == "claim_wh_question"
     assert lines[2]["verdict"]["label"] == "SUPPORTS"
     assert lines[1]["error"]["message"].startswith("Line 3: ")
     assert [line["row"] for line in lines] == [{"n": str(number)} for number in range(1, 5)]
+
+
+def test_batch_continues_results_of_the_same_models_and_index(home: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
+    source.write_text(CLAIM + "\n")
+    for before in (False, True):
+        said = esoteric(home, "batch", source, "-o", out).stderr
+        assert ("1 had been checked before" in said) is before
+    made = json.loads(out.read_text())
+    for other in (
+        {"claim": "Something else."},
+        {"recipe": "fer"},
+        {"row": {"desk": "food"}},
+        {"verdict": made["verdict"] | {"judge": "An older verifier 0"}},
+        {"corpus": made["corpus"] | {"built_at": "2020-01-01T00:00:00+00:00"}},
+    ):
+        line = json.dumps(made | other) + "\n"
+        out.write_text(line)
+        refused = error_line(esoteric(home, "batch", source, "-o", out))
+        assert "out.jsonl, line 1 is not claim 1 of the input" in refused
+        assert out.read_text() == line
 
 
 def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_path: Path) -> None:
@@ -384,6 +377,7 @@ def test_batch_writes_a_table_and_the_history_shows_its_claims(home: Path, tmp_p
     assert "verdicts.xlsx exists already" in again
 
 
+@pytest.mark.rare
 def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -> None:
     claims = [f"Ann Lee designed {n} lighthouses." for n in range(16)]
     source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
@@ -398,15 +392,13 @@ def test_a_killed_batch_continues_where_it_stopped(home: Path, tmp_path: Path) -
     kept = out.read_text().splitlines()[:3]
     with out.open("a") as stream:
         stream.write('{"claim": "cut o')  # as after a full disk
-    assert esoteric(home, "batch", str(source), "-o", str(out)).returncode == 0
+    assert esoteric(home, "batch", source, "-o", out).returncode == 0
     lines = out.read_text().splitlines()
     assert [json.loads(line)["claim"] for line in lines] == claims
     assert lines[:3] == kept
 
 
-def test_batch_checks_many_claims_in_two_processes_and_keeps_their_order(
-    home: Path, tmp_path: Path
-) -> None:
+def test_batch_checks_many_claims_in_two_processes_in_order(home: Path, tmp_path: Path) -> None:
     claims = [f"{'Vellmar' if n % 3 else ' '} is island number {n}." for n in range(40)]
     claims[7] = "?"
     (tmp_path / "claims.txt").write_text("\n".join(claims) + "\n")
@@ -421,24 +413,39 @@ def test_batch_checks_many_claims_in_two_processes_and_keeps_their_order(
     assert json.loads(run.stdout)["claim"] == "The sun \ud800 is hot."  # half a character
 
 
-def test_batch_continues_only_results_of_the_same_models_and_index(
-    home: Path, tmp_path: Path
-) -> None:
-    source, out = tmp_path / "claims.txt", tmp_path / "out.jsonl"
-    source.write_text(CLAIM + "\n")
-    for before in (False, True):
-        said = esoteric(home, "batch", str(source), "-o", str(out)).stderr
-        assert ("1 had been checked before" in said) is before
-    made = json.loads(out.read_text())
-    for other in (
-        {"claim": "Something else."},
-        {"recipe": "fer"},
-        {"row": {"desk": "food"}},
-        {"verdict": made["verdict"] | {"judge": "An older verifier 0"}},
-        {"corpus": made["corpus"] | {"built_at": "2020-01-01T00:00:00+00:00"}},
+VARN = "The Lighthouse of Varn was built in 1874."
+VERIFIER = "cross-encoder-1"
+CORPUS = CorpusInfo(name="vital", documents=9842, built_at="2026-11-20T09:30:00Z")
+
+
+def document_by(judge: str) -> dict[str, Any]:
+    document = claim_document(VARN)
+    document["verdict"]["judge"] = judge
+    for opinion in document["verdict"]["opinions"]:
+        opinion["judge"] = judge
+    return document
+
+
+def asked_too(**more: Any) -> Made:
+    """Settings with a language model, if there is more of it."""
+    model = LanguageModelChoice("small", "http://models.example:8080/v1", "", **more)
+    return Made("esoteric", VERIFIER, model if more else None, CORPUS)
+
+
+def test_a_verdict_is_kept_if_the_same_judges_were_asked() -> None:
+    alone, decides, asked = asked_too(), asked_too(decides=True), asked_too(decides=False)
+    by_model = document_with_a_model(VARN, "REFUTES")
+    unanswered = claim_document(VARN)
+    unanswered["seconds"]["explain"] = 20.0  # the language model was asked and gave no answer
+    for document, keeps, drops in (
+        (claim_document(VARN), [alone], [decides]),
+        (document_by("other"), [], [alone]),
+        (document_by(f"{VERIFIER} + quantities"), [alone], []),  # arithmetic had a part in
+        (unanswered, [decides], []),
+        (document_without_evidence(VARN), [decides], []),
+        (by_model, [decides], [alone, asked]),
+        (document_with_a_model(VARN, "REFUTES", decides=False), [asked], []),
     ):
-        line = json.dumps(made | other) + "\n"
-        out.write_text(line)
-        refused = error_line(esoteric(home, "batch", str(source), "-o", str(out)))
-        assert "out.jsonl, line 1 is not claim 1 of the input" in refused
-        assert out.read_text() == line
+        result = ClaimResult.model_validate(document)
+        assert [made.judged(result) for made in keeps] == [True] * len(keeps)
+        assert [made.judged(result) for made in drops] == [False] * len(drops)

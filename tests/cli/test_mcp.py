@@ -1,10 +1,11 @@
-"""``esoteric mcp``, with the SDK's own client over standard input and output."""
+"""``esoteric mcp`` with the SDK's own client, and how a command finds the service of its folder."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -12,21 +13,29 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult
 
-from cli.home_lock import running
+from cli.home_lock import CannotStart, running
 from cli.mcp_server import mcp_server
+from cli.service_client import Service, ServiceFailed, ready_service
+from retrieval.errors import EsotericError
+from retrieval.recipes.recipes import DEFAULT_RECIPE
+from retrieval.types import Progress
 from settings import CHECKOUT, Settings
 from tests.app.claim_documents import claim_document
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
+from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
+from tests.support.command import esoteric
+from tests.support.waiting import wait_until
 from worker.corpora.corpus_store import CorpusStore
 from worker.database import Database
 from worker.job_store import JobStore
+from worker.jobs import Job
 from worker.user_store import UserStore, owner_of
 from worker.worker_store import WorkerStore
 
@@ -73,7 +82,6 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
         checked = await client.call_tool("check_claim", claim, progress_callback=on_progress)
         assert not checked.is_error
         found = checked.structured_content
-        assert found is not None
         assert (found["id"], found["verdict"], found["recipe"]) == (None, "SUPPORTS", "esoteric")
         assert found["evidence"][0]["selected"]
         assert "It was designed by Ann Lee" in found["evidence"][0]["sentence"]
@@ -110,9 +118,7 @@ def test_a_session_checks_a_claim_finds_sentences_and_refuses_wrong_input(index:
     assert stages[-1] == "done"
 
 
-def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
-    tmp_path: Path,
-) -> None:
+def test_a_running_service_checks_a_claim_and_shows_its_result_again(tmp_path: Path) -> None:
     web = WebProcess(tmp_path)
     WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
 
@@ -146,9 +152,7 @@ def test_a_running_service_checks_the_claim_and_its_result_is_found_by_its_id(
         web.close()
 
 
-def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
-    tmp_path: Path,
-) -> None:
+def test_a_line_that_is_no_message_gets_an_error_the_next_its_answer(tmp_path: Path) -> None:
     ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
     with subprocess.Popen(
         [sys.executable, "-m", "cli", "mcp"],
@@ -156,31 +160,20 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_next_one_its_answer(
         env={**os.environ, "ESOTERIC_HOME": str(tmp_path)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
         server.stdin.write(f'{{"jsonrpc": \n[1, 2]\n\ufffd\n{ping}\n')
         server.stdin.flush()  # left open: at its end the server stops, with or without an answer
         answers = [json.loads(server.stdout.readline()) for _ in range(4)]
+        server.stdin.close()
+        # It ends with its input and prints nothing of its own.
+        assert (server.stdout.read(), server.stderr.read(), server.wait(60)) == ("", "", 0)
     assert [(one["id"], one.get("error", {}).get("code")) for one in answers] == [
-        *((None, -32700), (None, -32600), (None, -32700), (7, None)),
+        *((None, -32700), (None, -32600), (None, -32700), (7, None))
     ]
-
-
-def test_it_ends_with_its_input_and_prints_nothing_of_its_own(tmp_path: Path) -> None:
-    environment = {**os.environ, "ESOTERIC_HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "cli", "mcp"]
-    run = subprocess.run(
-        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
-    )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    environment["ESOTERIC_THREADS"] = "many"
-    wrong = subprocess.run(
-        command, cwd=CHECKOUT, env=environment, input="", capture_output=True, text=True, timeout=60
-    )
-    assert wrong.returncode == 2
-    assert wrong.stdout == ""
+    wrong = esoteric(tmp_path, "mcp", ESOTERIC_THREADS="many")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("esoteric: ESOTERIC_THREADS")
 
 
@@ -222,3 +215,91 @@ def test_an_assistant_sees_only_what_the_user_of_its_token_may_see(tmp_path: Pat
     store.share(job.id, "everyone")
     assert asyncio.run(asked(tokens["carl"])) == (True, False)
     database.close()
+
+
+def of_home(home: Path) -> Settings:
+    return Settings.from_environment({"ESOTERIC_HOME": str(home)})
+
+
+def service(web: WebProcess) -> Service:
+    return Service("127.0.0.1", web.port, web.settings.home_id)
+
+
+def asked(web: WebProcess, answer: Callable[[Job], Any]) -> tuple[dict[str, Any], list[str]]:
+    """Ask the service, whose worker does ``answer``; return the document and the stages."""
+
+    def work() -> None:
+        wait_until(lambda: bool(web.store.recent(1)), "the claim")
+        answer(web.store.get(web.store.recent(1)[0].id))
+
+    stages: list[str] = []
+    web.forget_all()
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        checked = service(web).checked(
+            CLAIM, DEFAULT_RECIPE, lambda seen: stages.append(seen.stage)
+        )
+    finally:
+        worker.join(10)
+    # It is queued only if the worker has not begun yet.
+    return checked["result"], [stage for stage in stages if stage != "queued"]
+
+
+def test_the_service_answers_with_the_claim_document_and_every_stage_or_says_why_not(
+    web: WebProcess, own_web: WebProcess
+) -> None:
+    by_hand, wanted = WorkerByHand(web.store), claim_document(CLAIM)
+    document, stages = asked(web, lambda job: by_hand.finish(job, wanted))
+    assert document == wanted
+    assert stages == [stage for stage, _ in (*FIRST_HOP, *SECOND_HOP)]
+    damaged = EsotericError("index_damaged", "The index is damaged.", "Run: build")
+    for asked_of, end, said in (
+        (web, lambda job: by_hand.fail(job, damaged), r"The index is damaged\. Run: build"),
+        (web, lambda job: web.store.cancel(job.id), "was cancelled"),
+        (own_web, lambda _: own_web.process.kill(), "does not answer .*Run the command again"),
+    ):
+        with pytest.raises(ServiceFailed, match=said):
+            asked(asked_of, end)
+
+    def interrupted(progress: Progress) -> None:
+        assert progress.message == "Waiting for the service's other claims"
+        raise KeyboardInterrupt
+
+    web.forget_all()
+    with pytest.raises(KeyboardInterrupt):
+        service(web).checked(CLAIM, DEFAULT_RECIPE, interrupted)
+    assert web.store.recent(1)[0].state == "queued"  # it goes on
+
+
+def test_a_service_is_found_while_it_runs_and_can_check(web: WebProcess, tmp_path: Path) -> None:
+    other = of_home(tmp_path / "other")
+    other.home.mkdir()
+    assert ready_service(web.settings) is None
+    with running(web.settings.home, os.getpid(), "127.0.0.1", web.port):
+        assert ready_service(web.settings) is None  # no worker yet
+        WorkerStore(web.store.database).beat("by-hand", datetime.now(UTC), "ready")
+        assert ready_service(web.settings) is not None
+    assert ready_service(web.settings) is None
+    with running(other.home, os.getpid(), "127.0.0.1", web.port):
+        assert ready_service(other) is None  # it is the service of another home
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        with running(other.home, os.getpid(), "127.0.0.1", silent.getsockname()[1]):
+            assert ready_service(other) is None
+
+
+def test_one_home_is_locked_by_one_service_and_other_lock_files_are_none(tmp_path: Path) -> None:
+    lock = tmp_path / "up.lock"
+    for content in ("", "4711", "{}", '{"host": 1}', "not JSON"):  # as of another version
+        with running(tmp_path, os.getpid(), "127.0.0.1", 1):
+            lock.write_text(content)
+            assert ready_service(of_home(tmp_path)) is None
+    with (
+        running(tmp_path, 4711, "127.0.0.1", 8000),
+        pytest.raises(CannotStart, match=r"already running with the home .* \(process 4711\)"),
+        running(tmp_path, 4712, "127.0.0.1", 8001),
+    ):
+        pass
+    with running(tmp_path, 4712, "127.0.0.1", 8001):
+        assert json.loads(lock.read_text())["process"] == 4712

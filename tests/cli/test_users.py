@@ -111,7 +111,7 @@ def test_users_are_put_into_groups_and_leave_them(home: Path) -> None:
 
 
 @cases("users", "arguments", "status", "says")
-def test_what_cannot_be_done_is_said_in_one_line(
+def test_what_cannot_be_done_is_said(
     home: Path, arguments: list[str], status: int, says: str
 ) -> None:
     users("add", "anna")

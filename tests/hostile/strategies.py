@@ -22,7 +22,6 @@ PIECES = (
     *("]]]", ",;|", "Mr. A. B. Smith ", "the ", "was born in ", "and ", "not ", "is taller than "),
     *("Who ", "?", ".", "...", "!", "\uff11\uff12", "ال", "中文", "👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "\U0010ffff"),
 )
-
 pieces = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 floods = st.tuples(st.sampled_from(PIECES), st.integers(1, 20_000)).map(
     lambda flood: (flood[0] * flood[1])[:20_000]

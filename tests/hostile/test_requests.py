@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from flask import Flask
@@ -43,12 +43,23 @@ def done(app: Flask) -> str:
     return job.id
 
 
-def assert_answered(status: int, body: str, kind: str | None) -> None:
-    assert status < 500, body[:500]
-    if kind == "text/html" and "<main" in body:
-        assert_harmless(body)
-    if status >= 400 and kind == "application/json":
-        assert {"code", "message", "hint"} <= json.loads(body)["error"].keys()
+Ask: TypeAlias = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def ask(app: Flask, done: str) -> Ask:
+    """Send a request in which ``DONE`` is the claim that has a verdict, and look at its answer."""
+
+    def asked(method: str, path: str, **sent: Any) -> None:
+        with quickly(10):
+            answer = app.test_client().open(path.replace("DONE", done), method=method, **sent)
+        assert answer.status_code < 500, answer.text[:500]
+        if answer.mimetype == "text/html" and "<main" in answer.text:
+            assert_harmless(answer.text)
+        if answer.status_code >= 400 and answer.mimetype == "application/json":
+            assert {"code", "message", "hint"} <= json.loads(answer.text)["error"].keys()
+
+    return asked
 
 
 _BODIES = (
@@ -71,13 +82,10 @@ _BODIES = (
     {"agrees": False, "label": "REFUTES", "wrong": [10**400], "note": "\ud800", "name": "\x00"},
 )
 def test_any_object_that_a_program_sends_is_answered(
-    app: Flask, done: str, route: tuple[str, tuple[str, ...]], data: Any
+    ask: Ask, route: tuple[str, tuple[str, ...]], data: Any
 ) -> None:
     path, keys = route
-    body = data if isinstance(data, dict) else data.draw(_objects(keys))
-    with quickly(10):
-        answer = app.test_client().post(path.replace("DONE", done), json=body)
-    assert_answered(answer.status_code, answer.text, answer.mimetype)
+    ask("post", path, json=data if isinstance(data, dict) else data.draw(_objects(keys)))
 
 
 def _objects(keys: tuple[str, ...]) -> st.SearchStrategy[Any]:
@@ -86,6 +94,7 @@ def _objects(keys: tuple[str, ...]) -> st.SearchStrategy[Any]:
     return st.one_of(some, values)
 
 
+_TEXT = texts.map(lambda text: text.encode("utf-8", "replace").decode())
 _FORMS = (
     ("/claims", ("claim", "recipe", "anyway", "corpora")),
     ("/box", ("claim",)),
@@ -100,14 +109,12 @@ _FORMS = (
 
 @given(st.sampled_from(_FORMS), st.data())
 def test_any_form_is_answered_by_a_page(
-    app: Flask, done: str, route: tuple[str, tuple[str, ...]], data: Any
+    ask: Ask, route: tuple[str, tuple[str, ...]], data: Any
 ) -> None:
     path, keys = route
-    written = texts.map(lambda text: text.encode("utf-8", "replace").decode())
-    form = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(keys, written)))
-    with quickly(10):
-        answer = app.test_client().post(path.replace("DONE", done), data=form)
-    assert_answered(answer.status_code, answer.text, answer.mimetype)
+    ask(
+        "post", path, data=data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(keys, _TEXT)))
+    )
 
 
 _QUERIES = (
@@ -133,25 +140,15 @@ _SHORT = st.one_of(
 @example(("/claims", ()), {"page": "9" * 30, "q": "\x00"})
 @example(("/api/v1/claims", ()), {"page": "-1", "limit": "9" * 5000, "q": "%" * 500})
 @example(("/api/v1/claims/DONE/progress", ()), {"since": "9" * 30})
-def test_any_query_is_answered(
-    app: Flask, done: str, route: tuple[str, tuple[str, ...]], data: Any
-) -> None:
+def test_queries_are_answered(ask: Ask, route: tuple[str, tuple[str, ...]], data: Any) -> None:
     path, names = route
-    asked = (
-        data
-        if isinstance(data, dict)
-        else data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(names, _SHORT)))
-    )
-    asked = {name: value.encode("utf-8", "replace") for name, value in asked.items()}
-    with quickly(10):
-        answer = app.test_client().get(path.replace("DONE", done), query_string=asked)
-    assert_answered(answer.status_code, answer.text, answer.mimetype)
+    some = st.fixed_dictionaries({}, optional=dict.fromkeys(names, _SHORT))
+    asked = data if isinstance(data, dict) else data.draw(some)
+    sent = {name: value.encode("utf-8", "replace") for name, value in asked.items()}
+    ask("get", path, query_string=sent)
 
 
-@given(texts)
-def test_any_address_is_answered(app: Flask, text: str) -> None:
-    client = app.test_client()
+@given(_TEXT)
+def test_any_address_is_answered(ask: Ask, text: str) -> None:
     for before in ("/claims/", "/lists/", "/documents/", "/api/v1/corpora/", "/static/", "/"):
-        path = before + text.encode("utf-8", "replace").decode()[:500]
-        answer = client.get(path)
-        assert_answered(answer.status_code, answer.text, answer.mimetype)
+        ask("get", before + text[:500])

@@ -1,38 +1,47 @@
-"""``esoteric up``: one command starts everything, one Ctrl-C ends it."""
+"""``esoteric up``: one command starts everything and keeps it up, one Ctrl-C ends it."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
 import signal
 import socket
+import sqlite3
+import stat
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from cli.supervisor import SECONDS_TO_END
+from cli import supervisor
+from cli.home_lock import running
+from cli.supervisor import SECONDS_TO_END, GivenUp, LogFile, Program, end_all, run
 from cli.up import address
 from settings import Settings
+from tests.app.web_process import WebProcess
 from tests.ops.up_process import Up, alive, environment, esoteric, family, free_port, programs
+from tests.support import command
 from tests.support.cases import cases
 from tests.support.waiting import wait_until
+from tests.worker.conftest import House, RedisServer, redis_house, redis_server
 
 pytestmark = pytest.mark.server
+
 
 PAGES = [
     {"id": "kettle", "title": "Kettle", "text": "A kettle is a pot. Kettles boil water."},
     {"id": "samovar", "title": "Samovar", "text": "A samovar is a heated urn from Russia."},
 ]
-
-
 STARTING = "Starting the web server and the worker, which loads the models.\n"
 
 
@@ -102,6 +111,7 @@ def test_everything_starts_answers_comes_back_and_ends(up: Up) -> None:
 
 
 @pytest.mark.models
+@pytest.mark.rare
 def test_a_worker_that_keeps_ending_leaves_the_pages_which_say_why_and_comes_back(up: Up) -> None:
     def problem() -> dict[str, str]:
         try:
@@ -141,73 +151,60 @@ def outdated(index: Path, source: str) -> None:
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"format": 2, "source": source}))
 
 
-@pytest.fixture
-def upgraded(home: Path, tmp_path: Path) -> Path:
-    """A home whose index is to be made one of another version."""
-    shutil.copytree(home / "index", tmp_path / "index", symlinks=True)
-    return tmp_path
-
-
 def plans(home: Path) -> list[Path]:
     """What builds that are not finished write down."""
     return list((home / "index").glob("building-*/plan.json"))
 
 
-def test_the_default_index_of_another_version_is_built_anew(upgraded: Path) -> None:
-    outdated(upgraded / "index", "vital")
-    up = Up(upgraded)
+def test_an_index_of_another_version_is_built_anew_or_named(home: Path, tmp_path: Path) -> None:
+    ups = {}
+    for name, source in (("default", "vital"), ("other", "jsonl:mine.jsonl")):
+        shutil.copytree(home / "index", tmp_path / name / "index", symlinks=True)
+        outdated(tmp_path / name / "index", source)
+        ups[name] = Up(tmp_path / name)
+    default, other = ups.values()
     try:
-        wait_until(lambda: plans(upgraded), "the new index's beginning")
-        everyone = family(up.process.pid)
-        up.process.terminate()  # before it is ready
-        assert up.process.wait(10) == 0
-        assert (alive(everyone), up.output()) == ([], "")
+        wait_until(lambda: plans(default.home), "the new index's beginning")
+        everyone = family(default.process.pid)
+        default.process.terminate()  # before it is ready
+        assert default.process.wait(10) == 0
+        assert (alive(everyone), default.output()) == ([], "")
+        wait_until(lambda: "Not ready" in other.problems(), "the reason")
     finally:
-        up.close()
-    assert up.problems().startswith(
+        default.close()
+        other.close()
+    assert default.problems().startswith(
         "Another version of ESOTERIC built the index, so it is built again.\n"
     )
-    (plan,) = plans(upgraded)
+    (plan,) = plans(default.home)
     assert json.loads(plan.read_text())["source"] == "vital"
-
-
-def test_another_index_of_another_version_is_named_with_what_builds_it_anew(
-    upgraded: Path,
-) -> None:
-    outdated(upgraded / "index", "jsonl:mine.jsonl")
-    up = Up(upgraded)
-    try:
-        wait_until(lambda: "Not ready" in up.problems(), "the reason")
-    finally:
-        up.close()
-    assert up.problems().startswith(STARTING)
-    assert "Not ready: The index was built by another version of ESOTERIC. Run: " in up.problems()
-    assert "esoteric index build --source jsonl:mine.jsonl" in up.problems()
-    assert plans(upgraded) == []
+    said = other.problems()
+    assert said.startswith(STARTING)
+    assert "Not ready: The index was built by another version of ESOTERIC. Run: " in said
+    assert "esoteric index build --source jsonl:mine.jsonl" in said
+    assert plans(other.home) == []
 
 
 def test_what_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refused = esoteric("up", "--port", str(port), home=tmp_path)
+        refused = command.esoteric(tmp_path, "up", "--port", port, HOST="127.0.0.1")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert re.fullmatch(
         rf"esoteric: Cannot listen on 127\.0\.0\.1 port {port}: Address already in use\..*\n",
         refused.stderr,
     )
     (tmp_path / "file").write_text("in the way")
-    refused = esoteric("up", home=tmp_path / "file" / "home")
+    refused = command.esoteric(tmp_path / "file" / "home", "up")
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"esoteric: ESOTERIC_HOME {tmp_path}/file/home cannot be used")
     assert refused.stderr.count("\n") == 1
     for wrong in ("0", "web"):
-        assert esoteric("up", "--port", wrong, home=tmp_path).returncode == 2
+        assert command.esoteric(tmp_path, "up", "--port", wrong).returncode == 2
 
 
 @pytest.mark.parametrize("program", ["cli up", "app", "worker"])
-def test_an_address_of_no_database_is_refused_before_anything_is_made(
-    program: str, tmp_path: Path
-) -> None:
+def test_an_address_of_no_database_is_refused_first(program: str, tmp_path: Path) -> None:
     refused = subprocess.run(
         [sys.executable, "-m", *program.split()],
         env={**environment(tmp_path / "home"), "ESOTERIC_DATABASE_URL": "nonsense"},
@@ -226,3 +223,175 @@ def test_an_address_of_no_database_is_refused_before_anything_is_made(
 def test_the_address_shown_can_be_opened(host: str, shown: str, tmp_path: Path) -> None:
     settings = Settings.from_environment({"HOST": host, "ESOTERIC_HOME": str(tmp_path)})
     assert address(settings) == shown
+
+
+def kettle_program(
+    folder: Path, behaviour: str, essential: bool = True, needs: Path | None = None
+) -> Program:
+    return Program(
+        "kettle",
+        "tests.ops.programs",
+        folder / "kettle.log",
+        {**os.environ, "STARTS": str(folder / "starts"), "BEHAVIOUR": behaviour},
+        essential,
+        needs,
+    )
+
+
+def started(folder: Path) -> list[int]:
+    try:
+        return [int(pid) for pid in (folder / "starts").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def test_only_this_user_can_read_the_logs_also_those_that_are_full(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with running(tmp_path / "home", 1, "127.0.0.1", 8000):
+            log = LogFile(tmp_path / "home" / "logs" / "kettle.log")
+        log.maxBytes = 1000
+        for _ in range(50):
+            log.handle(logging.makeLogRecord({"msg": "The kettle boils. " * 5}))
+        log.close()
+    finally:
+        os.umask(before)
+    logs = tmp_path / "home" / "logs"
+    assert len(list(logs.iterdir())) == 4
+    assert {stat.S_IMODE(file.stat().st_mode) for file in logs.iterdir()} == {0o600}
+    for folder in (logs, logs.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_program_whose_database_is_gone_starts_again_when_it_is_back(tmp_path: Path) -> None:
+    file, away = tmp_path / "esoteric.db", tmp_path / "away.db"
+    file.touch()
+    kettle, said = kettle_program(tmp_path, "die once", needs=file), []
+    run([kettle], lambda: len(said) == 1, said.append)
+    assert said == [
+        f"The kettle stopped with status 3 and is restarted. The log: {tmp_path}/kettle.log"
+    ]
+    file.rename(away)
+    run([kettle], lambda: len(said) == 2, said.append)
+    end = time.monotonic() + 1
+    run([kettle], lambda: time.monotonic() > end, said.append)
+    assert len(started(tmp_path)) == 1
+    assert len(said) == 2
+    assert said[1].startswith(f"{file} is gone, so the kettle is not started again. Put the same")
+    away.rename(file)
+    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
+    end_all([kettle])
+
+
+def test_a_program_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    kettle, said = kettle_program(tmp_path, "talk"), []
+    log = tmp_path / "kettle.log"
+    run([kettle], lambda: log.exists() and "at work" in log.read_text("utf-8"), said.append)
+    assert log.read_text("utf-8") == "100% of caf\u00e9 and \ufffd\nat work\n"
+    os.kill(started(tmp_path)[0], signal.SIGKILL)
+    run([kettle], lambda: len(started(tmp_path)) == 2, said.append)
+    end_all([kettle])
+    assert len(said) == 1
+    assert "was ended by SIGKILL and is restarted" in said[0]
+    assert alive(started(tmp_path)) == []
+
+
+def test_a_program_that_keeps_ending_is_given_up_or_started_again_after_growing_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_SECONDS", 0.05)
+    (tmp_path / "other").mkdir()
+    kettle, said, starts = kettle_program(tmp_path, "die", essential=False), [], []
+
+    def six() -> bool:
+        if len(started(tmp_path)) > len(starts):
+            starts.append(time.monotonic())
+        return len(starts) == 6
+
+    run([kettle], six, said.append)
+    pauses = [later - earlier for earlier, later in pairwise(starts)]
+    assert all(pause >= 0.05 * 2 ** (n + 1) for n, pause in enumerate(pauses))
+    assert kettle.trouble.startswith("The kettle stopped with status 1 5 times right after its")
+    assert "no luck today" in kettle.trouble
+    assert said[-1] == f"{kettle.trouble}. It is started again in 2 seconds."
+    needed = kettle_program(tmp_path / "other", "die")
+    with pytest.raises(GivenUp, match="status 1 5 times") as caught:
+        run([needed], lambda: False, lambda _text: None)
+    end_all([kettle, needed])
+    assert "no luck today" in str(caught.value)
+    assert str(tmp_path / "other" / "kettle.log") in str(caught.value)
+    assert len(started(tmp_path / "other")) == 5
+
+
+def test_programs_that_do_not_end_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "SECONDS_TO_END", 1.0)
+    kettle = kettle_program(tmp_path, "ignore SIGTERM")
+    log = tmp_path / "kettle.log"
+    run([kettle], lambda: log.exists() and "at work" in log.read_text(), print)
+    asked = time.monotonic()
+    end_all([kettle])
+    assert time.monotonic() - asked >= 1
+    (pid,) = started(tmp_path)
+    assert alive([pid]) == []
+
+
+__all__ = ["redis_house", "redis_server"]
+WITHIN = 10.0  # seconds
+
+
+@pytest.fixture
+def web(redis_house: House) -> Iterator[WebProcess]:
+    model = {"ESOTERIC_LLM": "openai:small", "ESOTERIC_LLM_URL": "http://127.0.0.1:9/v1"}
+    redis_house.environment |= model
+    redis_house.start_worker()
+    web = WebProcess(redis_house.home, ESOTERIC_BROKER_URL=redis_house.settings.broker_url, **model)
+    wait_for(web, 200, set(), seconds=60)
+    yield web
+    web.close()
+
+
+def said(web: WebProcess) -> tuple[int, set[str]]:
+    """Return the status of the service, and what is missing or degraded by its codes."""
+    status, body = web.get("/readyz")
+    found = json.loads(body)
+    return status, {one["code"] for key in ("problems", "degraded") for one in found.get(key, ())}
+
+
+def wait_for(web: WebProcess, status: int, codes: set[str], seconds: float = WITHIN) -> None:
+    deadline = time.monotonic() + seconds
+    while (now := said(web)) != (status, codes):
+        assert time.monotonic() < deadline, now
+        time.sleep(0.2)
+
+
+@pytest.mark.redis
+def test_each_part_that_is_down_is_said_within_ten_seconds(
+    web: WebProcess, redis_house: House, redis_server: RedisServer
+) -> None:
+    redis_server.freeze()
+    wait_for(web, 503, {"broker_unavailable"})
+    redis_server.thaw()
+    wait_for(web, 200, set())
+
+    with closing(sqlite3.connect(redis_house.home / "esoteric.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        wait_for(web, 503, {"store_unavailable"})
+    wait_for(web, 200, set(), seconds=30)
+
+    redis_house.cut_off()
+    wait_for(web, 503, {"index_unreachable"})
+    redis_house.reconnect()
+    wait_for(web, 200, set())
+
+    no_model = redis_house.home / "no-model"
+    no_model.touch()
+    wait_for(web, 200, {"language_model_unavailable"})  # the verifier's verdict stays
+    no_model.unlink()
+    wait_for(web, 200, set())
+
+    redis_house.workers[0].kill()
+    wait_for(web, 503, {"no_worker"})
+    redis_house.start_worker()
+    wait_for(web, 200, set(), seconds=30)

@@ -1,17 +1,22 @@
-"""The tables of the documentation that the code knows (``make docs``)."""
+"""The pages of the documentation, and the data sets and measures of the benchmarks."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from research.benchmarks.__main__ import BEGIN, README, REPORT
+from research.benchmarks.articles import Checked, figures, is_quoted
+from research.benchmarks.hostile.pieces import KINDS, PIECES, read_pieces
+from research.benchmarks.row import percentile
 from research.write_doc_tables import between, pages
 from retrieval.result import Document
-from retrieval.types import FoundBy
+from retrieval.types import LABELS, FoundBy
 from settings import CHECKOUT
 
 REPORTS = CHECKOUT / "research" / "reports"
@@ -30,14 +35,15 @@ def test_a_table_replaces_what_stands_in_its_place() -> None:
         between(page, "<!-- other -->\n", ["| a |"])
 
 
-def test_the_benchmarks_have_a_place_in_both_pages() -> None:
-    assert BEGIN in README.read_text(encoding="utf-8")
-    assert BEGIN in REPORT.read_text(encoding="utf-8")
-
-
-def test_every_value_of_found_by_is_described() -> None:
+def test_what_is_listed_is_whole() -> None:
+    for page in (README, REPORT):
+        assert BEGIN in page.read_text(encoding="utf-8")
     described = Document.model_fields["found_by"].description or ""
     assert all(f"`{name}`" in described for name in get_args(FoundBy))
+    for index in (CHECKOUT / "docs" / "index.md", REPORTS / "README.md"):
+        listed = index.read_text(encoding="utf-8")
+        pages_there = {path.name for path in index.parent.glob("*.md")} - {index.name}
+        assert {name for name in pages_there if f"]({name})" not in listed} == set()
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:
@@ -60,18 +66,6 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
-def test_the_index_lists_every_page() -> None:
-    index = (CHECKOUT / "docs" / "index.md").read_text(encoding="utf-8")
-    pages_of_docs = {path.name for path in (CHECKOUT / "docs").glob("*.md")} - {"index.md"}
-    assert {name for name in pages_of_docs if f"]({name})" not in index} == set()
-
-
-def test_the_list_of_reports_has_every_report() -> None:
-    listed = (REPORTS / "README.md").read_text(encoding="utf-8")
-    reports = {path.name for path in REPORTS.glob("*.md")} - {"README.md"}
-    assert {name for name in reports if f"]({name})" not in listed} == set()
-
-
 def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> None:
     text = (REPORTS / "security-requirements.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d., ]+) \| [12, ]+ \| (\w+) \| .+ \|$", text, re.MULTILINE)
@@ -82,3 +76,67 @@ def test_the_page_on_security_names_every_requirement_of_both_levels_once() -> N
     assert len(set(named)) == len(named)
     assert tuple(chapters.count(chapter) for chapter in range(1, 18)) == counts
     assert {status for _, status in rows} == {"met", "part", "no", "none"}
+
+
+def test_there_are_200_pieces_none_of_them_twice_and_the_long_ones_are_long() -> None:
+    pieces = read_pieces()
+    for part in ("id", "claim", "hostile"):
+        assert len({str(getattr(piece, part)) for piece in pieces}) == len(pieces) == 200
+    for piece in pieces:
+        assert (len(piece.hostile.sentence) >= 40_000) == (piece.kind == "long"), piece.id
+        assert piece.aim != piece.label, piece.id
+    assert PIECES.read_bytes().isascii()  # so that nothing hides in it
+
+
+def test_the_readme_counts_what_is_in_the_file() -> None:
+    text = (PIECES.parent / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `?([\w ]+?)`? \|.*?((?: \d+ \|)+)$", text, re.MULTILINE)
+    counted = {name: [int(cell) for cell in cells.split("|")[:-1]] for name, cells in rows}
+    labels = Counter((piece.kind, piece.label) for piece in read_pieces())
+    expected = {kind: [labels[kind, label] for label in LABELS] for kind in KINDS}
+    expected["all"] = [sum(column) for column in zip(*expected.values(), strict=True)]
+    pairs = Counter((piece.label, piece.aim) for piece in read_pieces())
+    expected |= {label: [pairs[label, aim] for aim in LABELS] for label in LABELS}
+    assert counted == {name: [*cells, sum(cells)] for name, cells in expected.items()}
+
+
+def test_a_percentile_and_a_quotation_are_found() -> None:
+    values = [5.0, 1.0, 4.0, 2.0, 3.0]
+    # Nearest rank: the 3rd, the 5th and the 1st of five.
+    assert [percentile(values, share) for share in (50, 95, 10)] == [3, 5, 1]
+    page = "Ann Lee Born 3 May 1841Dundee She lived in Dundee."
+    assert is_quoted("She lived in Dundee.", page)
+    assert is_quoted("Born: 3 May 1841, Dundee.", page)  # as the parts of a row
+    assert not is_quoted("Born: 3 May 1842, Dundee.", page)
+    assert not is_quoted("She lived in Varnby.", page)
+
+
+def test_figures_of_whole_articles_count_labels_requests_seconds_and_quotations() -> None:
+    right = Checked(("kind body",), "REFUTES", "REFUTES", 2, 1.0, 0.5, (3, 3), away=False)
+    wrong = Checked(("kind body",), "REFUTES", "SUPPORTS", 6, 3.0, None, (1, 2), away=False)
+    open_ = Checked(("kind open",), "REFUTES", "NOT ENOUGH INFO", 3, 2.0, None, (0, 0), away=True)
+    assert figures([right, wrong, open_]) == [
+        "all: label accuracy 1 of 3 (33.3%); of the decided right 1 of 2 (50.0%)",
+        "kind body: label accuracy 1 of 2 (50.0%); of the decided right 1 of 2 (50.0%)",
+        "kind open: label accuracy 0 of 1 (0.0%); of the decided right 0 of 0",
+        "requests a claim: median 3, most 6",
+        "processor seconds a claim: p50 2.00, from kept articles 0.50",
+        "quotations in the linked page: 4 of 5",
+        "claims without an answer of the wiki: 1",
+    ]
+
+
+def test_each_claim_about_whole_articles_is_about_a_page_and_the_readme_counts_them() -> None:
+    folder = CHECKOUT / "research" / "datasets" / "whole-articles"
+    pages = (folder / "pages.xml").read_text(encoding="utf-8")
+    text = (folder / "claims.jsonl").read_text(encoding="utf-8")
+    claims = [json.loads(line) for line in text.splitlines()]
+    assert all(f"<title>{claim['page']}</title>" in pages for claim in claims)
+    assert Counter(claim["label"] for claim in claims) == dict(
+        zip(LABELS, (45, 40, 15), strict=True)
+    )
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    counted = {
+        kind: int(n) for kind, n in re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", readme, re.M)
+    }
+    assert counted == Counter(claim["kind"] for claim in claims)

@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier, Thread
+from typing import TypeVar
 
 import pytest
 
@@ -24,6 +26,25 @@ from worker.health import worker_health
 from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.worker_store import WorkerStore
+
+T = TypeVar("T")
+
+
+def at_once(number: int, do: Callable[[int], T]) -> list[T]:
+    """Run the call in several threads that start at the same time."""
+    barrier, results = Barrier(number), []
+
+    def thread(which: int) -> None:
+        barrier.wait()
+        results.append(do(which))
+
+    threads = [Thread(target=thread, args=[which]) for which in range(number)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(results) == number, "a thread failed"
+    return results
 
 
 @pytest.fixture
@@ -39,7 +60,10 @@ def on_postgresql() -> str:
 
 
 @pytest.fixture(
-    params=["on_sqlite", pytest.param("on_postgresql", marks=pytest.mark.postgresql)],
+    params=[
+        "on_sqlite",
+        pytest.param("on_postgresql", marks=[pytest.mark.postgresql, pytest.mark.rare]),
+    ],
     ids=["sqlite", "postgresql"],
 )
 def url(request: pytest.FixtureRequest) -> str:
@@ -63,7 +87,7 @@ class Worker:
         self.log = log
         with log.open("ab") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.worker.fake_worker"],
+                [sys.executable, "-m", "tests.worker.fake_retriever"],
                 cwd=CHECKOUT,
                 env=environment,
                 stderr=file,
@@ -231,7 +255,7 @@ def redis_house(tmp_path: Path, redis_server: RedisServer) -> Iterator[House]:
 
 
 @pytest.fixture(
-    params=["house", pytest.param("redis_house", marks=pytest.mark.redis)],
+    params=["house", pytest.param("redis_house", marks=[pytest.mark.redis, pytest.mark.rare])],
     ids=["embedded", "redis"],
 )
 def any_house(request: pytest.FixtureRequest) -> House:

@@ -8,28 +8,28 @@ a test decides in which stage a worker is when something happens to it. A file
 claim, also no other thread of the process runs, with "amid a write" it holds the database locked.
 While there is a file ``cut-off``, it cannot ask for its index, and while there is a file
 ``no-model``, its language model gives no answer.
+
+``python -m tests.worker.fake_retriever`` is the real worker process around it. It looks around
+more often than the real one, so that tests wait less. LEASE_SECONDS: after how many seconds it
+takes a claim of a silent worker.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from retrieval.errors import EsotericError, IndexUnavailable
 from retrieval.index.interface import IndexInfo
-from retrieval.types import (
-    SUPPORTS,
-    CorpusInfo,
-    Hop,
-    Progress,
-    ProgressListener,
-    Report,
-    Verdict,
-)
+from retrieval.types import SUPPORTS, CorpusInfo, Hop, Progress, ProgressListener, Report, Verdict
 from settings import Settings
+from worker import feeder, heartbeat, keeper, reaper, retriever
+from worker.main import main
 
 BUILT_AT = "2025-01-01T00:00:00Z"
 STAGES = (
@@ -105,30 +105,19 @@ class FakeRetriever:
                 on_progress(Progress(stage, "still here", number, len(STAGES)))
             if stage == "verdict" and "zero" in claim:
                 raise ZeroDivisionError(f"{claim} cannot be divided.")
-        return Report(
-            claim=claim,
-            recipe=recipe,
-            notices=(),
-            corpus=CorpusInfo(name=self._corpus, documents=1, built_at=BUILT_AT, text_date=None),
-            verdict=Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}"),
-            evidence=(),
-            documents=(),
-            questions=(),
-            proof=None,
-            hops=(
-                Hop(
-                    hop=1,
-                    sufficient=True,
-                    missing=(),
-                    documents=0,
-                    sentences=0,
-                    label=SUPPORTS,
-                    best=(),
-                    stopped="decided",
-                ),
-            ),
-            seconds={"total": 0.5},
+        corpus = CorpusInfo(name=self._corpus, documents=1, built_at=BUILT_AT, text_date=None)
+        verdict = Verdict(SUPPORTS, 0.75, "fake", f"{self._corpus} says: {claim}")
+        hop = Hop(
+            hop=1,
+            sufficient=True,
+            missing=(),
+            documents=0,
+            sentences=0,
+            label=SUPPORTS,
+            best=(),
+            stopped="decided",
         )
+        return Report(claim, recipe, (), corpus, verdict, (), (), (), None, (hop,), {"total": 0.5})
 
     def _named_in(self, file: str) -> str:
         try:
@@ -148,3 +137,10 @@ class FakeRetriever:
 def open_retriever(settings: Settings) -> FakeRetriever:
     """Open the fake as the worker opens the real one."""
     return FakeRetriever(settings.store)
+
+
+if __name__ == "__main__":
+    heartbeat.BEAT_SECONDS = keeper.LOOK_SECONDS = reaper.LOOK_SECONDS = 0.5
+    feeder.IDLE_SECONDS = retriever.WATCH_SECONDS = 0.5
+    reaper.LEASE_SECONDS = float(os.environ.get("LEASE_SECONDS", reaper.LEASE_SECONDS))
+    sys.exit(main(open_retriever))

@@ -15,7 +15,7 @@ from app import create_app
 from app.services import services_of
 from cli.main import main
 from settings import Settings
-from tests.worker.corpora.conftest import index, upload
+from tests.support.corpora import index, upload
 from tests.worker.test_database_file import damage_events
 from worker import home_check
 from worker.corpora.corpus_folders import DIGESTS
@@ -52,11 +52,6 @@ def verify(home: Path, *options: str) -> Result:
     return CliRunner().invoke(main, ["verify", *options], env=settings)
 
 
-def files(home: Path) -> Path:
-    (found,) = (home / "documents").glob("*/files")
-    return found
-
-
 def change(pattern: str, at: int = 2) -> Callable[[Path], None]:
     """Return what overwrites some bytes of the first such file of a home, in its middle or end."""
 
@@ -68,6 +63,10 @@ def change(pattern: str, at: int = 2) -> Callable[[Path], None]:
         path.write_bytes(content)
 
     return do
+
+
+def removed(pattern: str) -> Callable[[Path], None]:
+    return lambda home: next(home.glob(pattern)).unlink()
 
 
 def test_a_whole_home_has_a_line_for_each_part(home: Path) -> None:
@@ -87,7 +86,7 @@ def test_a_whole_home_has_a_line_for_each_part(home: Path) -> None:
             *("database", "is damaged", "esoteric restore FILE --replace"),
         ),
         (change("documents/*/files/a.txt"), PAPERS, "1 of 2 files", "Upload them again"),
-        (lambda home: (files(home) / "b.txt").unlink(), PAPERS, "“b.txt”", "Upload them again"),
+        (removed("documents/*/files/b.txt"), PAPERS, "“b.txt”", "Upload them again"),
         (
             change("documents/*/index/versions/*/title_tokens.npy", at=1),
             *("index of “Papers”", "The index is damaged", ""),
@@ -113,19 +112,18 @@ def test_what_is_damaged_is_named_with_what_to_do(
     assert broken[0]["mend"]
 
 
-def test_a_file_of_before_digests_were_kept_gets_one_and_then_is_compared(home: Path) -> None:
-    (files(home).parent / DIGESTS).unlink()
+def test_a_file_of_before_digests_were_kept_gets_one_and_may_be_replaced_by_its_user(
+    home: Path,
+) -> None:
+    (corpus,) = (home / "documents").glob("papers-*")
+    (corpus / DIGESTS).unlink()
     assert verify(home, "--all").exit_code == 0
     change("documents/*/files/a.txt")(home)
     assert verify(home).exit_code == 0  # it is there
     assert "“a.txt”" in verify(home, "--all").stdout
-
-
-def test_a_file_that_was_replaced_or_removed_by_its_user_is_not_damaged(home: Path) -> None:
     store = CorpusStore(home / "documents", {})
-    (name,) = store.names()
-    upload(store, name, a_txt="Boats go.")
-    store.remove_file(name, "b.txt")
+    upload(store, corpus.name, a_txt="Boats go.")
+    store.remove_file(corpus.name, "b.txt")
     assert f"ok      {PAPERS}: 1 file\n" in verify(home, "--all").stdout
 
 
@@ -147,7 +145,6 @@ def test_a_damaged_index_in_use_is_found_once_a_day_and_said_until_it_is_replace
     check = HomeCheck(settings, Event())
     check.look()
     outcome = last_outcome(settings)
-    assert outcome is not None
     assert [part.kind for part in outcome.parts if part.problem] == ["index"]
     assert "index: The index is damaged" in caplog.text
     check.look()

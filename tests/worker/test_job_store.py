@@ -1,20 +1,26 @@
-"""The contract of the job store, on every kind of database."""
+"""The contract of the job store, on every kind of database, also where many use it at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Label, Progress
 from retrieval.words import Level, level_of
 from tests.app.claim_documents import claim_document
+from tests.support.cases import cases
+from tests.worker.conftest import at_once
+from worker.database import Database
 from worker.job_store import ClaimFilter, JobStore
 from worker.jobs import Job
 from worker.reports import SearchedCorpus
 from worker.run_store import Run, RunStore
+from worker.turns import Places
 from worker.worker_store import WorkerStore
 
 MINUTE = timedelta(minutes=1)
@@ -45,10 +51,7 @@ def start(store: JobStore, job: Job) -> Run:
     return run
 
 
-def test_the_same_claim_with_the_same_recipe_is_one_job_while_it_is_pending(
-    store: JobStore,
-    runs: RunStore,
-) -> None:
+def test_the_same_claim_and_recipe_is_one_pending_job(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert store.submit(job.claim, "esoteric") == (job, False)
     run = start(store, job)
@@ -75,9 +78,7 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
     assert job.finished_at is not None
 
 
-def test_a_finished_job_keeps_its_result_after_late_changes(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_a_finished_job_keeps_its_result_from_late_changes(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     run = start(store, job)
     (running,) = runs.running()
@@ -96,16 +97,10 @@ def test_a_finished_job_keeps_its_result_after_late_changes(
     assert store.get(job.id) == done
 
 
-def test_a_queued_job_is_cancelled_and_never_starts(store: JobStore, runs: RunStore) -> None:
+def test_a_cancelled_job_never_starts_or_goes_on(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert store.cancel(job.id).state == "cancelled"
     assert runs.start(job.id, "a worker") is None
-    assert store.submit(job.claim, job.recipe)[1]
-
-
-def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(
-    store: JobStore, runs: RunStore
-) -> None:
     job = submit(store)
     run = start(store, job)
     assert runs.record(run, Progress("spans", "two spans", 1, 9))
@@ -116,9 +111,7 @@ def test_a_running_job_that_is_cancelled_is_lost_to_its_worker(
     assert [event.stage for event in store.events(job.id, 0)] == ["spans"]
 
 
-def test_events_are_numbered_from_one_and_returned_after_any_number(
-    store: JobStore, runs: RunStore
-) -> None:
+def test_events_are_numbered_and_returned_after_any(store: JobStore, runs: RunStore) -> None:
     other = start(store, submit(store, "Coffee is a drink."))
     runs.record(other, Progress("spans", "of another claim", 1, 2))
     job = submit(store)
@@ -135,10 +128,7 @@ def test_events_are_numbered_from_one_and_returned_after_any_number(
     assert store.events(job.id, 3) == []
 
 
-def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
-    store: JobStore,
-    runs: RunStore,
-) -> None:
+def test_a_stopping_worker_queues_its_job_uncounted(store: JobStore, runs: RunStore) -> None:
     job = submit(store)
     assert runs.give_back(start(store, job))
     queued = store.get(job.id)
@@ -148,8 +138,7 @@ def test_a_stopping_worker_queues_its_job_again_and_the_attempt_does_not_count(
 
 
 def test_a_lost_job_is_queued_again_and_its_second_attempt_continues_the_event_numbers(
-    store: JobStore,
-    runs: RunStore,
+    store: JobStore, runs: RunStore
 ) -> None:
     job = submit(store)
     lost = start(store, job)
@@ -296,3 +285,110 @@ def test_a_worker_whose_clock_differs_is_known_once_its_heartbeat_changes(
                 worker.beat(f"far {ahead}", started, "ready")
             known = [one.id for one in web.alive(MINUTE)]
             assert (f"far {ahead}" in known) is bool(number)
+
+
+@pytest.fixture
+def stores(url: str) -> Iterator[list[JobStore]]:
+    """Eight that look at one database, which does not exist yet."""
+    stores = [JobStore(Database(url)) for _ in range(8)]
+    yield stores
+    for store in stores:
+        store.database.close()
+
+
+def test_a_claim_that_many_submit_is_one_job_taken_back_once(stores: list[JobStore]) -> None:
+    submitted = at_once(8, lambda which: stores[which].submit("Tea is a drink.", "esoteric"))
+    assert len({job.id for job, _ in submitted}) == 1
+    assert [new for _, new in submitted].count(True) == 1
+    assert stores[0].counts()["queued"] == 1
+    start(stores[0], submitted[0][0])
+    (lost,) = RunStore(stores[0].database).running()
+    taken = at_once(8, lambda which: RunStore(stores[which].database).take_back(lost))
+    assert taken.count(True) == 1
+    assert stores[0].get(lost.run.job_id).attempts == 1
+
+
+def test_finishing_and_cancelling_at_once_has_one_outcome(stores: list[JobStore]) -> None:
+    runs = RunStore(stores[0].database)
+    for number in range(20):
+        run = start(stores[0], submit(stores[0], f"Claim {number}."))
+        ends = (
+            lambda run=run: runs.finish(run, RESULT),
+            lambda run=run: stores[1].cancel(run.job_id),
+        )
+        outcomes = at_once(2, lambda which, ends=ends: ends[which]())
+        end = stores[0].get(run.job_id)
+        assert (end.state == "done") == (True in outcomes)
+        assert end.state in ("done", "cancelled")
+        assert (end.result is not None) == (end.state == "done")
+
+
+def queue(
+    store: JobStore, names: str, client: str | None, owner: str = "", typed: bool = False
+) -> None:
+    for name in names.split():
+        store.submit(name, "esoteric", owner or None, client=client, typed=typed)
+
+
+def started(store: JobStore, how_many: int = 100) -> list[str]:
+    """Start claims one after the other and return them, as far as there are any."""
+    runs = RunStore(store.database)
+    found = []
+    while len(found) < how_many and (run := runs.start_next("a worker")) is not None:
+        found.append(run.claim)
+    return found
+
+
+def in_places(store: JobStore) -> list[str]:
+    """Return the queued claims by their places."""
+    places = Places(store.database)
+    placed = [
+        (place, job.claim) for job in store.recent(100) if (place := places.of(job.id)) is not None
+    ]
+    assert [before for before, _ in sorted(placed)] == list(range(len(placed)))
+    return [claim for _, claim in sorted(placed)]
+
+
+@cases("turns", "submitted", "in_turn")
+def test_clients_take_turns(store: JobStore, submitted: list[str], in_turn: str) -> None:
+    for one in submitted:
+        who, _, names = one.partition(": ")
+        client, _, owner = who.removesuffix("!").partition("/")
+        queue(store, names, client or None, owner, typed=who.endswith("!"))
+    assert in_places(store) == in_turn.split()
+    assert started(store) == in_turn.split()
+
+
+def test_who_had_a_turn_lately_waits_for_who_had_none(store: JobStore) -> None:
+    queue(store, "a1 a2 a3", "A")
+    assert started(store, 2) == ["a1", "a2"]
+    queue(store, "b1 b2", "B")
+    assert in_places(store) == ["b1", "a3", "b2"]
+    assert started(store) == ["b1", "a3", "b2"]
+    queue(store, "b3", "B")
+    queue(store, "a4", "A")
+    assert started(store) == ["a4", "b3"]
+
+
+def test_people_who_type_without_end_let_others_have_a_turn(store: JobStore) -> None:
+    queue(store, "a1 a2", "A")
+    queue(store, "t1 t2 t3 t4 t5 t6 t7 t8 t9", "T", typed=True)
+    assert started(store) == ["t1", "t2", "t3", "t4", "a1", "t5", "t6", "t7", "t8", "a2", "t9"]
+
+
+def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> None:
+    queue(store, "a1 a2", "A")
+    runs = RunStore(store.database)
+    run = runs.start_next("a worker")
+    assert runs.finish(run, RESULT)
+    store.cancel(store.recent(1)[0].id)
+    with store.database.reading() as session:
+        assert session.scalars(text("SELECT client FROM claims")).all() == [None, None]
+
+
+def test_workers_at_once_start_each_claim_once(stores: list[JobStore]) -> None:
+    queue(stores[0], " ".join(f"a{n}" for n in range(20)), "A")
+    queue(stores[0], " ".join(f"b{n}" for n in range(20)), "B")
+    found = at_once(4, lambda which: started(stores[which]))
+    claims = [claim for of_one in found for claim in of_one]
+    assert sorted(claims) == sorted(f"{client}{n}" for client in "ab" for n in range(20))

@@ -7,7 +7,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -22,7 +21,7 @@ from settings import Settings
 from tests.app.claim_documents import claim_document
 from tests.app.worker_by_hand import WorkerByHand
 from tests.support.waiting import wait_until
-from tests.worker.conftest import House
+from tests.worker.conftest import House, at_once
 from worker.broker import Queue
 from worker.database import Database
 from worker.feedback_store import FeedbackStore, Said
@@ -30,7 +29,7 @@ from worker.feeder import Feeder
 from worker.job_store import JobStore
 from worker.jobs import QueueFull
 from worker.list_store import ListStore
-from worker.lists import Entry, NewEntry, Shown, TooManyRows, UnknownList, seconds_left
+from worker.lists import Entry, NewEntry, TooManyRows, UnknownList, seconds_left
 from worker.schema import ClaimRow
 
 
@@ -77,16 +76,13 @@ def desk(tmp_path: Path, url: str) -> Iterator[Desk]:
     desk.database.close()
 
 
-def test_a_claim_that_a_list_has_twice_is_checked_once_and_both_rows_have_its_verdict(
-    desk: Desk,
-) -> None:
+def test_a_claim_that_a_list_has_twice_is_checked_once_for_both_rows(desk: Desk) -> None:
     speech = desk.submit("Tea is hot.", "Tea is hot.", "Ice is cold.", "Tea is hot.")
     other = desk.submit("Tea is hot.", "Snow is white.")
     desk.feeder.look()
     # Two claims are pending, and the rows that repeat the first take nobody's place.
     assert desk.states(speech) == ["queued", "queued", "waiting", "queued"]
     first = desk.entries(speech)[0].claim_id
-    assert first is not None
     assert desk.jobs.get(first).speaker == "S1"  # from the column of this name
     desk.finish("Tea is hot.")
     desk.feeder.look()
@@ -115,26 +111,21 @@ def test_a_short_list_need_not_wait_for_a_long_one(desk: Desk) -> None:
     assert desk.states(long)[:3] == ["done", "queued", "waiting"]
 
 
-def test_a_paused_list_gets_no_more_rows_into_the_queue_until_it_goes_on(desk: Desk) -> None:
-    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
+def test_a_list_is_paused_goes_on_and_is_cancelled_with_what_it_has(desk: Desk) -> None:
+    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.", "Coal is black.")
     desk.feeder.look()
     desk.lists.pause(speech)
     desk.finish("Tea is hot.")
     desk.feeder.look()
-    assert desk.states(speech) == ["done", "queued", "waiting"]
+    assert desk.states(speech) == ["done", "queued", "waiting", "waiting"]
     desk.lists.go_on(speech)
     desk.feeder.look()
-    assert desk.states(speech) == ["done", "queued", "queued"]
-
-
-def test_a_cancelled_list_keeps_what_it_has_and_stays_cancelled(desk: Desk) -> None:
-    speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
-    desk.feeder.look()
+    assert desk.states(speech) == ["done", "queued", "queued", "waiting"]
     desk.lists.cancel(speech)
     desk.lists.go_on(speech)
-    desk.finish("Tea is hot.")
+    desk.finish("Ice is cold.")
     desk.feeder.look()
-    assert desk.states(speech) == ["done", "queued", "cancelled"]
+    assert desk.states(speech) == ["done", "done", "queued", "cancelled"]
     assert desk.lists.get(speech).state == "cancelled"
 
 
@@ -155,21 +146,16 @@ def test_lists_that_are_sent_at_once_do_not_pass_the_limit_together(desk: Desk) 
             return False
         return True
 
-    with ThreadPoolExecutor(6) as pool:
-        assert sum(pool.map(send, range(6))) == 2
+    assert sum(at_once(6, send)) == 2
     assert desk.lists.waiting_of("anna") == 400
 
 
 def test_a_row_whose_claim_was_deleted_says_so_and_does_not_hold_the_list_up(desk: Desk) -> None:
     speech = desk.submit("Tea is hot.")
     desk.feeder.look()
-    (entry,) = desk.entries(speech)
-    assert entry.claim_id is not None
-    desk.jobs.delete(entry.claim_id)
+    desk.jobs.delete(desk.entries(speech)[0].claim_id)
     desk.feeder.look()
-    (entry,) = desk.entries(speech)
-    assert entry.state == "deleted"
-    assert desk.lists.get(speech).state == "done"
+    assert (desk.states(speech), desk.lists.get(speech).state) == (["deleted"], "done")
 
 
 def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
@@ -179,33 +165,20 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
     unsure["evidence"][1] |= {"stance": "REFUTES", "selected": True}
     speech = desk.submit("Tea is hot.", "Ice is cold.", "Snow is white.")
     desk.feeder.look()
-    for entry, document in zip(desk.entries(speech), (sure, unsure), strict=False):
-        assert entry.claim_id is not None
-        desk.worker.finish(desk.jobs.get(entry.claim_id), document)
-    first, second, _ = (entry.claim_id or "" for entry in desk.entries(speech))
+    first, second, _ = (entry.claim_id for entry in desk.entries(speech))
+    for claim_id, document in ((first, sure), (second, unsure)):
+        desk.worker.finish(desk.jobs.get(claim_id), document)
     said = FeedbackStore(desk.database)
     said.give(first, Said(True, "SUPPORTS", (), "", ""), "ann")
     said.give(second, Said(True, "SUPPORTS", (), "", ""), "ann")
     said.give(second, Said(False, "REFUTES", (), "", ""), "bob")
     counts = desk.lists.get(speech).counts
-    assert counts == {
-        "all": 3,
-        "supported": 2,
-        "refuted": 0,
-        "unsettled": 0,
-        "unsure": 1,
-        "divided": 1,
-        "disputed": 1,
-        "refused": 0,
-        "failed": 0,
-        "cancelled": 0,
-        "errors": 0,
-        "unfinished": 1,
-    }
+    some = {"all": 3, "supported": 2, "unsure": 1, "divided": 1, "disputed": 1, "unfinished": 1}
+    none = ("refuted", "unsettled", "refused", "failed", "cancelled", "errors")
+    assert counts == some | dict.fromkeys(none, 0)
     for shown, number in counts.items():
         assert len(desk.lists.entries(speech, shown, 99, 0)) == number
-    unsure_filters: tuple[Shown, ...] = ("unsure", "divided", "disputed")
-    for shown in unsure_filters:
+    for shown in ("unsure", "divided", "disputed"):
         (entry,) = desk.lists.entries(speech, shown, 99, 0)
         assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
         assert isinstance(entry.result, ClaimResult)
@@ -235,7 +208,6 @@ def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(de
     assert [shown(open_to_all, who) for who in ("ann", None)] == ["Tea: hot."] * 2
 
 
-@pytest.mark.server
 @dataclass(frozen=True)
 class Load:
     """What else happens while a list of 200 rows is checked, in seconds from its beginning.
@@ -363,6 +335,8 @@ def test_rows_of_other_lists_that_come_first_count_for_the_time_that_is_left(des
     assert desk.lists.seconds_left(first) == pytest.approx(1800, abs=99)
 
 
+@pytest.mark.server
+@pytest.mark.rare
 def test_a_list_goes_on_where_it_stopped_when_its_worker_is_killed(house: House) -> None:
     house.environment["LEASE_SECONDS"] = "4"
     lists = ListStore(house.store.database)

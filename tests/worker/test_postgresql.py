@@ -13,9 +13,9 @@ from threading import Event, Timer
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from retrieval.types import Progress, ProgressListener, Report
-from settings import CHECKOUT, Settings
-from tests.worker.conftest import Worker, wait_until
+from retrieval.types import ProgressListener, Report
+from settings import CHECKOUT
+from tests.worker.conftest import House, Worker, wait_until
 from tests.worker.fake_retriever import FakeRetriever
 from worker.database import Database, StoreUnavailable
 from worker.heartbeat import Heartbeat
@@ -43,25 +43,18 @@ def set_away(url: str, away: bool) -> None:
     engine.dispose()
 
 
-def test_a_character_that_its_texts_cannot_have_is_replaced(store: JobStore) -> None:
+def test_its_texts_have_no_nul_and_connections_that_were_cut_are_made_again(
+    store: JobStore, on_postgresql: str
+) -> None:
     assert store.listed(ClaimFilter("\0"), 10) == ([], 0)
     job, _ = store.submit("Tea\0 is a drink.", "esoteric")
+    set_away(on_postgresql, False)
     assert store.get(job.id).claim == "Tea\ufffd is a drink."
-
-
-def test_a_server_that_is_away_is_said_in_one_line_without_the_password() -> None:
-    url = "postgresql+psycopg://anna:secret@127.0.0.1:1/claims"
     with pytest.raises(StoreUnavailable) as caught:
-        Database(url).reach()
+        Database("postgresql+psycopg://anna:secret@127.0.0.1:1/claims").reach()
     assert "refused" in caught.value.message
     assert "\n" not in caught.value.message
     assert "secret" not in str(caught.value)
-
-
-def test_connections_that_were_cut_are_made_again(store: JobStore, on_postgresql: str) -> None:
-    job, _ = store.submit("Tea is a drink.", "esoteric")
-    set_away(on_postgresql, False)
-    assert store.get(job.id).claim == "Tea is a drink."
 
 
 def test_it_says_that_a_change_may_be_stored_if_the_server_ends_amid_its_commit(
@@ -93,40 +86,29 @@ def test_it_says_that_a_change_may_be_stored_if_the_server_ends_amid_its_commit(
 class Interrupted(FakeRetriever):
     """While it checks, the server of the database is away for a moment; twice."""
 
-    def __init__(self, index: Path, url: str) -> None:
-        super().__init__(index)
-        self._url = url
+    url = ""
 
     def check(
-        self,
-        claim: str,
-        recipe: str,
-        listen: ProgressListener,
-        corpora: tuple[str, ...] | None,
+        self, claim: str, recipe: str, listen: ProgressListener, corpora: tuple[str, ...] | None
     ) -> Report:
-        def interrupted(progress: Progress) -> None:
-            if progress.stage == "ranking":
-                self._interrupt()
-            listen(progress)
-
-        report = super().check(claim, recipe, interrupted, corpora)
+        self.before["ranking"] = self._interrupt
+        report = super().check(claim, recipe, listen, corpora)
         self._interrupt()
         return report
 
     def _interrupt(self) -> None:
-        set_away(self._url, True)
-        Timer(0.5, set_away, [self._url, False]).start()
+        set_away(self.url, True)
+        Timer(0.5, set_away, [self.url, False]).start()
 
 
+@pytest.mark.rare
 def test_a_check_goes_on_and_its_result_is_kept_when_the_server_is_away_for_a_moment(
-    store: JobStore, on_postgresql: str, tmp_path: Path
+    store: JobStore, on_postgresql: str, house: House
 ) -> None:
-    index = tmp_path / "index"
-    index.mkdir()
-    (index / "name").write_text("Almanac")
-    settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path)})
+    retriever = Interrupted(house.settings.store)
+    retriever.url = on_postgresql
     stopping, database = Event(), Database(on_postgresql)
-    slot = RetrieverSlot(lambda _: Interrupted(index, on_postgresql), settings)
+    slot = RetrieverSlot(lambda _: retriever, house.settings)
     checker = ClaimChecker(database, slot, Heartbeat("one", database, slot, stopping), stopping)
     job, _ = store.submit("Tea is a drink.", "esoteric")
     checker.check(job.id)
@@ -137,6 +119,7 @@ def test_a_check_goes_on_and_its_result_is_kept_when_the_server_is_away_for_a_mo
     database.close()
 
 
+@pytest.mark.rare
 def test_a_worker_that_starts_before_its_database_waits_for_it(
     store: JobStore, on_postgresql: str, tmp_path: Path
 ) -> None:
@@ -152,6 +135,7 @@ def test_a_worker_that_starts_before_its_database_waits_for_it(
         worker.kill()
 
 
+@pytest.mark.rare
 def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgresql: str) -> None:
     """Each client is the owner of the other's claims, so both lock the same two turns.
 
@@ -179,10 +163,8 @@ def test_two_workers_never_wait_for_each_others_turns(store: JobStore, on_postgr
         for seed in ("0", "3")
     ]
     for worker in workers:
-        assert worker.stdout is not None
         worker.stdout.readline()
     for worker in workers:
-        assert worker.stdin is not None
         worker.stdin.write("\n")
         worker.stdin.flush()
     assert sum(int(worker.communicate(timeout=60)[0]) for worker in workers) == 100

@@ -36,8 +36,7 @@ def answer(
         hops=tuple(hops),
         retrieved=retrieved
         or Retrieved(
-            tuple((page, ("title",)) for page in pages),
-            tuple(SentenceKey(*key) for key in ranking),
+            tuple((page, ("title",)) for page in pages), tuple(SentenceKey(*key) for key in ranking)
         ),
         seconds={"total": 0.5, "ranking": 0.2},
     )

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from research.evaluation.claims import CorpusClaim, Pair
-from research.evaluation.claims import SentenceKey as Key
 from research.evaluation.measures.corpus import (
     MEASURES,
     Found,
@@ -53,25 +52,15 @@ def claim(
     return CorpusClaim(text, label, sets, kind=kind, texts=texts, tempting=None)
 
 
-def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evidence:
-    return Evidence(
-        document=document,
-        title=document,
-        url=None,
-        sentence_id=number,
-        sentence=f"Sentence {number} of {document}.",
-        start=0,
-        end=20,
-        score=0.5,
-        stance=stance,
-        stance_confidence=0.5,
-        hop=1,
-        selected=False,
-    )
+def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO, **more: Any) -> Evidence:
+    said = {"document": document, "title": document, "url": None, "sentence_id": number}
+    said |= {"sentence": f"Sentence {number} of {document}.", "start": 0, "end": 20, "score": 0.5}
+    said |= {"stance": stance, "stance_confidence": 0.5, "hop": 1, "selected": False}
+    return Evidence(**said | more)
 
 
 def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evidence:
-    return item(document, number, stance).model_copy(update={"selected": True})
+    return item(document, number, stance, selected=True)
 
 
 def answer(
@@ -158,47 +147,38 @@ def test_proofs_opposite_to_decided_verdicts_are_counted_with_who_is_right() -> 
     ]
     answers = [answer(label).model_copy(update={"proof_label": by}) for _, label, by in said]
     proofs = corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
-    assert proofs == {
-        "decided": 6,
-        "both": 4,
-        "opposite": 3,
-        "verdict_right": 1,
-        "proof_right": 1,
-    }
+    right = {"verdict_right": 1, "proof_right": 1}
+    assert proofs == {"decided": 6, "both": 4, "opposite": 3, **right}
 
 
 def recall(of: CorpusClaim, *evidence: Evidence) -> float:
-    value: float = corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
-    return value
+    return corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
 
 
-def test_evidence_is_found_if_a_whole_set_is_among_the_first_five() -> None:
+def test_evidence_is_found_if_a_whole_set_is_among_the_first_five_by_number_or_text() -> None:
     others = [item("Boat", number) for number in range(5)]
     two_sets = claim(SUPPORTS, [("Lamp", 0), ("Pier", 0)], [("Lamp", 1)])
     assert recall(two_sets, *others[:4], item("Lamp", 1)) == 1
     assert recall(two_sets, *others, item("Lamp", 1)) == 0
     assert recall(two_sets, item("Pier", 0), *others[:3], item("Lamp", 0)) == 1
     assert recall(two_sets, item("Pier", 1), item("Lamp", 0)) == 0
-
-
-def test_evidence_is_found_by_its_text_if_its_number_differs() -> None:
     sets = ([("Lamp", 7)], [("Lamp", 8), ("Pier", 0)])
     texts = (("Another sentence.",), ("Sentence 2 of Lamp.", "Another one."))
+    told = claim(SUPPORTS, *sets, texts=texts)
     # One of the set by its text, the other by its number.
-    assert recall(claim(SUPPORTS, *sets, texts=texts), item("Lamp", 2), item("Pier", 0)) == 1
-    assert recall(claim(SUPPORTS, *sets, texts=texts), item("Lamp", 3), item("Pier", 0)) == 0
+    assert recall(told, item("Lamp", 2), item("Pier", 0)) == 1
+    assert recall(told, item("Lamp", 3), item("Pier", 0)) == 0
     assert recall(claim(SUPPORTS, *sets), item("Lamp", 2), item("Pier", 0)) == 0
     # The same words on another page are no evidence.
-    elsewhere = item("Pier", 5).model_copy(update={"sentence": "Sentence 2 of Lamp."})
-    assert recall(claim(SUPPORTS, *sets, texts=texts), elsewhere, item("Pier", 0)) == 0
+    elsewhere = item("Pier", 5, sentence="Sentence 2 of Lamp.")
+    assert recall(told, elsewhere, item("Pier", 0)) == 0
 
 
 @cases("measures", "label", "selected", "others", "contradicted")
 def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
     label: Label, selected: list[Label], others: list[Label], contradicted: bool
 ) -> None:
-    chosen = [item("Lamp", n, stance) for n, stance in enumerate(selected)]
-    chosen = [one.model_copy(update={"selected": True}) for one in chosen]
+    chosen = [item("Lamp", n, stance, selected=True) for n, stance in enumerate(selected)]
     rest = [item("Pier", n, stance) for n, stance in enumerate(others)]
     assert is_contradicted(answer(label, *chosen, *rest)) is contradicted
 
@@ -252,53 +232,38 @@ def answered(path: Path, **more: Any) -> KeptDocuments:
     return KeptDocuments(path, ASKED)
 
 
-@pytest.mark.parametrize("cut", [1, 20])
-def test_a_line_that_was_cut_off_is_no_answer(tmp_path: Path, cut: int) -> None:
+def test_an_answer_that_was_cut_off_or_crashed_is_asked_for_again(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    answered(path, word="Caf\u00e9")
-    first, second, _ = path.read_bytes().splitlines(keepends=True)
-    # In the middle of a character of two bytes, or before it.
-    path.write_bytes(first + second[: second.index("\u00e9".encode()) + 1 - (cut - 1)])
-    assert [KeptDocuments(path, ASKED).has(one) for one in ASKED] == [True, False, False]
-
-
-@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\ud800"])
-def test_odd_characters_divide_no_line(tmp_path: Path, separator: str) -> None:
-    again = answered(tmp_path / "answers.jsonl", word=separator)
-    assert all(map(again.has, ASKED))
-    assert again.of(QUAY)["word"] == separator
-
-
-def test_a_refused_claim_keeps_its_error_and_a_crashed_one_is_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
+    for cut in (1, -18):  # in the middle of a character of two bytes, or before it
+        answered(path, word="Caf\u00e9")
+        first, second, _ = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(first + second[: second.index("\u00e9".encode()) + cut])
+        assert [KeptDocuments(path, ASKED).has(one) for one in ASKED] == [True, False, False]
+    for separator in ("\u2028", "\u0085", "\ud800"):
+        again = answered(path, word=separator)
+        assert all(map(again.has, ASKED))
+        assert again.of(QUAY)["word"] == separator
     assert answered(path, error={"code": "claim_too_long", "message": "Too long."}).has(QUAY)
     crashed = answered(path, error={"code": CRASHED, "message": "ValueError: odd"})
-    assert [crashed.has(one) for one in ASKED] == [True, False, True]
+    assert [crashed.has(one) for one in ASKED] == [True, False, True]  # it is asked again
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_passage_covers_the_annotated_text_that_it_overlaps() -> None:
+    lamp = Page("Lamp", "Lamp", None, "The lamp is red. It hums; it is old.")
+    passages = (SentenceKey("Lamp", 0), SentenceKey("Lamp", 1))
+    retrieved = Retrieved((("Lamp", ("text", "title")),), passages)
+    for text, expected in (
         # As another program would cut it; as the index cuts it; across its sentences.
         ("The lamp is red. It hums;", [True, True]),
         ("it is old.", [False, True]),
         ("It hums; it is old.", [False, True]),
         ("It is old.", [True, False]),  # not in the document, so its number decides
-    ],
-)
-def test_a_passage_covers_the_annotated_text_that_it_overlaps(
-    text: str, expected: list[bool]
-) -> None:
-    store = InMemoryStore(
-        [Page("Lamp", "Lamp", None, "The lamp is red. It hums; it is old.")], None
-    )
-    passages = (SentenceKey("Lamp", 0), SentenceKey("Lamp", 1))
-    retrieved = Retrieved((("Lamp", ("text", "title")),), passages)
-    asked = claim(SUPPORTS, [("Lamp", 0)], texts=((text,),))
-    search = Places(store).search(asked, retrieved, {"total": 1.0})
-    assert search.documents == (("Lamp", "title"),)
-    gold: frozenset[Key] = frozenset({("Lamp", 0)})
-    assert [passage.covers == gold for passage in search.passages] == expected
+    ):
+        asked = claim(SUPPORTS, [("Lamp", 0)], texts=((text,),))
+        search = Places(InMemoryStore([lamp], None)).search(asked, retrieved, {"total": 1.0})
+        assert search.documents == (("Lamp", "title"),)
+        covered = [passage.covers == frozenset({("Lamp", 0)}) for passage in search.passages]
+        assert covered == expected
 
 
 def pair(n: int, label: Label, source: str | None = None, kind: str | None = None) -> Pair:
@@ -342,19 +307,16 @@ def supports_filled_halves(claim: str, _: str) -> Opinion:
 def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
     mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
-    claims = [
-        ("The road is old.", road),
-        ("The mill opened after the bridge fell.", mill),
+    pairs = [
+        Pair(claim, evidence_text(*text), REFUTES, None, None, None)
+        for claim, text in (
+            ("The road is old.", road),
+            ("The mill opened after the bridge fell.", mill),
+        )
     ]
-    pairs = [Pair(claim, evidence_text(*text), REFUTES, None, None, None) for claim, text in claims]
     before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
     after, ruled = with_comparisons(pairs, before, Says(supports_filled_halves).model)
     assert ruled == [1]
     assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (SUPPORTS, REFUTES)]
-    assert comparison_results(pairs, before, after, ruled) == {
-        "decided": 1,
-        "right": 1,
-        "turned_right": 1,
-        "turned_wrong": 0,
-        "accuracy_without": 0.0,
-    }
+    turned = {"turned_right": 1, "turned_wrong": 0, "accuracy_without": 0.0}
+    assert comparison_results(pairs, before, after, ruled) == {"decided": 1, "right": 1, **turned}

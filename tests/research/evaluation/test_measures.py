@@ -1,12 +1,23 @@
-"""The measures, on claims and answers that are worked out by hand (``answers.py``)."""
+"""The measures, on claims, answers and searches that are worked out by hand."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
+from research.evaluation.claims import AnnotatedClaim, SentenceKey
+from research.evaluation.measures.esoteric_table import (
+    COUNTINGS,
+    RetrievedPassage,
+    Search,
+    as_markdown,
+    as_text,
+    esoteric_table,
+    searches_of,
+)
 from research.evaluation.measures.scores import (
     COLUMNS,
     FIGURES,
@@ -23,70 +34,52 @@ from research.evaluation.measures.scores import (
     sufficiency,
 )
 from research.evaluation.run import Answer, AnswerHop
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, FoundBy, Label
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, answer, claim
 
-CONFIDENCE = np.array([0.95, 0.97, 0.61, 0.63, 1.0])
-RIGHT = np.array([True, True, True, False, False])
 
-
-def test_the_reliability_curve_has_a_point_for_each_bin_with_answers() -> None:
-    low, high = reliability(CONFIDENCE, RIGHT)
+def test_the_reliability_curve_its_error_and_the_accuracy_of_the_most_confident() -> None:
+    confidence = np.array([0.95, 0.97, 0.61, 0.63, 1.0])
+    right = np.array([True, True, True, False, False])
+    low, high = reliability(confidence, right)  # a point for each bin with answers
     assert low == Bin(0.6, 0.7, 2, pytest.approx(0.62), 0.5)
     assert high == Bin(0.9, 1.0, 3, pytest.approx(2.92 / 3), pytest.approx(2 / 3))
-
-
-def test_calibration_error_is_the_gap_weighted_by_size() -> None:
-    expected = (2 * 0.12 + 3 * (2.92 / 3 - 2 / 3)) / 5
-    assert calibration_error(CONFIDENCE, RIGHT) == pytest.approx(expected)
-
-
-def test_without_the_least_confident_the_most_confident_remain() -> None:
+    expected = (2 * 0.12 + 3 * (2.92 / 3 - 2 / 3)) / 5  # the gap, weighted by size
+    assert calibration_error(confidence, right) == pytest.approx(expected)
     # The least confident of five is 0.61, which is right.
-    assert accuracy_of_most_confident(CONFIDENCE, RIGHT, 0.8) == 2 / 4
-    assert accuracy_of_most_confident(CONFIDENCE, RIGHT, 0.2) == 0.0
+    assert accuracy_of_most_confident(confidence, right, 0.8) == 2 / 4
+    assert accuracy_of_most_confident(confidence, right, 0.2) == 0.0
 
 
-FIGURE = dict(zip(FIGURES, figures_of(score_matrix(CLAIMS, ANSWERS)), strict=True))
+def test_figures_are_those_counted_by_hand() -> None:
+    figures = dict(zip(FIGURES, figures_of(score_matrix(CLAIMS, ANSWERS)), strict=True))
+    of_labels_and_evidence = {name: figures[name] for name in FIGURES[:9]}
+    assert of_labels_and_evidence == pytest.approx(
+        {
+            "label_accuracy": 3 / 4,
+            # A whole set is asked for, unless the claim is undecided: claims 1 and 3.
+            "fever_score": 2 / 4,
+            # Precision is a mean over decided claims; recall counts claims with a whole set, even
+            # if the label is wrong: 1 and 4. F1 is of the two means.
+            "evidence_precision": (2 / 3 + 1 / 2 + 1) / 3,
+            "evidence_recall": 2 / 3,
+            "evidence_f1": 2 * 13 / 18 * 2 / 3 / (13 / 18 + 2 / 3),
+            # The pages of a whole set are asked for; undecided claims are taken as right.
+            "ofever": 1,
+            # Claim 1 has A second, claim 2 has D sixth, claim 4 has E first.
+            "page_recall@1": 1 / 3,
+            "page_recall@5": 2 / 3,
+            "page_recall@10": 1,
+        }
+    )
 
 
-@pytest.mark.parametrize(
-    ("figure", "value"),
-    [
-        ("label_accuracy", 3 / 4),
-        # A whole set is asked for, unless the claim is undecided: claims 1 and 3.
-        ("fever_score", 2 / 4),
-        # Precision is a mean over decided claims; recall counts claims with a whole set, even if
-        # the label is wrong: 1 and 4. F1 is of the two means.
-        ("evidence_precision", (2 / 3 + 1 / 2 + 1) / 3),
-        ("evidence_recall", 2 / 3),
-        ("evidence_f1", 2 * 13 / 18 * 2 / 3 / (13 / 18 + 2 / 3)),
-        # The pages of a whole set are asked for; undecided claims are taken as right.
-        ("ofever", 1),
-        # Claim 1 has A second, claim 2 has D sixth, claim 4 has E first.
-        ("page_recall@1", 1 / 3),
-        ("page_recall@5", 2 / 3),
-        ("page_recall@10", 1),
-    ],
-)
-def test_a_figure_is_that_counted_by_hand(figure: str, value: float) -> None:
-    assert FIGURE[figure] == pytest.approx(value)
-
-
-def test_only_the_first_five_pieces_of_evidence_count() -> None:
-    known = claim(1, SUPPORTS, [("A", 5)])
+def test_the_first_five_pieces_of_evidence_count_on_pages_in_any_unicode_form() -> None:
     late = answer(SUPPORTS, [("A", number) for number in range(6)], ["A"])
-    assert scores_of(known, late)[:4] == [1.0, 0.0, 0.0, 0.0]
-
-
-def test_the_same_page_in_another_unicode_form_is_the_same_page() -> None:
+    assert scores_of(claim(1, SUPPORTS, [("A", 5)]), late)[:4] == [1.0, 0.0, 0.0, 0.0]
     known = claim(1, SUPPORTS, [("Caf\u00e9", 0)])
-    assert scores_of(known, answer(SUPPORTS, [("Cafe\u0301", 0)], ["Cafe\u0301"]))[1:5] == [
-        1,
-        1,
-        1,
-        1,
-    ]
+    same = answer(SUPPORTS, [("Cafe\u0301", 0)], ["Cafe\u0301"])
+    assert scores_of(known, same)[1:5] == [1, 1, 1, 1]
 
 
 def test_a_figure_in_which_no_claim_has_a_part_is_no_number() -> None:
@@ -112,51 +105,145 @@ def test_an_interval_contains_the_figure_and_narrows_with_more_claims() -> None:
 
 
 def test_ten_claims_that_differ_in_one_direction_have_the_probability_of_ten_coins() -> None:
+    def p_value(groups: Sequence[object]) -> float:
+        return float(paired_p_values(scores([1.0] * 10), scores([0.0] * 10), groups)[0])
+
     # Ten pairs, all won: two-sided 2 / 2^10 = 0.00195.
-    p = paired_p_values(scores([1.0] * 10), scores([0.0] * 10), range(10))[0]
-    assert abs(p - 2 / 2**10) < 0.002
-    assert p > 0
-
-
-def test_ten_claims_about_two_pages_are_no_more_than_two_coins() -> None:
-    # Two groups, both won: of four ways that the coins fall, two differ as much.
-    p = paired_p_values(scores([1.0] * 10), scores([0.0] * 10), ["a"] * 5 + ["b"] * 5)[0]
-    assert abs(p - 0.5) < 0.04
-
-
-LEFT, ON_THE_RIGHT = ("L", 0), ("R", 0)
-
-
-TWO_PAGES = [claim(number, SUPPORTS, [LEFT, ON_THE_RIGHT]) for number in range(4)]
-
-
-def asked(*best: tuple[str, int], sufficient: bool, label: Label, hops: int = 1) -> Answer:
-    first = AnswerHop(sufficient, label, best)
-    return answer(SUPPORTS, hops=[first, *[AnswerHop(True, SUPPORTS, best)] * (hops - 1)])
-
-
-HOPS = [
-    # Both sentences are there and it stops, which is right.
-    asked(LEFT, ON_THE_RIGHT, sufficient=True, label=SUPPORTS),
-    # Both are there and it continues: called insufficient, but is not.
-    asked(LEFT, ON_THE_RIGHT, sufficient=False, label=SUPPORTS, hops=3),
-    # One is missing and it continues, although there was a verdict.
-    asked(LEFT, sufficient=False, label=REFUTES, hops=2),
-    # One is missing and it stops, although the verdict was NOT ENOUGH INFO.
-    asked(ON_THE_RIGHT, ("X", 1), sufficient=True, label=NOT_ENOUGH_INFO),
-]
+    assert 0 < p_value(range(10)) < 2 / 2**10 + 0.002
+    # Two groups of one page each, both won: of four ways that the coins fall, two differ as much.
+    assert abs(p_value(["a"] * 5 + ["b"] * 5) - 0.5) < 0.04
 
 
 def test_the_first_hop_of_claims_with_several_pages_is_counted_by_hand() -> None:
-    found = sufficiency(TWO_PAGES, HOPS)
-    assert found is not None
+    left, right = ("L", 0), ("R", 0)
+    two_pages = [claim(number, SUPPORTS, [left, right]) for number in range(4)]
+
+    def asked(*best: tuple[str, int], sufficient: bool, label: Label, hops: int = 1) -> Answer:
+        first = AnswerHop(sufficient, label, best)
+        return answer(SUPPORTS, hops=[first, *[AnswerHop(True, SUPPORTS, best)] * (hops - 1)])
+
+    answers = [
+        # Both sentences are there and it stops, which is right.
+        asked(left, right, sufficient=True, label=SUPPORTS),
+        # Both are there and it continues: called insufficient, but is not.
+        asked(left, right, sufficient=False, label=SUPPORTS, hops=3),
+        # One is missing and it continues, although there was a verdict.
+        asked(left, sufficient=False, label=REFUTES, hops=2),
+        # One is missing and it stops, although the verdict was NOT ENOUGH INFO.
+        asked(right, ("X", 1), sufficient=True, label=NOT_ENOUGH_INFO),
+    ]
+    found = sufficiency(two_pages, answers)
     assert (found.claims, found.insufficient) == (4, 2)
     assert (found.own.precision, found.own.recall) == (0.5, 0.5)
     assert (found.verdict.precision, found.verdict.recall) == (1.0, 0.5)
     assert (found.always.precision, found.always.recall) == (0.5, 1.0)
     assert (found.never.precision, found.never.recall) == (None, 0.0)
-
-
-def test_systems_without_hops_are_left_out() -> None:
-    assert sufficiency(TWO_PAGES[:1], [answer(SUPPORTS)]) is None
+    # Systems without hops are left out.
+    assert sufficiency(two_pages[:1], [answer(SUPPORTS)]) is None
     assert mean_hops([answer(SUPPORTS)]) is None
+
+
+def search(
+    label: Label,
+    sets: list[list[SentenceKey]],
+    documents: list[tuple[str, FoundBy | None]],
+    passages: list[tuple[str, list[SentenceKey]]],
+    retrieval: float,
+) -> Search:
+    return Search(
+        AnnotatedClaim("A claim.", label, tuple(map(tuple, sets))),
+        tuple(documents),
+        tuple(RetrievedPassage(document, frozenset(covers)) for document, covers in passages),
+        retrieval,
+        retrieval + 1.0,
+    )
+
+
+SEARCHES = [
+    # Two sets, on Lamp and on Pier, both found. Of Lamp both annotated sentences are covered, one
+    # of them twice; of Pier none. Boat is a wrong document.
+    search(
+        SUPPORTS,
+        [[("Lamp", 0)], [("Lamp", 1), ("Pier", 0)]],
+        [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")],
+        [("Lamp", [("Lamp", 0)]), ("Lamp", [("Lamp", 0), ("Lamp", 1)]), ("Pier", []), ("Boat", [])],
+        retrieval=2.0,
+    ),
+    # One set on two pages; only Quay is found, and its sentence.
+    search(
+        REFUTES,
+        [[("Quay", 2), ("Harbour", 0)]],
+        [("Quay", "disambiguation")],
+        [("Quay", [("Quay", 2)]), ("Quay", [])],
+        retrieval=1.0,
+    ),
+    # Nothing is found.
+    search(SUPPORTS, [[("Sluice", 1)]], [("Boat", "words")], [("Boat", [])], retrieval=3.0),
+]
+TABLE = esoteric_table(SEARCHES)
+
+
+# What is found, as the text of the report counts, and its program by document and by passage.
+@pytest.mark.parametrize(
+    ("row", "text", "by_document", "by_passage"),
+    [
+        # Lamp, Pier, Quay of these, Harbour, Sluice; and of Lamp, Boat, Pier, Quay, Boat.
+        ("document_recall", 3 / 5, 3 / 5, 3 / 5),
+        ("document_precision", 3 / 5, 3 / 5, 3 / 5),
+        ("document_f1", 3 / 5, 3 / 5, 3 / 5),
+        ("document_ofever", 1 / 3, 1 / 3, 1 / 3),  # Lamp alone is a whole set; Lamp and Pier
+        # Lamp 0, Lamp 1, Quay 2 of these and Pier 0, two others are not on documents found; of four
+        # sentences two documents, Lamp and Quay; three pairs of the first claim, one of the second.
+        ("passage_recall", 3 / 4, 2 / 4, 4 / 4),
+        ("combined_recall", 3 / 6, 2 / 6, 3 / 6),
+        # Three passages hit of five on right documents, of seven in all; two documents of Lamp,
+        # Pier, Quay, of five in all.
+        ("passage_precision", 3 / 5, 2 / 3, 3 / 5),
+        ("combined_precision", 3 / 7, 2 / 5, 3 / 7),
+        # The first claim has the whole set of Lamp 0, and is the only one with the documents of
+        # one. Of the second all sentences on its found documents are covered; of the third there
+        # are none, which counts as well, unless only claims with a right document do.
+        ("passage_ofever", 1, 2 / 3, 1 / 2),
+        ("combined_ofever", 1 / 3, 0, 0),
+        ("retrieval_seconds", 6 / 3, 6 / 4, 6 / 4),  # the program counts one claim too many
+        ("seconds", 9 / 3, None, None),
+        ("documents", 5 / 3, None, None),
+        ("passages", 7 / 3, None, None),
+        # Lamp, Lamp, Pier, Quay, Harbour, Sluice: characters for each annotated sentence.
+        ("id_length", None, (4 + 4 + 4 + 4 + 7 + 6) / 6, (4 + 4 + 4 + 4 + 7 + 6) / 6),
+        ("place", (1 + 3 + 1) / 3, None, None),
+        ("place_by_text", 2, 3, 3),  # Pier, after Boat; after Lamp and Boat
+        ("hits_by_title", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_disambiguation", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_text", 1 / 3, 1 / 3, 1 / 3),
+        ("hits_by_words", None, None, None),  # Boat is a right document of no claim
+    ],
+)
+def test_a_row_is_counted_in_three_ways(
+    row: str, text: float | None, by_document: float | None, by_passage: float | None
+) -> None:
+    assert [TABLE[counting].get(row) for counting in COUNTINGS] == [
+        None if value is None else pytest.approx(value) for value in (text, by_document, by_passage)
+    ]
+
+
+def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() -> None:
+    (found,) = searches_of([CLAIMS[0], CLAIMS[2]], [ANSWERS[0], ANSWERS[2]])
+    assert found.found == {"X", "A", "B"}
+    assert found.covered == {("A", 0), ("B", 0)}
+    assert (found.retrieval, found.total) == (0.5, 0.5)
+    seconds = {"total": 0.5, "ranking": 0.2, "verification": 0.2, "verdict": 0.1}
+    timed = Search.of(CLAIMS[0], ANSWERS[0].retrieved, seconds, lambda key: frozenset())
+    assert timed.retrieval == pytest.approx(0.2)
+    assert esoteric_table(searches_of(CLAIMS[2:3], ANSWERS[2:3])) == {}
+
+
+def test_the_table_is_shown_with_the_figures_of_the_report() -> None:
+    shown = as_markdown(TABLE).splitlines()
+    assert shown[0] == "|  | report | text | program, by document | program, by passage |"
+    assert "| combined recall | 69.3 | 50.0 | 33.3 | 50.0 |" in shown
+    assert "| seconds a claim, retrieval | 31.75 | 2.00 | 1.50 | 1.50 |" in shown
+    assert "| documents a claim | – | 1.67 | – | – |" in shown  # noqa: RUF001
+    lines = as_text("esoteric", TABLE).splitlines()
+    assert lines[0].split()[:3] == ["esoteric", "report", "text"]
+    assert len({len(line) for line in lines}) == 1

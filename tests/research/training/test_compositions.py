@@ -1,18 +1,26 @@
+"""Claims that are made of others: compositions of two pages, and contrasts."""
+
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from research.evaluation.claims import AnnotatedClaim
 from research.training.compositions import Composition, compositions
 from research.training.compositions.phrases import BridgeFinder, PageWords
 from research.training.compositions.statements import OpenStatement, statements
+from research.training.contrast import contrast_claims, refuting, symmetric
+from research.training.figures import contrast_figures
 from research.training.sentence_pool import SentencePool
+from retrieval.models.encoders import MiniLMEncoder
 from retrieval.text.english import EnglishParser
 from retrieval.types import REFUTES, SUPPORTS
 from tests.research.training.pages import data_of, pool_of
-from tests.support.cases import cases
+from tests.support.cases import cases, rows
 from tests.support.encoders import WordEncoder
 
 PAGES = {
@@ -37,33 +45,22 @@ PAGES = {
 }
 
 
-QUIET_HARBOUR = AnnotatedClaim(
-    "Quiet Harbour was made by Ingrid Solheim.", SUPPORTS, ((("Quiet_Harbour", 0),),)
-)
-
-
-CHEMISTRY = AnnotatedClaim(
-    "Ingrid Solheim never studied chemistry.", REFUTES, ((("Ingrid_Solheim", 1),),)
-)
-
-
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-def made_from(
-    pool: SentencePool, *train: AnnotatedClaim, seed: int = 0, limit: int = 1000
-) -> list[Composition]:
-    return compositions(data_of(pool, *train), seed, limit)
-
-
 @pytest.fixture(scope="module")
 def many(pool: SentencePool) -> list[Composition]:
     """What six seeds make."""
-    return [
-        one for seed in range(6) for one in made_from(pool, QUIET_HARBOUR, CHEMISTRY, seed=seed)
-    ]
+    made = AnnotatedClaim(
+        "Quiet Harbour was made by Ingrid Solheim.", SUPPORTS, ((("Quiet_Harbour", 0),),)
+    )
+    studied = AnnotatedClaim(
+        "Ingrid Solheim never studied chemistry.", REFUTES, ((("Ingrid_Solheim", 1),),)
+    )
+    data = data_of(pool, made, studied)
+    return [one for seed in range(6) for one in compositions(data, seed, 1000)]
 
 
 def cut(one: Composition, spans: tuple[tuple[int, int], ...]) -> list[str]:
@@ -102,25 +99,20 @@ def test_two_pages_share_their_maker_or_do_not(many: list[Composition]) -> None:
     assert shared == {together: SUPPORTS, apart: REFUTES}
 
 
-def test_no_page_alone_suffices(many: list[Composition], pool: SentencePool) -> None:
+def test_no_page_alone_suffices_or_names_the_other_and_a_role_has_one_holder(
+    many: list[Composition], pool: SentencePool
+) -> None:
     said = PageWords(pool)
     for one in many:
         (keys,) = one.claim.evidence
-        assert keys[0][0] != keys[1][0]
+        assert keys[0][0] != keys[1][0] != "Sofia_Marchetti"  # whose page names the first one
         for spans, (other, _) in zip(one.parts, reversed(keys), strict=True):
             assert spans
             for words in cut(one, spans):
                 assert words.casefold() not in said.text(other).casefold()
-
-
-def test_a_page_that_names_the_first_one_bridges_nothing(many: list[Composition]) -> None:
-    assert all(one.claim.evidence[0][1][0] != "Sofia_Marchetti" for one in many)
-
-
-def test_one_of_two_directors_is_not_called_the_director(many: list[Composition]) -> None:
     roles = [one.claim.text for one in many if one.kind == "role"]
     assert roles
-    assert not any("Garden of Tin" in text for text in roles)
+    assert not any("Garden of Tin" in text for text in roles)  # by two directors
 
 
 def said_of(
@@ -141,16 +133,90 @@ def test_a_statement_is_what_a_sentence_plainly_says_of_its_page(
     assert [made.before, made.name, made.after] == statement
 
 
-@cases("page_statements", "text", "single", "role")
-def test_only_one_can_have_some_roles(
-    text: str, single: bool, role: str | None, pool: SentencePool, parser: EnglishParser
+def test_only_one_has_some_roles_and_what_is_not_plainly_said_makes_no_statement(
+    pool: SentencePool, parser: EnglishParser
 ) -> None:
-    (made,) = said_of(text, "Amber Hall", pool, parser)
-    assert (made.single, made.role) == (single, role)
+    for _, (text,), role in rows("page_statements", ["text"], "single role"):
+        (made,) = said_of(text, "Amber Hall", pool, parser)
+        assert [made.single, made.role] == role
+    for why, (text,), _ in rows("page_statements", ["text"]):
+        assert said_of(text, "Amber Hall", pool, parser) == [], why
 
 
-@cases("page_statements", "text")
-def test_what_is_not_plainly_said_makes_no_statement(
-    text: str, pool: SentencePool, parser: EnglishParser
-) -> None:
-    assert said_of(text, "Amber Hall", pool, parser) == []
+BRIDGES = {
+    "Cecilia_Bridge": [
+        "The Cecilia Bridge crosses a fjord in Norway .",
+        "It was opened in 1931 and has four arches .",
+    ],
+    "Holm_Bridge": ["The Holm Bridge stands in Denmark .", "It was planned by Ida Holm ."],
+    "Anders_Bridge": ["The Anders Bridge stands in Sweden ."],
+}
+
+
+@pytest.fixture(scope="module")
+def bridges(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
+    return pool_of(BRIDGES, MiniLMEncoder(), tmp_path_factory.mktemp("pages"))
+
+
+def supported(text: str, page: str, sentence: int) -> AnnotatedClaim:
+    return AnnotatedClaim(text, SUPPORTS, (((page, sentence),),))
+
+
+# A name is used for an exchange once two claims hold it.
+OTHERS = [
+    supported("The Holm Bridge stands in Denmark.", "Holm_Bridge", 0),
+    supported("Denmark has the Holm Bridge.", "Holm_Bridge", 0),
+]
+
+
+@pytest.mark.models
+def test_a_country_or_year_is_exchanged_where_that_is_safe(bridges: SentencePool) -> None:
+    def made(text: str, sentence: int, seed: int = 0) -> list[AnnotatedClaim]:
+        claim = supported(text, "Cecilia_Bridge", sentence)
+        found = contrast_claims([claim, *OTHERS], bridges, seed)
+        return [one.claim for one in found if one.original == text]
+
+    countries = made("The Cecilia Bridge is in Norway.", 0)
+    assert {one.text for one in countries} == {"The Cecilia Bridge is in Denmark."}
+    assert {one.label for one in countries} == {REFUTES}
+    for seed in range(5):
+        (contrast,) = made("The Cecilia Bridge opened in 1931.", 1, seed)
+        before, year = contrast.text.rstrip(".").rsplit(" ", 1)
+        assert before == "The Cecilia Bridge opened in"
+        assert 1 <= abs(int(year) - 1931) <= 30
+    for text in (
+        "The Cecilia Bridge crosses a fjord.",  # nothing to exchange
+        "The Cecilia Bridge is not outside Norway.",  # its opposite is not what it would be
+        "The Cecilia Bridge is near Iceland.",  # the evidence does not name it
+    ):
+        assert made(text, 0) == []
+
+
+@pytest.mark.models
+def test_a_contrast_and_its_original_are_each_true_and_false_once(bridges: SentencePool) -> None:
+    claim = supported("The Cecilia Bridge is in Norway.", "Cecilia_Bridge", 0)
+    made = contrast_claims([claim, *OTHERS], bridges, 0)
+    (contrast,) = {one for one in made if one.old == "Norway"}
+    (sentence,) = refuting(contrast, bridges)
+    assert "Norway" in sentence.text
+    as_it_is = f"Cecilia Bridge : {sentence.text}"
+    changed = as_it_is.replace("Norway", "Denmark")
+    assert symmetric(contrast, sentence) == [
+        ("The Cecilia Bridge is in Norway.", as_it_is, SUPPORTS),
+        ("The Cecilia Bridge is in Denmark.", as_it_is, REFUTES),
+        ("The Cecilia Bridge is in Denmark.", changed, SUPPORTS),
+        ("The Cecilia Bridge is in Norway.", changed, REFUTES),
+    ]
+
+    def opinions(supported: list[bool]) -> NDArray[np.float32]:
+        return np.array([(0.9, 0.1, 0.0) if yes else (0.1, 0.9, 0.0) for yes in supported], "f4")
+
+    def by_evidence(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return opinions([claim.rstrip(".").split()[-1] in evidence for claim, evidence in pairs])
+
+    def by_claim(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return opinions(["Norway" in claim for claim, _ in pairs])
+
+    # Who reads the claim alone gets half of them right.
+    assert contrast_figures(by_evidence, [contrast], bridges) == {"exchanges_right": 100.0}
+    assert contrast_figures(by_claim, [contrast], bridges) == {"exchanges_right": 50.0}

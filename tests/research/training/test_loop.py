@@ -1,4 +1,4 @@
-"""The training loop: it goes on where it stopped, and ends with the same weights."""
+"""The training loop and the networks: the same weights after a stop, kept as a difference."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
-from transformers import DistilBertConfig, DistilBertForSequenceClassification
+from transformers import (
+    BertModel,
+    DistilBertConfig,
+    DistilBertForSequenceClassification,
+    MPNetConfig,
+    MPNetModel,
+)
 
 from research.training.loop import (
     Example,
@@ -20,14 +27,22 @@ from research.training.loop import (
     train,
     weights_digest,
 )
-from research.training.networks.encoders import padded, pair_tokenizer
+from research.training.networks.encoders import (
+    MPNetClassifier,
+    add_delta,
+    packaged_body,
+    packaged_classifier,
+    padded,
+    pair_tokenizer,
+    save_delta,
+)
+from retrieval.errors import ModelUnavailable
+from retrieval.models.packaged import minilm_folder
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 
 RECIPE = Hyperparameters(
     epochs=2, batch_size=2, learning_rate=1e-4, warmup=0.1, max_tokens=32, seed=7
 )
-
-
 EXAMPLES = [
     labelled("The pier is long.", "Pier : The pier is long.", SUPPORTS),
     labelled("The pier is short.", "Pier : The pier is long.", REFUTES),
@@ -77,12 +92,15 @@ def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_pa
     resumed, steps = run(tmp_path / "stopped")
     assert steps == 1
     assert torch.equal(resumed, undisturbed)
-
-
-def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
-    run(tmp_path)
-    _, steps = run(tmp_path, replace(RECIPE, learning_rate=2e-4))
+    # A checkpoint of another recipe is not continued; with averaging the result lies between.
+    averaging = replace(RECIPE, averaging=0.9)
+    averaged, steps = run(tmp_path / "stopped", averaging)
     assert steps == 4
+    start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
+    assert 0 < (averaged - start).norm() < (undisturbed - start).norm()
+    again, steps = run(tmp_path / "stopped", averaging)
+    assert steps == 0
+    assert torch.equal(again, averaged)
 
 
 def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None:
@@ -95,43 +113,21 @@ def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None
     assert steps == 0
 
 
-def test_with_averaging_the_result_lies_between_the_start_and_the_last_step(tmp_path: Path) -> None:
-    start = untrained_classifier().distilbert.transformer.layer[0].ffn.lin1.weight.detach()
-    last, _ = run(tmp_path / "last")
-    averaged, _ = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
-    assert 0 < (averaged - start).norm() < (last - start).norm()
-    again, steps = run(tmp_path / "averaged", replace(RECIPE, averaging=0.9))
-    assert steps == 0
-    assert torch.equal(again, averaged)
+def test_a_model_takes_the_mean_of_weights_whose_digest_leaves_out_what_is_frozen() -> None:
+    def layer() -> nn.Linear:
+        made = nn.Linear(2, 1)
+        with torch.no_grad():
+            made.weight.copy_(torch.tensor([[1.0, 3.0]]))
+            made.bias.fill_(7.0)
+        made.bias.requires_grad_(False)
+        return made
 
-
-def layer() -> nn.Linear:
-    """A layer whose bias is frozen."""
-    made = nn.Linear(2, 1)
-    with torch.no_grad():
-        made.weight.copy_(torch.tensor([[1.0, 3.0]]))
-        made.bias.fill_(7.0)
-    made.bias.requires_grad_(False)
-    return made
-
-
-def test_a_model_takes_the_mean_of_weights_and_keeps_what_is_frozen() -> None:
-    model = layer()
-    load_mean(
-        model, [{"weight": torch.tensor([[1.0, 3.0]])}, {"weight": torch.tensor([[3.0, 5.0]])}]
-    )
-    assert model.weight.tolist() == [[2.0, 4.0]]
-    assert model.bias.tolist() == [7.0]
-
-
-def test_the_digest_of_weights_depends_only_on_what_is_trained() -> None:
     one, other = layer(), layer()
     assert weights_digest(one) == weights_digest(other)
-    with torch.no_grad():
-        other.bias.fill_(9.0)  # frozen
+    other.bias.fill_(9.0)  # frozen
     assert weights_digest(one) == weights_digest(other)
-    with torch.no_grad():
-        other.weight[0, 0] = 1.5
+    load_mean(one, [{"weight": torch.tensor([[1.0, b]])} for b in (3.0, 5.0)])
+    assert (one.weight.tolist(), one.bias.tolist()) == ([[1.0, 4.0]], [7.0])
     assert weights_digest(one) != weights_digest(other)
 
 
@@ -140,3 +136,57 @@ def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:
     assert ids.tolist() == [[5, 6, 7] + [99] * 13, [*range(1, 10)] + [99] * 7]
     assert mask.tolist() == [[1] * 3 + [0] * 13, [1] * 9 + [0] * 7]
     assert mask.dtype == torch.long
+
+
+@pytest.mark.models
+def test_folded_into_a_distilbert_the_weights_compute_the_same() -> None:
+    folded = packaged_body().eval()
+    bert = BertModel.from_pretrained(minilm_folder(), local_files_only=True).eval()
+    texts = ["The lighthouse was painted red.", "Short."]
+    inputs = pair_tokenizer()(texts, padding=True, return_tensors="pt", return_token_type_ids=False)
+    with torch.inference_mode():
+        ours, theirs = (model(**inputs).last_hidden_state for model in (folded, bert))
+    read = inputs["attention_mask"].bool()
+    assert torch.allclose(ours[read], theirs[read], atol=1e-4)
+
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    first, second = (packaged_classifier(("a", "b")) for _ in range(2))
+    assert torch.equal(torch.rand(3), expected)  # random numbers are as they were
+    assert first.config.num_labels == 2
+    for name, weight in first.named_parameters():
+        assert torch.equal(weight, second.get_parameter(name))
+
+
+def test_a_network_that_was_trained_is_restored_but_its_embeddings(tmp_path: Path) -> None:
+    ids = torch.tensor([[0, 5, 6, 2], [0, 7, 2, 1]])
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+
+    def network(layers: int) -> MPNetClassifier:
+        """A small network with weights of its own, always the same."""
+        torch.manual_seed(3)
+        config = MPNetConfig(
+            vocab_size=16,
+            hidden_size=8,
+            num_hidden_layers=layers,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=16,
+        )
+        return MPNetClassifier(MPNetModel(config, add_pooling_layer=False), labels=3).eval()
+
+    base, trained = network(2), network(2)
+    with torch.no_grad():
+        for name, weight in trained.named_parameters():
+            if ".embeddings." not in name:
+                weight += 0.1 * torch.randn_like(weight)
+    path = tmp_path / "delta.safetensors"
+    digest = save_delta(trained, base, path, rank=16)  # no matrix here has a higher one
+    assert not any(".embeddings." in name for name in load_file(path))
+    wanted = trained(ids, mask).logits
+    assert not torch.allclose(base(ids, mask).logits, wanted, atol=0.1)
+    add_delta(base, tmp_path, digest)
+    assert torch.allclose(base(ids, mask).logits, wanted, atol=0.02)  # kept in 8 bits
+    with pytest.raises(ModelUnavailable, match="belongs to other base weights"):
+        add_delta(network(1), tmp_path, digest)

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import random
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from research.evaluation.claims import AnnotatedClaim, CorpusClaim
+from research.evaluation.claims import AnnotatedClaim, CorpusClaim, read_pairs
+from research.training.checkable import found, read_sentences, resolved_in, train_checkable
 from research.training.compositions import Composition
 from research.training.contrast import Contrast
 from research.training.data import EverydayData
 from research.training.loop import Example, labelled
 from research.training.relevance import distilled, reading_examples
 from research.training.sentence_pool import SentencePool
+from research.training.verifier import pairs as pairs_module
 from research.training.verifier.by_rule import made_by_rule
-from research.training.verifier.pairs import pair_examples
+from research.training.verifier.pairs import (
+    ASSERTIONS,
+    MEANING,
+    contracted,
+    load_meaning,
+    pair_examples,
+    quoted,
+    resurfaced,
+    with_stop,
+)
 from research.training.verifier.retrieved import (
     AGREES,
     composed_examples,
@@ -26,7 +40,9 @@ from research.training.verifier.retrieved import (
     retrieved_examples,
 )
 from research.training.verifier.train import Mix
+from retrieval.checkable.kind_rules import WEIGHTS, read_model
 from retrieval.errors import BadSource
+from retrieval.text.english import EnglishParser
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label, Opinion
 from tests.research.training.pages import data_of, label_of, pool_of
 from tests.support.encoders import WordEncoder
@@ -55,9 +71,7 @@ IRON = Contrast(
 BUILT = AnnotatedClaim("The long pier was built in 1928.", REFUTES, ((("Pier", 0),),))
 
 
-def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
-    pool: SentencePool,
-) -> None:
+def test_where_evidence_is_changed_too_labels_change_places(pool: SentencePool) -> None:
     data = data_of(pool, contrasts=[IRON])
     made = [reading_examples(data, seed, 100)[1:] for seed in range(6)]
     flipped = [(e.claim, e.evidence, label_of(e)) for e in next(filter(None, made))]
@@ -68,12 +82,11 @@ def test_where_evidence_is_changed_as_the_claim_was_their_labels_change_places(
     assert not all(made)  # half of them are left as they are
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_claim_with_a_year_is_always_read_with_another_year_of_its_page(
-    pool: SentencePool, seed: int
-) -> None:
-    read = [(e.evidence, label_of(e)) for e in reading_examples(data_of(pool, BUILT), seed, 100)]
-    assert ("Pier : It was opened in 1931.", NOT_ENOUGH_INFO) in read
+def test_a_claim_with_a_year_is_read_with_another_of_its_page(pool: SentencePool) -> None:
+    for seed in range(6):
+        read = reading_examples(data_of(pool, BUILT), seed, 100)
+        opened = "Pier : It was opened in 1931."
+        assert (opened, NOT_ENOUGH_INFO) in [(e.evidence, label_of(e)) for e in read]
 
 
 def test_a_target_is_seven_tenths_opinion_and_three_tenths_label() -> None:
@@ -95,55 +108,41 @@ class Says:
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
 
-@pytest.mark.parametrize(
-    ("opinion", "dropped"),
-    [
+def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(pool: SentencePool) -> None:
+    wood = CorpusClaim("It is made of wood.", SUPPORTS, ((("Pier", 2),),), "", (), None)
+    for opinion, dropped in (
         ((AGREES + 0.01, 0.0, 0.39), True),
         ((AGREES - 0.01, 0.0, 0.41), False),
         ((0.0, 1.0, 0.0), False),  # no evidence for the label, whatever else it is
-    ],
-)
-def test_a_wrong_sentence_that_gives_the_claims_label_is_no_example(
-    pool: SentencePool, opinion: Opinion, dropped: bool
-) -> None:
-    wood = CorpusClaim("It is made of wood.", SUPPORTS, ((("Pier", 2),),), "", (), None)
-    read = [
-        example.evidence
-        for seed in range(40)
-        for example in retrieved_examples([wood], pool, Says("stone", opinion), seed, 0.0)
-    ]
-    assert OAK in read
-    assert any(STONE in evidence for evidence in read) is not dropped
-
-
-LONG = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
-TALL = AnnotatedClaim("The pier is tall.", NOT_ENOUGH_INFO, ())
-
-
-def misread(claim: AnnotatedClaim, pool: SentencePool, words: str, label: Label) -> list[Example]:
-    opinion = tuple(float(one == label) for one in LABELS)
-    says = Says(words, (opinion[0], opinion[1], opinion[2]))
-    return [one for seed in range(9) for one in misread_examples([claim], pool, says, seed)]
+    ):
+        read = [
+            example.evidence
+            for seed in range(40)
+            for example in retrieved_examples([wood], pool, Says("stone", opinion), seed, 0.0)
+        ]
+        assert OAK in read
+        assert any(STONE in evidence for evidence in read) is not dropped
 
 
 def test_what_a_model_misreads_becomes_an_undecided_example(pool: SentencePool) -> None:
-    examples = misread(TALL, pool, "oak", REFUTES)
+    long = AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),))
+    tall = AnnotatedClaim("The pier is tall.", NOT_ENOUGH_INFO, ())
+
+    def misread(claim: AnnotatedClaim, words: str, label: Label) -> list[Example]:
+        says = Says(words, tuple(float(one == label) for one in LABELS))
+        return [one for seed in range(9) for one in misread_examples([claim], pool, says, seed)]
+
+    examples = misread(tall, "oak", REFUTES)
     assert examples
     assert all("oak" in e.evidence and label_of(e) == NOT_ENOUGH_INFO for e in examples)
-
-
-def test_for_a_decided_claim_only_the_opposite_label_is_wrong_and_its_evidence_is_not_read(
-    pool: SentencePool,
-) -> None:
-    assert misread(LONG, pool, "", SUPPORTS) == []
-    examples = misread(LONG, pool, "", REFUTES)
+    # For a decided claim only the opposite label is wrong, and its evidence is not read.
+    assert misread(long, "", SUPPORTS) == []
+    examples = misread(long, "", REFUTES)
     assert {label_of(example) for example in examples} == {NOT_ENOUGH_INFO}
     assert not [e for e in examples if "The pier is long." in e.evidence]
 
 
-def test_a_claim_that_names_the_page_between_is_read_with_both_sentences_only(
-    pool: SentencePool,
-) -> None:
+def test_a_claim_that_names_the_page_between_is_read_with_both(pool: SentencePool) -> None:
     claim = AnnotatedClaim("The mayor's pier is long.", REFUTES, ((("Pier", 0), ("Ada Orn", 0)),))
     one = Composition(claim, "apposition", "Ada Orn", (((0, 5),), ((6, 9),)))
     assert {label_of(e) for e in composed_examples([one] * 20, pool, 0)} == {REFUTES}
@@ -158,26 +157,25 @@ def test_no_term_of_a_page_that_is_measured_on_is_read(pool: SentencePool, tmp_p
         assert bool(readings) == read
 
 
-def house(page: int, year: int, label: Label) -> dict[str, Any]:
-    title = f"House {page}"
-    told = {"evidence": f"It was built in {year}.", "title": title}
-    return {"claim": f"{title} is old.", "label": label, **told}
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path, seed: int) -> None:
-    both = ((1610, SUPPORTS), (2010, REFUTES))
-    houses = [house(page, *of_year) for page in range(6) for of_year in both]
-    write_json_lines(tmp_path / "houses.jsonl", *houses)
-    drawn = [(e.claim, label_of(e)) for e in pair_examples(tmp_path, seed, {"houses": 4})]
-    first, second = drawn[0][0], drawn[2][0]
-    assert first != second
-    assert drawn == [(one, label) for one in (first, second) for label in (SUPPORTS, REFUTES)]
-
-
-def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
+def test_the_pairs_of_one_page_are_drawn_together(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"houses\.jsonl cannot be read"):
         pair_examples(tmp_path, 0, {"houses": 4})
+    houses = [
+        {
+            "claim": f"House {page} is old.",
+            "label": label,
+            "evidence": f"It was built in {year}.",
+            "title": f"House {page}",
+        }
+        for page in range(6)
+        for year, label in ((1610, SUPPORTS), (2010, REFUTES))
+    ]
+    write_json_lines(tmp_path / "houses.jsonl", *houses)
+    for seed in range(8):
+        drawn = [(e.claim, label_of(e)) for e in pair_examples(tmp_path, seed, {"houses": 4})]
+        both = drawn[0][0], drawn[2][0]
+        assert both[0] != both[1]
+        assert drawn == [(one, label) for one in both for label in (SUPPORTS, REFUTES)]
 
 
 def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
@@ -186,3 +184,105 @@ def test_a_card_names_exactly_the_kinds_of_a_mix() -> None:
     assert all(str(number) in whole for number in kinds.values())
     for word in ("everyday", "FEVER", "composed"):
         assert (word in whole, word in alone) == (True, False)
+
+
+PARTS = ("train", "held-out")
+
+
+def test_nothing_that_is_measured_is_trained_on_and_no_kind_of_pair_has_a_usual_label() -> None:
+    parts = [
+        [
+            json.loads(line)
+            for line in (ASSERTIONS / f"{part}.jsonl").read_text("utf-8").splitlines()
+        ]
+        for part in PARTS
+    ]
+    trained, held_out = ({(p["kind"], p["wording"]) for p in part} for part in parts)
+    assert not trained & held_out
+    trained, held_out = ({json.dumps(p["evidence"]) for p in part} for part in parts)
+    assert not trained & held_out
+    labels: dict[str, list[str]] = defaultdict(list)
+    for pair in itertools.chain(*parts):
+        labels[pair["kind"]].append(pair["label"])
+    for kind, given in labels.items():
+        for label in LABELS:
+            assert 0.2 < given.count(label) / len(given) < 0.5, (kind, label)
+    trained, held_out = ({p.evidence for p in read_pairs(MEANING / f"{n}.jsonl")} for n in PARTS)
+    assert not trained & held_out
+
+
+def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> None:
+    whale = labelled("A whale is not a fish.", "Whale : It is a mammal.", REFUTES)
+    read = resurfaced([whale] * 300, random.Random(1))
+    assert {
+        *("A whale is not a fish.", "A whale is not a fish", "a whale isn't a fish"),
+        *("A whale isn't a fish.", "“A whale is not a fish.”"),
+    } <= {one.claim for one in read}
+    assert {(one.evidence, one.target) for one in read} == {(whale.evidence, whale.target)}
+    assert contracted("It cannot be, nor notable.") == "It can't be, nor notable."
+    assert with_stop("Is it?") == "Is it?"
+    assert quoted("Yes.") == "“Yes.”"
+
+
+PIER = {"Pier": ["The pier is long.", "It had no roof until 1931."]}
+
+
+def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = pool_of(PIER, WordEncoder(), tmp_path)
+    with pytest.raises(BadSource, match=r"meaning/train"):
+        load_meaning(tmp_path, pool)
+    line = {"claim": "It had a roof in 1920.", "label": REFUTES}
+    write_json_lines(tmp_path / "train.jsonl", {**line, "title": "Inn", "evidence": "No roof."})
+    write_json_lines(tmp_path / "held-out.jsonl", {**line, "evidence": "Nothing."})
+    write_json_lines(tmp_path / "documents.jsonl", {**line, "sentences": [["Pier", 1]]})
+    given = {"claim": "A hat.", "label": SUPPORTS, "title": "Hat", "evidence": "It is one."}
+    write_json_lines(tmp_path / "meaning" / "train-a.jsonl", given)
+    monkeypatch.setattr(pairs_module, "MEANING", tmp_path)
+    data = load_meaning(tmp_path, pool)
+    assert {one.evidence for one in data.examples} == {
+        *("Inn : No roof.", "Hat : It is one.", "Pier : It had no roof until 1931.")
+    }
+    assert [one.evidence for one in data.held_out] == ["Nothing."]
+    assert len(data.digests) == 3
+
+
+def test_precision_and_recall_are_those_of_the_facts() -> None:
+    figures = found(
+        ["fact", "fact", "fact", "opinion", "vague"], ["fact", "fact", "opinion", "fact", "vague"]
+    )
+    assert figures.precision == pytest.approx(2 / 3)
+    assert figures.recall == pytest.approx(2 / 3)
+    assert figures.f1 == pytest.approx(2 / 3)
+    assert figures.kinds == pytest.approx(3 / 5)
+
+
+def test_no_sentence_is_in_both_parts_and_no_wording_either() -> None:
+    train, held_out = read_sentences("train"), read_sentences("held-out")
+    assert len(train) + len(held_out) > 500
+    assert not {one.text for one in train} & {one.text for one in held_out}
+    assert not {one.wording for one in train} & {one.wording for one in held_out}
+
+
+@pytest.mark.models
+@pytest.mark.rare
+def test_the_shipped_model_is_what_training_makes(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    train_checkable(tmp_path)
+    made, shipped = read_model(tmp_path), read_model()
+    assert made.kinds == shipped.kinds
+    assert made.weights == pytest.approx(shipped.weights, abs=0.02)
+    assert "| rules and model |" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / WEIGHTS).stat().st_size < 100_000
+
+
+@pytest.mark.models
+def test_the_references_of_the_passages_are_resolved_without_an_error() -> None:
+    parser = EnglishParser()
+    resolved = resolved_in("held-out", parser)
+    assert resolved.wrong == 0
+    assert resolved.right > 30
+    traps = resolved_in("traps-held-out", parser)
+    assert traps.wrong == 0
+    assert traps.unclear > traps.right

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from tests.ops.up_process import free_port
 from tests.support.shared import kill_server, made_once, start_server
 
 _FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
@@ -27,12 +31,40 @@ _WATERMARKS = [
 ]
 
 
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def stand_in(
+    version: str, product: bool = True, allowed: str | None = None, port: int = 0
+) -> Iterator[str]:
+    """Answer ``GET /`` as a server of this version; return its host and port.
+
+    ``allowed``: the only ``Authorization`` header that is accepted.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            refused = allowed is not None and self.headers.get("Authorization") != allowed
+            error = {"error": {"type": "security_exception"}, "status": 401}
+            body = json.dumps(error if refused else {"version": {"number": version}}).encode()
+            self.send_response(401 if refused else 200)
+            if product:
+                self.send_header("X-Elastic-Product", "Elasticsearch")
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class Node:

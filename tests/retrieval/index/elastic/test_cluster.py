@@ -3,56 +3,17 @@
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from retrieval.errors import IndexUnavailable
 from retrieval.index.elastic.elastic_index import ElasticIndex
 from retrieval.index.elastic.location import ElasticLocation
-from tests.retrieval.index.elastic.node import free_port
+from tests.retrieval.index.elastic.node import free_port, stand_in
 from tests.support.cases import cases
 
 USER = base64.b64encode(b"elastic:s3cret").decode()
-
-
-@contextmanager
-def stand_in(version: str, product: bool = True, allowed: str | None = None) -> Iterator[str]:
-    """Answer ``GET /`` as a server of this version; return its host and port.
-
-    ``allowed``: the only ``Authorization`` header that is accepted.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            refused = allowed is not None and self.headers.get("Authorization") != allowed
-            error = {"error": {"type": "security_exception"}, "status": 401}
-            body = json.dumps(error if refused else {"version": {"number": version}}).encode()
-            self.send_response(401 if refused else 200)
-            if product:
-                self.send_header("X-Elastic-Product", "Elasticsearch")
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def refusal(url: str, folder: Path, api_key: str = "") -> IndexUnavailable:
@@ -62,9 +23,7 @@ def refusal(url: str, folder: Path, api_key: str = "") -> IndexUnavailable:
 
 
 @pytest.mark.parametrize("version", ["7.17.0", "8.18.3", "10.0.0"])
-def test_another_version_and_what_is_no_elasticsearch_are_named(
-    version: str, tmp_path: Path
-) -> None:
+def test_other_versions_and_no_elasticsearch_are_named(version: str, tmp_path: Path) -> None:
     with stand_in(version) as host:
         error = refusal(f"elasticsearch://{host}/i", tmp_path)
     assert (error.code, error.hint) == ("store_version", "Use version 8.19 or 9.")
@@ -129,7 +88,7 @@ def test_a_url_that_cannot_be_used_is_refused_with_the_reason(url: str, error: s
 
 
 @cases("stores", "url", "api_key", "ca_file", "error")
-def test_settings_that_do_not_go_with_a_url_are_refused(
+def test_settings_that_no_url_needs_are_refused(
     url: str, api_key: str, ca_file: str, error: str
 ) -> None:
     with pytest.raises(ValueError, match=error):

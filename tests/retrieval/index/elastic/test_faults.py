@@ -23,7 +23,7 @@ from tests.retrieval.index.pages import PAGES, ListCorpus, many
 from tests.retrieval.index.questions import holding
 from tests.support.encoders import WordEncoder
 
-pytestmark = pytest.mark.elasticsearch
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.rare]
 
 WAIT = 240.0  # seconds; a loaded machine takes many times as long as an idle one
 MANY = many().pages
@@ -160,9 +160,7 @@ def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
     assert [d.title for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_an_index_that_is_deleted_while_it_serves_is_missed_and_found_again(
-    index: ElasticIndex,
-) -> None:
+def test_an_index_that_is_deleted_while_it_serves_is_missed(index: ElasticIndex) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
     call(f"{store_url('x').replace('elasticsearch', 'http')[:-2]}/{index.version()}", "DELETE")

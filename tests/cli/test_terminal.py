@@ -1,10 +1,20 @@
-"""The text of ``esoteric check``."""
+"""What commands print: the text of a claim, progress of long work, and that they wait."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import ExitStack, closing
+from threading import Timer
 from typing import Any
 
+import pytest
+
+from cli import progress
 from cli.claim_text import as_text
+from cli.progress import LongWork, patiently
+from retrieval.errors import IndexAway, IndexUnavailable
+from retrieval.index.elastic.cluster import Cluster
+from retrieval.index.elastic.location import ElasticLocation
 from retrieval.result import ClaimResult
 from retrieval.words import NOT_SETTLED
 from tests.app.claim_documents import (
@@ -14,6 +24,8 @@ from tests.app.claim_documents import (
     document_with_proof,
     statement,
 )
+from tests.ops.up_process import free_port
+from tests.retrieval.index.elastic.node import stand_in
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 CORPUS = "Wikipedia introductions, 9,842 documents, built 2026-11-20"
@@ -129,3 +141,98 @@ def test_a_file_of_a_folder_is_credited_with_its_date_and_no_text_controls_the_t
     assert "coast, 9,842 documents, text of 2024-03-05, built 2026-11-20;" in text
     assert "\N{REPLACEMENT CHARACTER}{} red" in text
     assert "\x1b" not in text
+
+
+class Clock:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def test_a_log_gets_a_line_after_two_seconds_and_then_every_ten(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = LongWork("Indexing islands", of=400)
+    lines = []
+    for second in range(25):
+        clock.now = 100.0 + second
+        work.show(10 * second, f"{10 * second} documents")
+        if line := capsys.readouterr().err:
+            lines.append((second, line))
+    work.close()
+    # Ten a second: 380 are left after two seconds.
+    assert lines == [
+        (2, "Indexing islands: 5 %, 20 documents, about 38 s left\n"),
+        (12, "Indexing islands: 30 %, 120 documents, about 28 s left\n"),
+        (22, "Indexing islands: 55 %, 220 documents, about 18 s left\n"),
+    ]
+    work = LongWork("Checking", of=2)
+    work.show(1, "1 of 2 claims")
+    clock.now += 60
+    work.show(2, "2 of 2 claims")
+    work.close()
+    assert capsys.readouterr().err == ""  # it was quick
+
+
+def test_neither_an_earlier_try_nor_loading_counts_as_speed(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = LongWork("Checking", of=100, done=89)
+    for seconds, done in ((1000, 90), (10, 95)):  # the models are loaded first
+        clock.now += seconds
+        work.show(done, f"{done} of 100 claims")
+    assert capsys.readouterr().err.splitlines() == [
+        "Checking: 90 %, 90 of 100 claims",
+        "Checking: 95 %, 95 of 100 claims, about 10 s left",
+    ]
+
+
+def test_a_terminal_gets_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    work = LongWork("Checking", of=4)
+    work.show(4, "4 of 4 claims")
+    work.close()
+    shown = capsys.readouterr().err
+    assert "Checking: 4 of 4 claims |" in shown
+    assert "100%" in shown
+
+
+def test_it_waits_for_a_server_that_is_away_says_so_once_and_goes_on_or_gives_up(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Real connections, and a server that comes late."""
+    port = free_port()
+    store = f"elasticsearch://127.0.0.1:{port}/notes"
+    with closing(Cluster(ElasticLocation.read(store))) as cluster, ExitStack() as servers:
+        with pytest.raises(IndexAway):
+            patiently(cluster.check_version, longest_wait=1)
+        capsys.readouterr()
+        comes = stand_in("9.1.0", port=port)
+        timer = Timer(1, servers.enter_context, [comes])
+        timer.start()
+        patiently(cluster.check_version)
+        timer.join()
+        waits, goes_on = capsys.readouterr().err.splitlines()
+        assert waits.startswith(f"Elasticsearch at {store} is unreachable")
+        assert waits.endswith(" Waiting for it, 10 minutes at most.")
+        assert goes_on == "The index answers again; the work goes on."
+    with (
+        stand_in("7.17.0") as host,
+        closing(Cluster(ElasticLocation.read(f"elasticsearch://{host}/notes"))) as cluster,
+        pytest.raises(IndexUnavailable, match="is version 7"),  # waiting does not mend this
+    ):
+        patiently(cluster.check_version)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,359 @@
+"""The verifier: its calibrations for given evidence and for searches, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
+from research.evaluation.measures.scores import calibration_error
+from research.training.figures import (
+    DevClaims,
+    read_claims,
+    reading_figures,
+    spread,
+    temperature_of,
+)
+from research.training.sentence_pool import PoolSentence, SentencePool
+from research.training.verifier.calibration import (
+    Claims,
+    Search,
+    calibrate,
+    calibrate_to_pairs,
+    claims_to_fit,
+    crossed_figures,
+    fitted,
+    pairs_to_fit,
+    recalibrated,
+)
+from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
+from retrieval.errors import BadSource
+from retrieval.models.cross_encoders import VerdictFit
+from retrieval.models.folders import ModelFolders
+from retrieval.models.own_verifier import (
+    CALIBRATION,
+    SequenceClassifier,
+    read_calibration,
+    read_classifier,
+    write_calibration,
+)
+from retrieval.types import (
+    LABELS,
+    NOT_ENOUGH_INFO,
+    REFUTES,
+    SUPPORTS,
+    Label,
+    Opinion,
+    VerdictReadings,
+)
+from tests.retrieval.models.tiny_models import write_tiny_classifier
+from tests.support.json_lines import write_json_lines
+
+WORDS = ("lee", "river", "sheep", "tower", "dundee", "song", "island", "bridges")
+
+
+def pair(number: int, label: Label = SUPPORTS) -> Pair:
+    first, second = WORDS[number % 8], WORDS[number // 8 % 8]
+    return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
+
+
+def ignore(done: int, of: int) -> None:
+    pass
+
+
+def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
+    def fitted_to(count: int) -> list[str]:
+        lines = (
+            {"claim": f"claim {n}", "label": "SUPPORTS", "evidence": "It is."} for n in range(count)
+        )
+        return [one.claim for one in pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))]
+
+    assert len(fitted_to(30)) == 30
+    assert fitted_to(5_000) == [f"claim {n}" for n in range(0, 5_000, 3)]
+
+
+def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
+    files = read_classifier(write_tiny_classifier(tmp_path))
+    few = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
+    with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
+        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
+    assert no.value.hint.startswith("Give at least 5 for each of ")
+    assert not files.calibration_file.exists()
+
+    asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
+    said = SequenceClassifier(files).probabilities(asked)
+    # Of every four pairs one has the label that the model gives, the others have the next one.
+    labels = [LABELS[(int(row.argmax()) + (n % 8 > 1)) % 3] for n, row in enumerate(said)]
+    pairs = [pair(n, label) for n, label in enumerate(labels)]
+    figures = calibrate_to_pairs(files, pairs, ignore)
+    calibration = read_calibration(files)
+    assert calibration["temperature"] == figures["temperature"] > 1
+    assert calibration["bias"][:2] == [0.0, 0.0]
+    assert calibration["fitted_to"] == files.digest
+    assert figures["label accuracy before"] == 25.0
+    right = np.array([n % 8 < 2 for n in range(64)])
+    before = calibration_error(said.max(axis=1).astype(np.float64), right)
+    assert figures["calibration error before"] == pytest.approx(before)
+    assert figures["calibration error after"] < before
+
+    # Again it is of what the model says, not of the last fit, and a fit to searches stays.
+    in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
+    write_calibration(files, {"temperature": 9.0, "in_search": in_search})
+    assert calibrate_to_pairs(files, pairs, ignore) == figures
+    assert read_calibration(files) == calibration | {"in_search": in_search}
+    files.calibration_file.write_text("{")
+    calibrate_to_pairs(files, pairs, ignore)
+    assert read_calibration(files) == calibration
+
+
+def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:
+    labels = ("entailment", "not_entailment")
+    files = read_classifier(write_tiny_classifier(tmp_path, labels=labels))
+    asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
+    said = SequenceClassifier(files).probabilities(asked)
+    pairs = [
+        pair(n, SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2])
+        for n, row in enumerate(said)
+    ]
+    figures = calibrate_to_pairs(files, pairs, ignore)
+    assert figures["label accuracy before"] == 100.0
+    assert figures["temperature"] == 0.5  # always right: as sure as the fit can make it
+
+
+@pytest.mark.models
+@pytest.mark.rare
+def test_a_fit_to_searches_goes_into_the_same_file_and_leaves_that_for_given_evidence(
+    index: Path, unpacked: Path, tmp_path: Path
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "nli")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    files = read_classifier(folder)
+    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    given: dict[str, Any] = dict(read_calibration(files))
+    claims = [
+        AnnotatedClaim("Skerrow Light was designed by Ann Lee.", SUPPORTS, ()),
+        AnnotatedClaim("Ann Lee died in Dundee.", REFUTES, ()),
+        AnnotatedClaim("Lee is a song about a river.", NOT_ENOUGH_INFO, ()),
+    ]
+    folders = ModelFolders(unpacked, verifier=folder)
+    figures = calibrate({"islands": Claims(claims, index)}, tmp_path, 1, folders)
+    calibration = dict(read_calibration(files))
+    found = calibration.pop("in_search")
+    assert calibration == given
+    assert (found["temperature"], found["bias"]) == (given["temperature"], given["bias"])
+    for name in ("alone", "undecided"):
+        assert found["verdict"][name] == round(figures[name], 3)
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert after.pop(CALIBRATION)
+    assert after == before
+
+
+def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
+    """A search whose selected evidence says the same alone and together."""
+    return Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
+
+
+def verdict(fit: VerdictFit, one: Search) -> Opinion:
+    """The probabilities that a fit gives a search."""
+    assert one.readings is not None
+    supports, refutes, undecided = fit.probabilities([one.readings])[0].tolist()
+    return supports, refutes, undecided
+
+
+def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
+    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    lines = [
+        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+        for n in (1, 2, 3, 5)
+    ]
+    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
+        write_json_lines(tmp_path / name, *lines)
+    everyday, _, fever = claims_to_fit(tmp_path)
+    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
+    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
+
+
+def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
+    config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
+    changed = recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
+    assert {**changed, **config} == changed  # what it says of given evidence stays
+    by_form = dict.fromkeys(("of_several", "of_path", "of_value"), 0.0)
+    verdict = {"together": 0.3, "alone": 0.9, "passage": 0.2, "undecided": -0.444}
+    verdict |= {f"undecided_{form}": value for form, value in by_form.items()}
+    assert changed["in_search"] == {
+        "temperature": 1.6,
+        "bias": [0.1, 0.0, -0.3],
+        "verdict": verdict,
+    }
+
+
+def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
+    opinions: list[Opinion] = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
+    searches = [
+        search(label, opinion)
+        for opinion in opinions
+        for label, times in zip(LABELS, opinion, strict=True)
+        for _ in range(round(10 * times))
+    ]
+    found = fitted([searches])
+    for opinion in opinions:
+        assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
+
+
+def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Half of the one collection are undecided and none of the other, so a quarter of what counts.
+    half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
+    decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
+    assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
+
+
+def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
+    # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
+    # half is given the label that is right for the other.
+    opinion = (0.5, 0.0, 0.5)
+    decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
+    halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
+    figures = crossed_figures({"claims": [item for pair in halves for item in pair]})
+    assert figures["claims: label accuracy"] == pytest.approx(100 * 1 / 20)
+
+
+OPINIONS: Mapping[str, tuple[float, float, float]] = {
+    "yes": (1.0, 0.0, 0.0),
+    "no": (0.0, 1.0, 0.0),
+    "open": (0.0, 0.0, 1.0),
+}
+
+
+def classify(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    """Give the opinion that the evidence ends with."""
+    return np.array([OPINIONS[evidence.split()[-1]] for _, evidence in pairs], dtype=np.float32)
+
+
+def dev_pair(evidence: str, label: Label, source: str) -> Pair:
+    return Pair("A claim.", evidence, label, title=None, source=source, kind=None)
+
+
+def dev_claim(label: Label, *texts: str) -> CorpusClaim:
+    keys = tuple((f"Page {n}", 0) for n, _ in enumerate(texts))
+    kind = "two-hop" if len(texts) > 1 else "date"
+    return CorpusClaim("A claim.", label, (keys,), kind=kind, texts=(texts,), tempting=None)
+
+
+def test_the_figures_are_those_counted_by_hand() -> None:
+    dev = DevReadings(
+        measured=[
+            dev_pair("yes", SUPPORTS, "vitaminc"),
+            dev_pair("no", SUPPORTS, "vitaminc"),
+            dev_pair("open", NOT_ENOUGH_INFO, "wiki-nli"),
+        ],
+        fitted=[],
+        decided=[
+            dev_claim(SUPPORTS, "yes"),
+            dev_claim(REFUTES, "open"),
+            dev_claim(REFUTES, "yes", "no"),
+            dev_claim(SUPPORTS, "yes", "open"),
+            dev_claim(SUPPORTS, "no", "yes"),
+        ],
+        undecided=[("A dev_claim.", word) for word in ("open", "open", "open", "no")],
+        assertions=[
+            dev_pair("Claim: … Rating: no", REFUTES, "own"),
+            dev_pair("They say yes", NOT_ENOUGH_INFO, "own"),
+        ],
+        meaning=[dev_pair("yes", SUPPORTS, "own"), dev_pair("yes", REFUTES, "own")],
+        decided_2=[dev_claim(REFUTES, "no")],
+        digests={},
+    )
+    assert dev.figures(classify) == pytest.approx(
+        {
+            "everyday": 60.0,
+            "one_sentence": 50.0,
+            "two_hop": 200 / 3,
+            "undecided": 75.0,
+            "everyday_2": 100.0,
+            "assertion": 50.0,
+            "meaning": 50.0,
+            "vitaminc": 50.0,
+            "wiki-nli": 100.0,
+            "calibration_error": 1 / 3,  # always sure, and right two times of three
+        }
+    )
+
+
+def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
+    for source in DEV_PAIRS:
+        line = {"claim": "C.", "label": SUPPORTS, "evidence": "Known.", "source": source}
+        write_json_lines(tmp_path / "train" / f"{source}.jsonl", line)
+        # Two claims about each of many sentences, and one about a sentence that is trained on.
+        texts = [f"Sentence {n}." for n in range(60) for _ in range(2)]
+        dev = (line | {"evidence": text} for text in [*texts, "Known."])
+        write_json_lines(tmp_path / "dev" / f"{source}.jsonl", *dev)
+    found = dev_pairs(tmp_path)
+    measured, fitted = ({(one.source, one.evidence) for one in part} for part in found)
+    assert {source for source, _ in measured} == {source for source, _ in fitted} == set(DEV_PAIRS)
+    assert not measured & fitted
+    assert "Known." not in {evidence for _, evidence in measured | fitted}
+    assert len(found[0]) == 2 * len(measured)
+
+
+SENTENCES = [
+    PoolSentence("Pier", 0, "Pier", "It is long."),
+    PoolSentence("Pier", 1, "Pier", "It is made of wood."),
+    PoolSentence("Lamp", 0, "Lamp", "It is red."),
+]
+THREE = [
+    AnnotatedClaim("The pier is long.", SUPPORTS, ((("Pier", 0),),)),
+    AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),)),
+    AnnotatedClaim("The lamp is bright.", NOT_ENOUGH_INFO, ()),
+]
+DEV = DevClaims(
+    THREE, [[0, 1], [0, 1], [2]], cast(SentencePool, SimpleNamespace(sentences=SENTENCES))
+)
+# What a model might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
+SAID = {
+    ("The pier is long.", "Pier : It is long."): (0.9, 0.0, 0.1),
+    ("The pier is long.", "Pier : It is made of wood."): (0.1, 0.0, 0.9),
+    ("The pier is made of iron.", "Pier : It is long."): (0.0, 0.1, 0.9),
+    ("The pier is made of iron.", "Pier : It is made of wood."): (0.5, 0.3, 0.2),
+    ("The lamp is bright.", "Lamp : It is red."): (0.35, 0.0, 0.65),
+}
+
+
+def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+    return np.array([SAID[one] for one in pairs], dtype=np.float32)
+
+
+def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:
+    sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
+    assert temperature_of(sure, [0, 0, 1, 2]) > 1.5
+    assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
+
+
+def test_figures_of_three_claims() -> None:
+    readings = read_claims(read, DEV)
+    best = [items[0].sentence.text for items in readings.ranked]
+    assert best == ["It is long.", "It is made of wood.", "It is red."]
+    # In each dev_claim one sentence stands out, so it is all that is read together.
+    assert np.array_equal(readings.together, readings.alone)
+    figures = reading_figures(readings, THREE)
+    assert figures["gold_in_first_five"] == 100.0
+    assert figures["stance_right"] == 50.0  # the wooden pier leans to SUPPORTS
+    assert figures["alone"] == figures["pooled"] == pytest.approx(200 / 3)
+    # Confidences 0.9 right, 0.5 wrong, 0.65 right: a third each of 0.1, 0.5 and 0.35. A probability
+    # of 0 counts as 0.0001.
+    assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)
+
+
+def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
+    found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
+    found[7] = {"right": 75.0, "error": 0.1}
+    head, right, error = (line.split() for line in spread(found).splitlines())
+    assert head == ["seeds", "0,", "4,", "7", "mean", "deviation", "least", "most"]
+    # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
+    assert right == ["right", "72", "2.65", "70", "75"]
+    assert error == ["error", "0.1", "0", "0.1", "0.1"]
