@@ -230,10 +230,11 @@ both = pytest.mark.parametrize(
 
 
 def exports(client: Client, submitted: TestResponse) -> dict[str, TestResponse]:
-    """Return every export of a list."""
+    """Return every export of a list; of one that nobody has confirmed there is no ClaimReview."""
     assert submitted.status_code == 202
     address = f"{submitted.headers['Location']}/export"
-    answers = {name: client.get(f"{address}?format={name}") for name in get_args(ListFormat)}
+    names = [name for name in get_args(ListFormat) if name != "claimreview"]
+    answers = {name: client.get(f"{address}?format={name}") for name in names}
     assert {name: one.status_code for name, one in answers.items()} == dict.fromkeys(answers, 200)
     return answers
 

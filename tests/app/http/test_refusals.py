@@ -27,6 +27,14 @@ GZIP = {"Accept-Encoding": "gzip, br"}
 
 
 def test_people_get_a_page_and_programs_get_json(client: Client) -> None:
+    def fault() -> str:
+        raise RuntimeError("a detail")
+
+    client.application.add_url_rule("/fault", view_func=fault)
+    answer = client.get("/fault")
+    assert answer.status_code == 500
+    assert "Something went wrong on our side." in answer.text
+    assert "a detail" not in answer.text
     page = client.get("/nothing", headers={"Accept": "text/html,*/*;q=0.8"})
     assert page.status_code == 404
     assert page.mimetype == "text/html"
@@ -37,15 +45,6 @@ def test_people_get_a_page_and_programs_get_json(client: Client) -> None:
     program = client.get("/nothing", headers={"Accept": "application/json"})
     assert program.status_code == 404
     assert program.get_json() == {"error": {"code": "not_found", "message": said, "hint": hint}}
-
-    def fault() -> str:
-        raise RuntimeError("a detail")
-
-    client.application.add_url_rule("/fault", view_func=fault)
-    answer = client.get("/fault")
-    assert answer.status_code == 500
-    assert "Something went wrong on our side." in answer.text
-    assert "a detail" not in answer.text
 
 
 def test_without_its_database_every_route_says_so(

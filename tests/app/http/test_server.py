@@ -229,7 +229,8 @@ def test_its_end_ends_streams_and_leaves_a_whole_file(own_web: WebProcess, tmp_p
             one = http.client.HTTPConnection("127.0.0.1", own_web.port, timeout=10)
             stack.enter_context(closing(one))
             one.request("GET", path)
-            assert one.getresponse().readline() == b"event: state\n"  # sent at once
+            answer = stack.enter_context(closing(one.getresponse()))
+            assert answer.readline() == b"event: state\n"  # sent at once
         # Open streams keep no page waiting.
         assert own_web.get("/")[0] == 200
         assert own_web.get(f"/claims/{kept['id']}")[0] == 200
