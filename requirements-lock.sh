@@ -20,7 +20,7 @@ lock() { # writes the file $1; the other arguments are the inputs
 
 lock requirements.txt pyproject.toml
 set -- --constraints requirements.txt
-for extra in corpora zim models postgresql haystack research test; do
+for extra in corpora zim models postgresql haystack research servers test; do
   # PyTorch has several builds of one version, each with its own hashes: requirements-torch.txt.
   declared optional-dependencies $extra |
     lock requirements-$extra.txt - --no-emit-package torch "$@"
