@@ -121,6 +121,7 @@ def test_a_result_is_told_in_these_words(
     _, _, evidence = page.partition('id="evidence"')
     texts = {
         "page": page,
+        "unmarked": re.sub("</?mark.*?>", "", page),
         "words": words(page),
         "verdict": words(page.partition('id="verdict"')[2].partition("</section>")[0]),
         "evidence": words(evidence),
