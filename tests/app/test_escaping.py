@@ -248,7 +248,7 @@ def cells(answers: dict[str, TestResponse], row: int, column: int) -> list[objec
 
 @both
 def test_a_list_with_all_of_unicode_has_every_export(client: Client, whole: str) -> None:
-    notes = [whole[at : at + 16_000] for at in range(0, len(whole), 16_000)]
+    notes = ["plain", *(whole[at : at + 1200] for at in range(0, len(whole), 1200))]
     rows = [{"claim": f"Tea {note[:400]} is hot.", "note": note} for note in notes]
     body = json.dumps({"claims": rows}, ensure_ascii=False).encode()
     sent = client.post("/api/v1/lists", data=body, content_type="application/json")
