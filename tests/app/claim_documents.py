@@ -85,12 +85,7 @@ def claim_document(claim: str, label: str = "SUPPORTS", confidence: float = 0.93
 
 
 def opinion(
-    judge: str,
-    label: str,
-    confidence: float,
-    rationale: str,
-    cites: list[int],
-    missing: str = "",
+    judge: str, label: str, confidence: float, rationale: str, cites: list[int], missing: str = ""
 ) -> dict[str, Any]:
     """Return what one judge says."""
     return {
@@ -104,7 +99,7 @@ def opinion(
 
 
 def document_with_a_model(
-    claim: str, model: str, verifier: str = "SUPPORTS", *, decides: bool = True
+    claim: str, model: str, verifier: str = "SUPPORTS", decides: bool = True
 ) -> dict[str, Any]:
     """Return a result with the opinion ``model`` of a language model."""
     result = claim_document(claim, verifier)

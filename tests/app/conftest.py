@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from jinja2 import FileSystemBytecodeCache
 from selenium.webdriver import Chrome
 
@@ -17,6 +16,7 @@ from app import create_app
 from app.services import services_of
 from settings import Settings
 from tests.app.browser import console_messages, open_chromium, resize
+from tests.app.client import Client
 from tests.app.index import describe_index
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import WorkerByHand
@@ -24,14 +24,16 @@ from worker.database import Database
 from worker.job_store import JobStore
 
 PageOf: TypeAlias = Callable[..., str]
+Start: TypeAlias = Callable[..., Client]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let all applications of this process share the compiled templates."""
+    """Let all applications of this process share the compiled templates, and have our clients."""
     cache = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flask, "jinja_options", {"bytecode_cache": cache})
+        patch.setattr(Flask, "test_client_class", Client)
         yield
 
 
@@ -60,7 +62,22 @@ def app(settings: Settings) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def client(app: Flask) -> FlaskClient:
+def start(settings: Settings) -> Iterator[Start]:
+    """Returns a client of an application with these variables of its environment, or settings."""
+    apps = []
+
+    def started(own: Settings | None = None, **environment: str) -> Client:
+        read = Settings.from_environment({"ESOTERIC_HOME": str(settings.home), **environment})
+        apps.append(create_app(own or read))
+        return apps[-1].test_client()
+
+    yield started
+    for app in apps:
+        services_of(app).close()
+
+
+@pytest.fixture
+def client(app: Flask) -> Client:
     return app.test_client()
 
 
@@ -79,12 +96,11 @@ def worker(store: JobStore) -> WorkerByHand:
 
 
 @pytest.fixture
-def page_of(client: FlaskClient, store: JobStore, worker: WorkerByHand) -> PageOf:
+def page_of(client: Client) -> PageOf:
     """Return the page, or the export of this format, of a claim with this result."""
 
     def shown(result: dict[str, Any], export: str = "") -> str:
-        job = store.submit(result["claim"], "esoteric")[0]
-        worker.finish(job, result)
+        job = client.done(result)
         path = f"/api/v1/claims/{job.id}/export?format={export}" if export else f"/claims/{job.id}"
         return client.get(path).text
 

@@ -10,11 +10,7 @@ from retrieval.index.embedded.layout import META, write_meta
 from retrieval.index.interface import Description
 
 DESCRIBED = Description(
-    name="vital",
-    source="vital",
-    documents=9842,
-    sentences=48211,
-    built_at="2026-11-20T09:30:00Z",
+    name="vital", source="vital", documents=9842, sentences=48211, built_at="2026-11-20T09:30:00Z"
 )
 
 

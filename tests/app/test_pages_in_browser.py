@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import pairwise
+from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome, Keys
@@ -16,43 +20,42 @@ from selenium.webdriver.support.ui import WebDriverWait
 from retrieval.errors import EsotericError, Problem
 from retrieval.result import ClaimResult
 from retrieval.types import Label
-from tests.app.browser import (
-    assert_no_complaints,
-    resize,
-    text_of,
-    wait_for,
-)
+from tests.app.browser import assert_no_complaints, resize, text_of, wait_for
 from tests.app.claim_documents import (
-    LONG_CLAIM,
-    REPORT_CLAIM,
     claim_document,
     document_with_a_long_proof,
     document_with_passages,
     document_without_evidence,
 )
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
-from worker.job_store import JobStore
+from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP
+from worker.broker import Queue
+from worker.feeder import Feeder
 from worker.jobs import Job
 from worker.list_store import ListStore
 from worker.lists import NewEntry
 from worker.run_store import RunStore
+from worker.user_store import UserStore
 
 pytestmark = pytest.mark.browser
 
 CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 REFUSED = Problem("claim_link", "x" * 200, "")
+QUESTIONS = Path(__file__).with_name("questions.js").read_text(encoding="utf-8")
 LONG = "Donaudampfschiff" * 12
 
 
-def wait_for_the_job(browser: Chrome, store: JobStore) -> Job:
-    WebDriverWait(browser, 60, 0.05).until(lambda _: store.recent(1))
-    return store.recent(1)[0]
+def asked(browser: Chrome, question: str, *arguments: object) -> Any:
+    """Return what a function of ``questions.js`` says of the page."""
+    return browser.execute_script(f"{QUESTIONS}; return {question}(...arguments)", *arguments)
 
 
-def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
+def wait_for_the_job(browser: Chrome, web: WebProcess) -> Job:
+    WebDriverWait(browser, 60, 0.05).until(lambda _: web.store.recent(1))
+    return web.store.recent(1)[0]
+
+
+def test_a_claim_goes_from_the_form_to_its_result(browser: Chrome, web: WebProcess) -> None:
     browser.get(web.address)
     browser.find_element(By.ID, "claim").send_keys("tall " * 120 + "tea.")
     wait_for(browser, "document.querySelector('#says #claim-problem')")
@@ -63,40 +66,42 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     WebDriverWait(browser, 60).until(lambda _: text_of(browser, "#counter") == "45 of 500")
     browser.find_element(By.CSS_SELECTOR, "button.primary").click()
     wait_for(browser, "document.getElementById('progress')")
-    job = wait_for_the_job(browser, store)
+    job = wait_for_the_job(browser, web)
     address = f"{web.address}/claims/{job.id}"
     assert browser.current_url == address
     wait_for(browser, "document.getElementById('waiting').textContent.includes('No worker')")
     browser.execute_script("window.sameDocument = true")
     place = browser.find_element(By.CSS_SELECTOR, ".slot").rect
-    run = worker.start(job)
-    done = worker.record(run, FIRST_HOP[:2])
+    run = web.worker.start(job)
+    done = web.worker.record(run, FIRST_HOP[:2])
     wait_for(browser, "document.querySelector('#claim-text mark')")
     assert text_of(browser, "#claim-text") == CLAIM
     assert "The Lighthouse of Varn · Ida Holm" in text_of(browser, ".group.looked")
-    done = worker.record(run, FIRST_HOP[2:5], done)
+    done = web.worker.record(run, FIRST_HOP[2:5], done)
     wait_for(browser, "document.querySelector('.group.opened.running')")
     assert "Who built the Lighthouse of Varn?" in text_of(browser, ".group.asked")
     assert "to come" in text_of(browser, ".group.read")
     browser.find_element(By.CSS_SELECTOR, ".group.asked summary").click()
-    done = worker.record(run, FIRST_HOP[5:9], done)
+    done = web.worker.record(run, FIRST_HOP[5:9], done)
     wait_for(browser, "document.querySelector('.group.read.running .labelled .unsettled')")
     assert "Ostrea 1.00 title" in text_of(browser, ".group.opened .found")
     # What the reader has opened stays open.
     assert "built by Ida Holm?" in text_of(browser, ".group.asked ul")
-    done = worker.record(run, FIRST_HOP[9:], done)
+    done = web.worker.record(run, FIRST_HOP[9:], done)
     assert text_of(browser, "#spoken") == ""
-    done = worker.record(run, SECOND_HOP[:1], done)
+    done = web.worker.record(run, SECOND_HOP[:1], done)
     wait_for(browser, "document.querySelector('.group.hop')")
     assert "because “Ida Holm” is open: Lighthouse of Varn → Ida Holm" in (
         text_of(browser, ".group.hop")
     )
     wait_for(browser, "document.getElementById('spoken').textContent === 'Round 2'")
-    done = worker.record(run, SECOND_HOP[1:3], done)
+    done = web.worker.record(run, SECOND_HOP[1:3], done)
     wait_for(browser, "document.getElementById('so-far').textContent.includes('1 supports')")
-    worker.record(run, SECOND_HOP[3:], done)
+    web.worker.record(run, SECOND_HOP[3:], done)
     scrolled = browser.execute_script("return scrollY")
-    assert RunStore(store.database).finish(run, ClaimResult.model_validate(claim_document(CLAIM)))
+    assert RunStore(web.store.database).finish(
+        run, ClaimResult.model_validate(claim_document(CLAIM))
+    )
     wait_for(browser, "document.querySelector('.verdict h2')")
     assert browser.execute_script("return window.sameDocument")
     now = browser.find_element(By.CSS_SELECTOR, ".verdict").rect
@@ -111,23 +116,30 @@ def test_a_claim_goes_from_the_form_through_its_progress_to_its_result(
     assert_no_complaints(browser)
 
 
-def test_a_claim_that_is_deleted_while_it_is_watched_is_gone(
-    browser: Chrome, web: WebProcess, store: JobStore
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    browser.get(f"{web.address}/claims/{job.id}")
-    store.delete(job.id)
-    wait_for(browser, "document.body.textContent.includes('It may have been deleted.')")
-    wait_for(browser, "!document.getElementById('progress')")
-
-
-def test_a_lost_connection_is_shown_and_recovers(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_HOP[:3])
-    browser.get(f"{web.address}/claims/{job.id}")
-    wait_for(browser, "document.querySelector('tr[data-stage=titles].done')")
+def test_who_watches_sees_a_lost_connection_and_a_start(browser: Chrome, web: WebProcess) -> None:
+    job = web.store.submit(CLAIM, "esoteric")[0]
+    run = web.worker.start(job)
+    web.worker.record(run, FIRST_HOP[:3])
+    media = "Emulation.setEmulatedMedia"
+    reduced = {"name": "prefers-reduced-motion", "value": "reduce"}
+    browser.execute_cdp_cmd(media, {"features": [reduced]})
+    try:
+        browser.get(f"{web.address}/claims/{job.id}")
+        wait_for(browser, "document.querySelector('tr[data-stage=titles].done')")
+        wait_for(browser, "document.querySelector('li.running')")
+        assert browser.execute_script("return document.getAnimations().length") == 0
+    finally:
+        browser.execute_cdp_cmd(media, {"features": []})
+    note = browser.find_element(By.ID, "note")
+    assert note.get_attribute("textContent") == ""
+    assert note.get_attribute("role") == "status"
+    # A live region must be on the page, empty, before it gets a text.
+    assert note.value_of_css_property("display") != "none"
+    assert RunStore(web.store.database).give_back(run)
+    web.worker.record(web.worker.start(job), FIRST_HOP[:2])
+    wait_for(browser, "document.querySelector('tr[data-stage=titles].running')")
+    assert note.text == "Its worker stopped; the claim starts again."
+    assert_no_complaints(browser)
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": True})
@@ -135,11 +147,12 @@ def test_a_lost_connection_is_shown_and_recovers(
     assert "ESOTERIC cannot be reached. Trying again automatically." in text_of(browser, "#trouble")
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": False})
     wait_for(browser, "document.getElementById('trouble').hidden")
+    web.store.delete(job.id)
+    wait_for(browser, "document.body.textContent.includes('It may have been deleted.')")
+    wait_for(browser, "!document.getElementById('progress')")
 
 
-def test_the_keyboard_is_enough(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_the_keyboard_is_enough(browser: Chrome, web: WebProcess) -> None:
     browser.get(f"{web.address}/claims")
     press(browser, Keys.TAB)
     assert browser.switch_to.active_element.text == "Skip to the content"
@@ -151,7 +164,7 @@ def test_the_keyboard_is_enough(
     assert outline == "solid"
     press(browser, CLAIM, Keys.ENTER)
     wait_for(browser, "document.getElementById('progress')")
-    worker.finish(wait_for_the_job(browser, store), claim_document(CLAIM))
+    web.worker.finish(wait_for_the_job(browser, web), claim_document(CLAIM))
     wait_for(browser, "document.querySelector('.verdict')")
     tab_to(browser, "Lighthouse of Varn\nSupports")
     press(browser, Keys.ENTER)
@@ -174,66 +187,36 @@ def tab_to(browser: Chrome, words: str) -> None:
     pytest.fail(f"{words} was not reached")
 
 
-def test_a_link_to_evidence_opens_what_is_folded_around_it(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    worker.finish(job, claim_document(CLAIM, "NOT ENOUGH INFO"))
-    browser.get(f"{web.address}/claims/{job.id}#evidence-2")
+def test_few_words_stand_above_the_fold_of_a_result(browser: Chrome, web: WebProcess) -> None:
+    labels: tuple[Label, ...] = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+    for label in labels:
+        result = claim_document(CLAIM, label)
+        result["evidence"][1] |= {"stance": "REFUTES", "sentence": "Ida Holm never built it."}
+        browser.get(web.done(result))
+        for width, height, most in ((1440, 900, 120), (375, 812, 80)):
+            resize(browser, width)
+            assert 20 < asked(browser, "words", width, height) <= most, (width, label)
+    folded = web.done(claim_document(CLAIM, "NOT ENOUGH INFO"))
+    browser.get(f"{folded}#evidence-2")  # a link to evidence opens what is folded around it
     wait_for(browser, "document.getElementById('evidence-2').closest('details').open")
     assert browser.find_element(By.CSS_SELECTOR, ".evidence:has(#evidence-2) mark").is_displayed()
     assert_no_complaints(browser)
 
 
-# Words that are seen without scrolling: what is folded or below the fold does not count.
-WORDS = r"""
-const [width, height] = arguments;
-let number = 0;
-const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (texts.nextNode()) {
-  const { textContent, parentElement } = texts.currentNode;
-  if (parentElement.closest('.hidden, .skip, script, noscript, textarea')) continue;
-  if (!parentElement.checkVisibility({ visibilityProperty: true })) continue;
-  for (const word of textContent.matchAll(/[\p{L}\p{N}][\p{L}\p{N}.,'%-]*/gu)) {
-    const range = document.createRange();
-    range.setStart(texts.currentNode, word.index);
-    range.setEnd(texts.currentNode, word.index + word[0].length);
-    const box = range.getBoundingClientRect();
-    if (box.width && box.bottom <= height && box.left < width) number += 1;
-  }
-}
-return number;
-"""
-
-
-@pytest.mark.parametrize("label", ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"])
-def test_few_words_stand_above_the_fold_of_a_result(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand, label: Label
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    result = claim_document(CLAIM, label)
-    result["evidence"][1] |= {"stance": "REFUTES", "sentence": "Ida Holm never built it."}
-    worker.finish(job, result)
-    browser.get(f"{web.address}/claims/{job.id}")
-    for width, height, most in ((1440, 900, 120), (375, 812, 80)):
-        resize(browser, width)
-        assert 20 < browser.execute_script(WORDS, width, height) <= most, (width, label)
-
-
 @pytest.fixture
-def pages(web: WebProcess, store: JobStore, worker: WorkerByHand) -> list[str]:
+def pages(web: WebProcess) -> list[str]:
     """The paths of the pages, also of claims in all states with words that are too long."""
-    jobs = {name: store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefgh"}
+    jobs = {name: web.store.submit(f"{name} {LONG}", "esoteric")[0] for name in "abcdefgh"}
     result = claim_document(f"a {LONG}")
     result["documents"][1]["text"] += LONG
     result["evidence"][0] |= {"title": LONG, "sentence": LONG}
     result["verdict"]["rationale"] = LONG
     result["questions"][0]["text"] = LONG
     result["corpus"]["name"] = LONG
-    worker.finish(jobs["a"], result)
-    worker.finish(jobs["b"], document_without_evidence(f"b {LONG}"))
-    worker.fail(jobs["c"], EsotericError(LONG, LONG, LONG))
-    store.cancel(jobs["d"].id)
+    web.worker.finish(jobs["a"], result)
+    web.worker.finish(jobs["b"], document_without_evidence(f"b {LONG}"))
+    web.worker.fail(jobs["c"], EsotericError(LONG, LONG, LONG))
+    web.store.cancel(jobs["d"].id)
     proved = document_with_a_long_proof()
     proved |= {"claim": LONG}
     proved["evidence"][0]["sentence"] = LONG
@@ -241,39 +224,23 @@ def pages(web: WebProcess, store: JobStore, worker: WorkerByHand) -> list[str]:
         mutation["claim_span"] = [0, len(LONG)]
     for read in proved["documents"]:
         read["title"] = LONG
-    worker.finish(jobs["g"], proved)
+    web.worker.finish(jobs["g"], proved)
     passages = document_with_passages()
     for item in (*passages["evidence"], *passages["documents"]):
         item["section"] = LONG
-    worker.finish(jobs["h"], passages)
-    run = worker.start(jobs["e"])
-    worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
-    proof, passage = (store.submit(claim, "esoteric")[0] for claim in (LONG_CLAIM, REPORT_CLAIM))
-    worker.finish(proof, document_with_a_long_proof())
-    worker.finish(passage, document_with_passages())
+    web.worker.finish(jobs["h"], passages)
+    run = web.worker.start(jobs["e"])
+    web.worker.record(run, (("start", ""), ("spans", LONG), *FIRST_HOP[2:], *SECOND_HOP[:2]))
+    whole = [web.done(one) for one in (document_with_a_long_proof(), document_with_passages())]
     rows = [NewEntry("Row 2", LONG, {LONG: LONG}, None), NewEntry("", LONG, {}, REFUSED)]
-    long_list = ListStore(store.database).create(LONG, "esoteric", rows, None)
+    long_list = ListStore(web.store.database).create(LONG, "esoteric", rows, None)
     paths = ["/", "/?q=Is+tea+hot%3F", f"/?q={LONG}", "/api", "/nothing"]
     paths += ["/claims", f"/claims?q={LONG}x", "/lists", f"/lists/{long_list}"]
-    return paths + [f"/claims/{job.id}" for job in (*jobs.values(), proof, passage)]
+    paths += [one.removeprefix(web.address) for one in whole]
+    return paths + [f"/claims/{job.id}" for job in jobs.values()]
 
 
-# WCAG 2.2, 2.5.8: 24 by 24 CSS pixels, but for links within a sentence.
-SMALL = """
-return [...document.querySelectorAll('a, button, summary, input, textarea')]
-  .filter(element => element.offsetParent && !element.closest('.skip'))
-  .filter(element => {
-    const box = element.getBoundingClientRect();
-    const sentence = getComputedStyle(element).display === 'inline'
-      && element.parentElement.textContent.trim() !== element.textContent.trim();
-    const alone = !sentence || element.matches('.part');
-    return alone && (box.width < 24 || box.height < 24);
-  })
-  .map(element => element.outerHTML)
-"""
-
-
-def test_no_page_is_wider_than_its_window_and_what_can_be_pressed_is_large_enough(
+def test_no_page_is_too_wide_and_no_button_too_small(
     browser: Chrome, web: WebProcess, pages: list[str]
 ) -> None:
     for path in pages:
@@ -285,34 +252,23 @@ def test_no_page_is_wider_than_its_window_and_what_can_be_pressed_is_large_enoug
             resize(browser, width)
             wide = browser.execute_script("return document.documentElement.scrollWidth")
             assert wide <= width, path
-        assert browser.execute_script(SMALL) == [], path
+        assert asked(browser, "small") == [], path
 
 
 def assert_outline(browser: Chrome, path: str) -> None:
     """Headings go down one level at a time, ids are unique, and what can be pressed has a name."""
-    levels = browser.execute_script(
-        "return [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
-    )
+    levels, ids = asked(browser, "levels"), asked(browser, "ids")
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels)), path
-    ids = browser.execute_script(
-        "return [...document.querySelectorAll('[id]')].map(element => element.id)"
-    )
     assert len(ids) == len(set(ids)), path
-    nameless = browser.execute_script(
-        "return [...document.querySelectorAll('a, button')].filter(e =>"
-        " !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
-    )
-    assert nameless == 0, path
+    assert asked(browser, "nameless") == 0, path
 
 
 @pytest.fixture
-def proof(browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand) -> Chrome:
+def proof(browser: Chrome, web: WebProcess) -> Chrome:
     """The browser on the page of a claim with a proof in eight parts."""
-    job = store.submit(LONG_CLAIM, "esoteric")[0]
-    worker.finish(job, document_with_a_long_proof())
-    browser.get(f"{web.address}/claims/{job.id}")
+    browser.get(web.done(document_with_a_long_proof()))
     browser.execute_script(
         "document.querySelectorAll('.found-how details.more').forEach(one => one.open = true)"
     )
@@ -330,7 +286,15 @@ def press(browser: Chrome, *keys: str) -> None:
 CARD = "document.querySelector('.part-card:popover-open')"
 
 
-def test_pointing_at_a_part_shows_its_evidence_until_it_is_dismissed(proof: Chrome) -> None:
+def test_a_part_is_more_than_its_colour_and_shows_its_evidence(proof: Chrome) -> None:
+    described = part(proof, 3).get_attribute("aria-describedby")
+    assert described == "part-3"
+    evidence = proof.find_element(By.ID, described).get_attribute("textContent") or ""
+    assert "“in 1874” in Lighthouse of Varn" in evidence
+    assert asked(proof, "lines", 1, 3, 8) == ["solid", "double", "dotted"]
+    text = part(proof, 3).get_attribute("textContent") or ""
+    assert " ".join(text.split()) == "in 1875 (gives a different answer)"
+    assert len(set(asked(proof, "signs", 1, 3, 8))) == 3
     ActionChains(proof).move_to_element(part(proof, 3)).perform()
     wait_for(proof, CARD)
     shown = text_of(proof, ".part-card")
@@ -402,76 +366,15 @@ def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) 
     assert_no_complaints(proof)
 
 
-def test_parts_differ_in_more_than_their_colour_and_are_described_by_their_evidence(
-    proof: Chrome,
-) -> None:
-    described = part(proof, 3).get_attribute("aria-describedby")
-    assert described == "part-3"
-    evidence = proof.find_element(By.ID, described).get_attribute("textContent") or ""
-    assert "“in 1874” in Lighthouse of Varn" in evidence
-    lines = proof.execute_script(
-        "return [1, 3, 8].map(n => getComputedStyle(document.querySelector("
-        "`.part[href='#part-${n}']`)).borderBottomStyle)"
-    )
-    assert lines == ["solid", "double", "dotted"]
-    text = part(proof, 3).get_attribute("textContent") or ""
-    assert " ".join(text.split()) == "in 1875 (gives a different answer)"
-    signs = proof.execute_script(
-        "return [1, 3, 8].map(n => document.querySelector(`.part[href='#part-${n}'] .icon`)"
-        ".innerHTML)"
-    )
-    assert len(set(signs)) == 3
-
-
-def test_screen_readers_hear_that_a_claim_starts_again(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    run = worker.start(job)
-    worker.record(run, FIRST_HOP[:3])
-    browser.get(f"{web.address}/claims/{job.id}")
-    wait_for(browser, "document.querySelector('tr[data-stage=titles].done')")
-    note = browser.find_element(By.ID, "note")
-    assert note.get_attribute("textContent") == ""
-    assert note.get_attribute("role") == "status"
-    # A live region must be on the page, empty, before it gets a text.
-    assert note.value_of_css_property("display") != "none"
-    assert RunStore(store.database).give_back(run)
-    worker.record(worker.start(job), FIRST_HOP[:2])
-    wait_for(browser, "document.querySelector('tr[data-stage=titles].running')")
-    assert note.text == "Its worker stopped; the claim starts again."
-    assert_no_complaints(browser)
-
-
-def test_nothing_moves_with_reduced_motion(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
-    job = store.submit(CLAIM, "esoteric")[0]
-    worker.record(worker.start(job), FIRST_HOP[:2])
-    media = "Emulation.setEmulatedMedia"
-    browser.execute_cdp_cmd(
-        media, {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
-    )
-    try:
-        browser.get(f"{web.address}/claims/{job.id}")
-        wait_for(browser, "document.querySelector('li.running')")
-        animations = browser.execute_script("return document.getAnimations().length")
-    finally:
-        browser.execute_cdp_cmd(media, {"features": []})
-    assert animations == 0
-
-
-def test_a_comparison_fills_in_and_keeps_what_the_reader_has_opened(
-    browser: Chrome, web: WebProcess, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_a_comparison_fills_in_and_keeps_what_is_open(browser: Chrome, web: WebProcess) -> None:
     browser.get(f"{web.address}/compare?claim=Varnby+has+a+harbour.")
     for name in ("combined", "admiral", "fer"):
         browser.find_element(By.ID, f"recipe-{name}").click()
     browser.find_element(By.CSS_SELECTOR, "button.primary").click()
     wait_for(browser, "document.getElementById('comparison')")
     browser.execute_script("window.sameDocument = true")
-    m3, esoteric = (store.get(job.id) for job in store.recent(2))
-    worker.finish(esoteric, claim_document(esoteric.claim) | {"recipe": "esoteric"})
+    m3, esoteric = (web.store.get(job.id) for job in web.store.recent(2))
+    web.worker.finish(esoteric, claim_document(esoteric.claim) | {"recipe": "esoteric"})
     wait_for(browser, "document.querySelector('.compared summary')")
     assert text_of(browser, "#status") == "1 of 2 checks have ended."
     first = browser.find_element(By.CSS_SELECTOR, ".compared summary")
@@ -479,7 +382,7 @@ def test_a_comparison_fills_in_and_keeps_what_the_reader_has_opened(
     assert "esoteric: rank 1, used" in text_of(browser, ".compared details ul")
     result = claim_document(m3.claim)
     result["evidence"][1]["selected"] = False
-    worker.finish(m3, result | {"recipe": "m3"})
+    web.worker.finish(m3, result | {"recipe": "m3"})
     wait_for(browser, "document.getElementById('status').textContent === 'All checks have ended.'")
     assert browser.execute_script("return window.sameDocument")
     assert "m3: rank 1, used" in text_of(browser, ".compared details[open] ul")
@@ -496,3 +399,72 @@ def test_a_comparison_fills_in_and_keeps_what_the_reader_has_opened(
             "return document.documentElement.scrollWidth <= innerWidth"
         ), width
     assert_no_complaints(browser)
+
+
+# The rows of a list: opened in place, also while the list goes on
+
+LISTED = ("Tea is hot.", "Ice is cold.", "Snow is white.")
+
+
+def make_list(web: WebProcess) -> str:
+    entries = [NewEntry("Line", claim, {}, None) for claim in LISTED]
+    return ListStore(web.store.database).create("Speech", "combined", entries, None)
+
+
+def finish(web: WebProcess, claim: str) -> None:
+    """Check a row, as the workers do."""
+    Feeder(web.store.database, Queue(web.settings, web.store), Event()).look()
+    (job,) = [one for one in web.store.recent(9) if one.claim == claim]
+    web.worker.finish(web.store.get(job.id), claim_document(claim))
+
+
+def test_a_row_opens_by_keyboard_and_stays_open(browser: Chrome, web: WebProcess) -> None:
+    address = f"{web.address}/lists/{make_list(web)}"
+    finish(web, LISTED[0])
+    browser.get(address)
+    row = browser.find_element(By.CSS_SELECTOR, "#row-1 .opens")
+    assert row.get_attribute("aria-expanded") == "false"
+    row.send_keys(Keys.ENTER)
+    wait_for(browser, "document.querySelector('#row-1-open .entry-sentences')")
+    assert row.get_attribute("aria-expanded") == "true"
+    opened = text_of(browser, "#row-1")
+    assert opened.count("It was built in 1874 by the engineer Ida Holm") == 1  # not its quote too
+    assert "Lighthouse of Varn" in opened
+    assert browser.switch_to.active_element == row
+
+    finish(web, LISTED[1])
+    wait_for(browser, "document.querySelector('#row-2 .opens')")
+    assert browser.switch_to.active_element == row
+    assert "Ida Holm" in text_of(browser, "#row-1-open")
+    for width in (320, 768, 1440):
+        resize(browser, width)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    row.send_keys(Keys.SPACE)
+    assert text_of(browser, "#row-1-open") == ""
+    assert_no_complaints(browser)
+
+
+def test_when_the_session_has_ended_list_and_rows_say_so(browser: Chrome, tmp_path: Path) -> None:
+    with closing(WebProcess(tmp_path, ESOTERIC_ACCESS="tokens", ESOTERIC_UPLOADS="no")) as web:
+        users = UserStore(web.store.database)
+        address = f"{web.address}/lists/{make_list(web)}"
+        finish(web, LISTED[0])
+
+        def log_in() -> None:
+            token = users.add("anna", "operator")
+            browser.find_element(By.ID, "token").send_keys(token, Keys.ENTER)
+            wait_for(browser, "document.querySelector('#row-1 .opens')")
+
+        browser.get(address)
+        log_in()
+        users.remove("anna")
+        wait_for(browser, "document.querySelector('.problem[role=alert] a')")
+        browser.find_element(By.CSS_SELECTOR, "#row-1 .opens").click()
+        wait_for(browser, "document.querySelector('#row-1-open a')")
+        assert "Log in again" in text_of(browser, "#row-1-open")
+        assert not browser.find_elements(By.ID, "token")
+        browser.find_element(By.CSS_SELECTOR, "#row-1-open a").click()
+        log_in()
+        assert browser.current_url == address
+        browser.find_element(By.CSS_SELECTOR, "#row-1 .opens").click()
+        wait_for(browser, "document.querySelector('#row-1-open .entry-sentences')")

@@ -8,7 +8,6 @@ folder, and then on a node of Elasticsearch.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -26,7 +25,8 @@ from tests.retrieval.llm_judge.chat_server import ChatServer, chat_server, says,
 from tests.support.islands import write_source
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.models]
+# Each stage of the report has quick tests of its own, and the walks go the same way with others.
+pytestmark = [pytest.mark.browser, pytest.mark.models, pytest.mark.rare]
 
 CLAIM = "Skerrow Light was designed by Ann Lee."
 WHY = "The second sentence names the designer."
@@ -39,16 +39,8 @@ def chat() -> Iterator[ChatServer]:
         yield server
 
 
-def embedded() -> str:
-    return EMBEDDED_STORE
-
-
-def on_elasticsearch() -> str:
-    return store_url(f"t-{uuid.uuid4().hex}")
-
-
 @pytest.fixture(
-    params=[embedded, pytest.param(on_elasticsearch, marks=pytest.mark.elasticsearch)],
+    params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)],
     scope="module",
 )
 def up(
@@ -63,7 +55,7 @@ def up(
     (home / "models").symlink_to(unpacked)
     write_source(home / "islands.jsonl")
     settings = {
-        "ESOTERIC_STORE": request.param(),
+        "ESOTERIC_STORE": EMBEDDED_STORE if request.param == "embedded" else store_url("t-chain"),
         "ESOTERIC_REPORT_MODELS": str(tiny_models),
         "ESOTERIC_LLM": "openai:small",
         "ESOTERIC_LLM_URL": chat.url,
@@ -77,9 +69,7 @@ def up(
     up.close()
 
 
-def test_a_claim_goes_from_the_home_page_through_the_whole_chain_to_a_verdict(
-    browser: Chrome, up: Up
-) -> None:
+def test_a_claim_goes_from_the_home_page_to_a_verdict(browser: Chrome, up: Up) -> None:
     browser.get(up.address)
     assert text_of(browser, ".recipes summary") == "Recipe: report"
     browser.find_element(By.ID, "claim").send_keys(CLAIM)
@@ -88,18 +78,9 @@ def test_a_claim_goes_from_the_home_page_through_the_whole_chain_to_a_verdict(
     job = browser.current_url.rpartition("/")[2]
     with urlopen(f"{up.address}/api/v1/claims/{job}/progress?since=0") as answer:
         events = json.load(answer)["events"]
-    seen = {
-        event["stage"]: event["message"]
-        for event in events
-        if event["stage"] not in ("start", "done")
-    }
-
+    seen = {one["stage"]: one["message"] for one in events if one["stage"] not in ("start", "done")}
     report = RECIPES["report"]
-    assert [stage for stage in seen if stage != "start"] == [
-        *report.stages_first,
-        *report.stages_per_hop,
-        "explain",
-    ]
+    assert [*seen] == [*report.stages_first, *report.stages_per_hop, "explain"]
     assert seen["spans"] == "Looking for: Skerrow Light; Ann Lee"
     assert seen["titles"].startswith("2 exact titles")
     assert "Was Skerrow Light designed by Ann Lee?" in seen["questions"]

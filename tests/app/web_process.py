@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import pytest
 
 from settings import CHECKOUT, Settings
 from tests.app.index import describe_index
+from tests.app.worker_by_hand import WorkerByHand
 from tests.ops.up_process import free_port
 from worker.database import Database
 from worker.job_store import JobStore
@@ -44,7 +46,14 @@ class WebProcess:
                 stderr=log,
                 stdout=log,
             )
+        self.worker = WorkerByHand(self.store)
         self._wait()
+
+    def done(self, result: dict[str, Any]) -> str:
+        """Submit the claim of a result, end it with that, and return the address of its page."""
+        job = self.store.submit(result["claim"], "esoteric")[0]
+        self.worker.finish(job, result)
+        return f"{self.address}/claims/{job.id}"
 
     def get(self, path: str) -> tuple[int, bytes]:
         return self.ask("GET", path)

@@ -1,4 +1,4 @@
-"""The page about the API, and the client in one file, against the real web server."""
+"""The OpenAPI document, the page about the API, and the client in one file, on a real server."""
 
 from __future__ import annotations
 
@@ -10,25 +10,125 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 from uuid import uuid4
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
-from flask.testing import FlaskClient
 
 from app.api.page import ENDPOINTS
 from examples import esoteric_client
 from examples.esoteric_client import Esoteric, EsotericError
 from retrieval.errors import EsotericError as Failure
+from retrieval.recipes.recipe_files import as_yaml
+from retrieval.recipes.recipes import RECIPES
 from settings import CHECKOUT
-from tests.app.claim_documents import claim_document
+from tests.app.claim_documents import (
+    claim_document,
+    document_kept_from_before,
+    document_with_a_long_proof,
+    document_with_proof,
+    document_without_evidence,
+)
+from tests.app.client import CLAIM, Client
+from tests.app.conftest import Start
 from tests.app.web_process import WebProcess
 from tests.app.worker_by_hand import FIRST_HOP, SECOND_HOP, WorkerByHand
 from tests.support.cases import cases
 from worker.jobs import Job, UnknownJob
 
-CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 FAILING = "Varnby has a theatre."
+HARBOUR = "Varnby has a harbour."
+
+
+def test_every_route_and_method_is_described_and_nothing_else_is(client: Client) -> None:
+    description = client.json("/api/v1/openapi.json")
+    routes = {
+        (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
+        for rule in client.application.url_map.iter_rules()
+        if rule.endpoint != "static"
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert routes == {
+        (path, method)
+        for path, operations in description["paths"].items()
+        for method in operations
+        if method != "parameters"
+    }
+    found = set(re.findall(r"'#/components/schemas/(\w+)'", str(description)))
+    assert found <= set(description["components"]["schemas"])
+    for schema in description["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_answers_and_results_are_as_described(client: Client) -> None:
+    components = client.json("/api/v1/openapi.json")["components"]
+
+    def check(schema: str, answer: Any) -> None:
+        named = {"$ref": f"#/components/schemas/{schema}", "components": components}
+        jsonschema.Draft202012Validator(named).validate(answer)
+
+    def answered(path: str, schema: str) -> None:
+        check(schema, client.json(path))
+
+    accepted = client.post("/api/v1/claims", json={"claim": HARBOUR}).get_json()
+    check("Accepted", accepted)
+    job, failing = client.store.get(accepted["id"]), client.sent(FAILING)
+    answered(f"/api/v1/claims/{job.id}", "Job")
+    answered("/api/v1/claims", "Claims")
+    answered("/readyz", "NotReady")
+    client.services.workers.beat("by-hand", datetime.now(UTC), "ready")
+    client.worker.finish(job, claim_document(job.claim))
+    client.worker.fail(failing, Failure("worker_lost", "It is gone.", "Try again."))
+    said = {"agrees": False, "label": "REFUTES", "wrong": [1], "note": "No.", "name": "Ida Holm"}
+    check("FeedbackGiven", said)
+    given = client.post(f"/api/v1/claims/{job.id}/feedback", json=said)
+    check("FeedbackItem", given.get_json())
+    for path, schema in (
+        *((f"claims/{job.id}", "Job"), (f"claims/{failing.id}", "Job"), ("claims", "Claims")),
+        *((f"claims/{job.id}/progress", "Progress"), ("claims/none", "Error"), ("none", "Error")),
+        (f"compare?claims={job.id},{failing.id},gone", "Comparison"),
+        *(("feedback", "FeedbackList"), ("recipes", "Recipes"), ("corpora", "Corpora")),
+    ):
+        answered(f"/api/v1/{path}", schema)
+    answered("/readyz", "Ready")
+    check("Error", client.put("/api/v1/claims").get_json())
+    check("ClaimResult", document_with_proof())
+    check("ClaimResult", document_with_a_long_proof())
+    check("ClaimResult", document_without_evidence(HARBOUR))
+    check("ClaimResult", document_kept_from_before(HARBOUR))
+
+
+def test_the_description_names_the_recipes_also_of_a_folder(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(as_yaml(replace(RECIPES["m3"], name="mine")))
+    described = start(ESOTERIC_RECIPES=str(tmp_path)).json("/api/v1/openapi.json")
+    recipe = described["components"]["schemas"]["Submission"]["properties"]["recipe"]
+    assert {*RECIPES, "mine", "combined+3", "mine+9", None} < set(recipe["enum"])
+    assert "fer+3" not in recipe["enum"]  # has one hop
+
+
+def test_every_endpoint_of_the_api_has_a_block(client: Client) -> None:
+    written = {"{job_id}": "ID", "{list_id}": "ID", "{feedback_id}": "FEEDBACK", "{name}": "NAME"}
+    written |= {"corpora/{which}": "corpora/NAME", "{which}": "ID", "{file}": "FILE"}
+    calls = set()
+    for path, operations in client.json("/api/v1/openapi.json")["paths"].items():
+        shown = path
+        for name, example in written.items():
+            shown = shown.replace(name, example)
+        calls |= {f"{method.upper()} {shown}" for method in operations if "/api/v1/" in path}
+    assert {endpoint.call for endpoint in ENDPOINTS} == calls
+    page = client.get("/api").text
+    for endpoint in ENDPOINTS:
+        assert f'<h2 id="{endpoint.name}"><code>{endpoint.call}</code></h2>' in page
+    assert "ADDRESS" not in page
+    assert "Claims are kept until they are deleted." in page
+
+
+# The client
 
 
 @pytest.fixture
@@ -59,34 +159,6 @@ def service(web: WebProcess, monkeypatch: pytest.MonkeyPatch) -> Iterator[Esoter
     thread.join()
 
 
-def corpus_with_a_file(service: Esoteric) -> str:
-    name: str = service.make_corpus(f"Corpus {uuid4()}")["name"]
-    assert service.upload(name, {"pier.txt": b"Ships go."})["files"][0]["name"] == "pier.txt"
-    return name
-
-
-def test_every_endpoint_of_the_api_has_a_block(client: FlaskClient) -> None:
-    described = client.get("/api/v1/openapi.json").get_json()
-    calls = {
-        f"{method.upper()} {path}".replace("{job_id}", "ID")
-        .replace("{list_id}", "ID")
-        .replace("{feedback_id}", "FEEDBACK")
-        .replace("{name}", "NAME")
-        .replace("corpora/{which}", "corpora/NAME")
-        .replace("{which}", "ID")
-        .replace("{file}", "FILE")
-        for path, operations in described["paths"].items()
-        if path.startswith("/api/v1/")
-        for method in operations
-    }
-    assert {endpoint.call for endpoint in ENDPOINTS} == calls
-    page = client.get("/api").text
-    for endpoint in ENDPOINTS:
-        assert f'<h2 id="{endpoint.name}"><code>{endpoint.call}</code></h2>' in page
-    assert "ADDRESS" not in page
-    assert "Claims are kept until they are deleted." in page
-
-
 def filled_in(service: Esoteric, example: str, name: str) -> str:
     """Return the example with the id of a list where it is about one, else of a finished claim."""
     claim = f"{CLAIM[:-1]} or {name}."
@@ -96,7 +168,11 @@ def filled_in(service: Esoteric, example: str, name: str) -> str:
     service.result(job)
     said = service.say(job, agrees=True)["id"]
     example = example.replace("ID", job).replace("FEEDBACK", said)
-    return example.replace("NAME", corpus_with_a_file(service)) if "NAME" in example else example
+    if "NAME" in example:
+        corpus = service.make_corpus(f"Corpus {uuid4()}")["name"]
+        service.upload(corpus, {"pier.txt": b"Ships go."})
+        example = example.replace("NAME", corpus)
+    return example
 
 
 @pytest.mark.server
@@ -124,9 +200,7 @@ def test_what_the_page_shows_runs_as_it_stands(web: WebProcess, service: Esoteri
 
 
 @pytest.mark.server
-def test_the_client_follows_a_claim_and_returns_its_result(
-    web: WebProcess, service: Esoteric
-) -> None:
+def test_the_client_checks_one_claim_and_many_with_errors_beside_results(service: Esoteric) -> None:
     accepted = service.submit(CLAIM, "esoteric")
     stages = [event["stage"] for event in service.progress(accepted["id"])]
     assert stages == [stage for stage, _ in (*FIRST_HOP, *SECOND_HOP)]
@@ -140,21 +214,15 @@ def test_the_client_follows_a_claim_and_returns_its_result(
     service.delete(accepted["id"])
     with pytest.raises(EsotericError, match="no claim with this id"):
         service.claim(accepted["id"])
-
-
-@pytest.mark.server
-def test_the_client_checks_many_claims_and_keeps_the_errors_beside_the_results(
-    service: Esoteric,
-) -> None:
-    found = list(service.check_all([CLAIM, "?!", FAILING, "Varnby has a harbour."]))
-    assert [claim for claim, _ in found] == [CLAIM, "?!", FAILING, "Varnby has a harbour."]
+    found = list(service.check_all([CLAIM, "?!", FAILING, HARBOUR]))
+    assert [claim for claim, _ in found] == [CLAIM, "?!", FAILING, HARBOUR]
     first, second, third, fourth = (result for _, result in found)
     assert first == claim_document(CLAIM)
     assert isinstance(second, EsotericError)
     assert second.code == "claim_no_letters"
     assert isinstance(third, EsotericError)
     assert str(third) == "It is gone. Try again."
-    assert fourth == claim_document("Varnby has a harbour.")
+    assert fourth == claim_document(HARBOUR)
 
 
 @cases("client_addresses", "address", "code")
@@ -168,15 +236,15 @@ def test_the_client_says_that_no_service_is_there(address: str, code: str) -> No
 def test_the_client_is_served_and_runs_as_a_program(web: WebProcess, service: Esoteric) -> None:
     file = CHECKOUT / "examples" / "esoteric_client.py"
     assert web.get("/api/esoteric_client.py") == (200, file.read_bytes())
-    run = subprocess.run(
-        [sys.executable, str(file), service.address, CLAIM], capture_output=True, text=True
-    )
+
+    def ran(claim: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(file), web.address, claim]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    run, refused = ran(CLAIM), ran("?!")
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("SUPPORTS (0.")
     assert "spans: Looking for" in run.stderr
-    refused = subprocess.run(
-        [sys.executable, str(file), web.address, "?!"], capture_output=True, text=True
-    )
     assert (refused.returncode, refused.stdout) == (1, "")
     (line,) = refused.stderr.splitlines()
     assert "The claim contains no words." in line

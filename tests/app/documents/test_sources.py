@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from sqlalchemy import update
 
-from app import create_app
 from app.documents.corpus import VITAL
-from app.services import services_of
 from retrieval.models.folders import ModelFolders
 from retrieval.pipeline.assembly import OwnCorpus, Retriever
 from retrieval.result import claim_result
@@ -29,10 +25,10 @@ from retrieval.sources.opening import KEPT, Sources
 from settings import Settings
 from tests.app.browser import assert_no_complaints
 from tests.app.claim_documents import claim_document
-from tests.app.test_pages import words
+from tests.app.client import Client, refusal, words
+from tests.app.conftest import Start
 from tests.app.web_process import WebProcess
-from tests.app.worker_by_hand import FIRST_HOP, WorkerByHand
-from worker.job_store import JobStore
+from tests.app.worker_by_hand import FIRST_HOP
 from worker.schema import EventRow
 
 CLAIM = {"claim": "Varnby has a harbour."}
@@ -56,51 +52,31 @@ def result_in(corpora: list[str], label: str = OPEN, **more: Any) -> dict[str, A
     return result | {"corpus": result["corpus"] | {"parts": parts}} | more
 
 
-def job_of(store: JobStore, answer: Any) -> Any:
-    return store.get(answer.headers["Location"].rpartition("/")[2])
-
-
 @pytest.fixture
-def app(settings: Settings) -> Iterator[Flask]:
-    app = create_app(replace(settings, sources=read_sources("wikipedia=mediawiki:en")))
-    yield app
-    services_of(app).close()
+def client(start: Start, settings: Settings) -> Client:
+    return start(replace(settings, sources=read_sources("wikipedia=mediawiki:en")))
 
 
-def test_a_source_is_listed_with_what_is_sent_to_whom(client: FlaskClient) -> None:
-    found = client.get("/api/v1/corpora").json
-    assert found is not None
-    assert [one["kind"] for one in found["corpora"]] == ["index", "mediawiki"]
-    source = found["corpora"][1]
-    assert source["sent"] == SENT
-    assert (source["name"], source["title"], source["default"]) == (
-        *("wikipedia", "Wikipedia", False),
-    )
-
-
-def test_a_claim_names_a_source_perhaps_with_a_day_and_no_address_of_its_own(
-    client: FlaskClient, store: JobStore
-) -> None:
+def test_a_claim_names_a_listed_source_perhaps_with_a_day_and_no_address(client: Client) -> None:
+    index, source = client.json("/api/v1/corpora")["corpora"]
+    assert (index["kind"], source["kind"]) == ("index", "mediawiki")
+    about = {"name": "wikipedia", "title": "Wikipedia", "default": False, "sent": SENT}
+    assert {key: source[key] for key in about} == about
     for names in (["wikipedia"], ["default", "wikipedia@2024-05-01"]):
-        taken = client.post("/api/v1/claims", json=CLAIM | {"corpora": names})
-        assert taken.status_code == 202
-        assert taken.json is not None
-        assert store.get(taken.json["id"]).corpora == tuple(names)
-        page = client.get(taken.headers["Location"].replace("/api/v1", ""))
-        assert page.status_code == 200
-    for name, code in (
-        ("mediawiki:http://127.0.0.1:8080/api.php", "unknown_corpus"),
-        ("zim-search:/etc/passwd", "unknown_corpus"),
-        ("wikipedia@2024-13-01", "bad_day"),
+        job = client.sent(**CLAIM, corpora=names)
+        assert job.corpora == tuple(names)
+        assert client.get(f"/claims/{job.id}").status_code == 200
+    for name, refused in (
+        ("mediawiki:http://127.0.0.1:8080/api.php", (404, "unknown_corpus")),
+        ("zim-search:/etc/passwd", (404, "unknown_corpus")),
+        ("wikipedia@2024-13-01", (422, "bad_day")),
     ):
-        refused = client.post("/api/v1/claims", json=CLAIM | {"corpora": [name]})
-        assert refused.status_code in (404, 422)
-        assert refused.json is not None
-        assert refused.json["error"]["code"] == code
+        answer = client.post("/api/v1/claims", json=CLAIM | {"corpora": [name]})
+        assert refusal(answer) == refused
 
 
-def test_every_form_has_a_switch_that_is_off_and_says_what_it_sends_to_whom(
-    client: FlaskClient, settings: Settings, store: JobStore
+def test_every_form_has_a_switch_that_says_what_it_sends_to_whom(
+    client: Client, start: Start, settings: Settings
 ) -> None:
     for address in ("/", "/lists", "/compare"):
         page = client.get(address).text
@@ -109,8 +85,7 @@ def test_every_form_has_a_switch_that_is_off_and_says_what_it_sends_to_whom(
     assert "also in Wikipedia" not in client.get("/claims").text
     sent = {"claims": "Tea is hot.\nIce is cold.", "corpora": ["default", "wikipedia"]}
     listed = client.post("/lists", data=sent).headers["Location"].rpartition("/")[2]
-    lists = services_of(client.application).lists
-    assert lists.get(listed).corpora == ("default", "wikipedia")
+    assert client.services.lists.get(listed).corpora == ("default", "wikipedia")
 
     client.set_cookie("esoteric_also", "unknown.wikipedia")  # as the switch of this browser is left
     assert 'aria-describedby="about-corpus-wikipedia" checked>' in client.get("/").text
@@ -118,7 +93,7 @@ def test_every_form_has_a_switch_that_is_off_and_says_what_it_sends_to_whom(
     assert "Check another claim, also in Wikipedia" in box
     assert box.index('value="default"') < box.index('value="wikipedia"')
 
-    without = create_app(settings).test_client()
+    without = start(settings)
     without.set_cookie("esoteric_also", "wikipedia")
     for address in ("/", "/lists", "/claims", "/documents"):
         page = without.get(address).text
@@ -127,27 +102,24 @@ def test_every_form_has_a_switch_that_is_off_and_says_what_it_sends_to_whom(
         assert "hole articles" not in page
 
 
-def test_what_the_default_corpus_leaves_open_is_looked_up_in_whole_articles_by_one_button(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    first = job_of(store, client.post("/claims", data=CLAIM))
+def test_what_is_left_open_is_looked_up_in_whole_articles_by_a_button(client: Client) -> None:
+    first = client.job_at(client.post("/claims", data=CLAIM).location)
     assert first.corpora is None
-    worker.finish(first, result_in(["vital"]))
+    client.worker.finish(first, result_in(["vital"]))
     page = client.get(f"/claims/{first.id}").text
     assert page.count("primary") == 1
     assert "Look in whole articles" in page
     assert f"Checks it again in {TODAY}. {SENT}" in words(page)
 
-    again = client.post(f"/claims/{first.id}/search-on", data={"corpora": "wikipedia"})
-    second = job_of(store, again)
+    on = f"/claims/{first.id}/search-on"
+    second = client.job_at(client.post(on, data={"corpora": "wikipedia"}).location)
     assert (second.corpora, second.continued_from) == (("wikipedia",), first.id)
     assert second.recipe == first.recipe
-    worker.finish(second, result_in(["wikipedia"], "SUPPORTS"))
+    client.worker.finish(second, result_in(["wikipedia"], "SUPPORTS"))
     printed = client.get(f"/api/v1/claims/{second.id}/export?format=pdf").data
-    text = " ".join(
-        " ".join(one.extract_text() for one in PdfReader(BytesIO(printed)).pages).split()
-    )
-    assert "Searched: Wikipedia, whole articles, searched where they are." in " ".join(text.split())
+    text = " ".join(one.extract_text() for one in PdfReader(BytesIO(printed)).pages)
+    said = "Searched: Wikipedia, whole articles, searched where they are."
+    assert said in " ".join(text.split())
     page = client.get(f"/claims/{second.id}").text
     assert f"{VITAL} Not settled → Wikipedia Supported" in words(page)
     assert f'<a href="/claims/{first.id}"><bdi>{VITAL}' in page
@@ -156,23 +128,27 @@ def test_what_the_default_corpus_leaves_open_is_looked_up_in_whole_articles_by_o
     assert 'value="default"' in box
     assert 'value="wikipedia"' not in box
 
-    third = job_of(
-        store, client.post(f"/claims/{first.id}/search-on", data={"corpora": "wikipedia"})
-    )
-    worker.finish(third, result_in(["wikipedia"]))
+    third = client.job_at(client.post(on, data={"corpora": "wikipedia"}).location)
+    client.worker.finish(third, result_in(["wikipedia"]))
     page = client.get(f"/claims/{third.id}").text
     assert f"{VITAL} Not settled → Wikipedia Not settled" in words(page)
     assert "Look in whole articles" not in page  # both were searched
     assert '<a class="button primary" href="/documents">Add documents' in page
 
 
-def test_a_wiki_that_does_not_answer_is_one_line_below_the_verdict_and_can_be_asked_again(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    away = "Wikipedia could not be searched: it cannot be reached."
+def test_a_wiki_that_does_not_answer_is_one_line_and_can_be_asked_again(client: Client) -> None:
+    waiting = "Waiting for en.wikipedia.org to answer."
     sent = CLAIM | {"corpora": ["default", "wikipedia"]}
-    job = job_of(store, client.post("/claims", data=sent))
-    worker.finish(job, result_in(["vital", "wikipedia"], notices=[away, "Another notice."]))
+    job = client.job_at(client.post("/claims", data=sent).location)
+    # The names are found; now they are looked up.
+    client.worker.record(client.worker.start(job), FIRST_HOP[:2])
+    assert waiting not in client.get(f"/claims/{job.id}").text
+    with client.store.database.writing() as session:
+        session.execute(update(EventRow).values(at=datetime.now(UTC) - timedelta(seconds=5)))
+    assert waiting in client.get(f"/claims/{job.id}").text
+    away = "Wikipedia could not be searched: it cannot be reached."
+    job = client.job_at(client.post("/claims", data=sent | {"claim": "Tea is hot."}).location)
+    client.worker.finish(job, result_in(["vital", "wikipedia"], notices=[away, "Another notice."]))
     page = client.get(f"/claims/{job.id}").text
     assert page.count(away) == 1
     assert page.index('id="actions"') < page.index(away) < page.index('id="evidence"')
@@ -180,36 +156,23 @@ def test_a_wiki_that_does_not_answer_is_one_line_below_the_verdict_and_can_be_as
     assert "Look in whole articles" in page
 
 
-def test_a_claim_that_waits_for_a_wiki_says_so_after_a_while(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
-    waiting = "Waiting for en.wikipedia.org to answer."
-    sent = CLAIM | {"corpora": ["default", "wikipedia"]}
-    job = job_of(store, client.post("/claims", data=sent))
-    worker.record(worker.start(job), FIRST_HOP[:2])  # the names are found; now they are looked up
-    assert waiting not in client.get(f"/claims/{job.id}").text
-    with store.database.writing() as session:
-        session.execute(update(EventRow).values(at=datetime.now(UTC) - timedelta(seconds=5)))
-    assert waiting in client.get(f"/claims/{job.id}").text
-
-
 @pytest.mark.models
 @pytest.mark.server
 def test_evidence_of_a_wiki_names_its_revision_and_what_is_kept_can_be_seen_and_removed(
-    settings: Settings, store: JobStore, wiki_address: str, index: Path, unpacked: Path
+    settings: Settings, start: Start, wiki_address: str, index: Path, unpacked: Path
 ) -> None:
     wiki = SourceAddress.read(f"mediawiki:{wiki_address}", "wiki")
     home = settings.home
-    client = create_app(replace(settings, sources={"wiki": wiki})).test_client()
+    client = start(replace(settings, sources={"wiki": wiki}))
     retriever = Retriever(
         *(index, home, 2, ModelFolders(unpacked)),
         own_corpus=lambda name: OwnCorpus(name, wiki.title, wiki),
         sources=Sources(home),
     )
     claim = "The great clock of Ohre parish was cast by Ivo Brandt in 1891."
-    job = job_of(store, client.post("/claims", data={"claim": claim, "corpora": "wiki"}))
+    job = client.job_at(client.post("/claims", data={"claim": claim, "corpora": "wiki"}).location)
     report = retriever.check(claim, "combined", lambda _: None, ("wiki",))
-    WorkerByHand(store).finish(job, claim_result(report).model_dump(mode="json"))
+    client.worker.finish(job, claim_result(report).model_dump(mode="json"))
     page = client.get(f"/claims/{job.id}").text
     caption = page.split("<figcaption")[1].split("</figcaption>")[0]
     assert words(caption).endswith(
@@ -222,7 +185,7 @@ def test_evidence_of_a_wiki_names_its_revision_and_what_is_kept_can_be_seen_and_
     said = words(client.get("/documents").text)
     assert f"{wiki.title} {wiki.sent} {held.articles} article" in said
     assert "30 days after their last use, 500 MB at most." in said
-    others = create_app(replace(settings, sources={"wiki": wiki}, uploads=False)).test_client()
+    others = start(replace(settings, sources={"wiki": wiki}, uploads=False))
     assert "Remove stored articles" not in others.get("/documents").text
     assert others.post("/documents/kept/clear").status_code == 403
     assert client.post("/documents/kept/clear").headers["Location"] == "/documents"
@@ -231,13 +194,10 @@ def test_evidence_of_a_wiki_names_its_revision_and_what_is_kept_can_be_seen_and_
 
 
 def test_a_browser_remembers_the_switch(browser: Chrome, tmp_path: Path) -> None:
-    web = WebProcess(tmp_path, ESOTERIC_SOURCES="wikipedia=mediawiki:en")
-    try:
+    with closing(WebProcess(tmp_path, ESOTERIC_SOURCES="wikipedia=mediawiki:en")) as web:
         for on in (True, False):
             browser.get(web.address)
             browser.find_element(By.CSS_SELECTOR, ".also input").click()
             browser.get(f"{web.address}/lists")
             assert browser.find_element(By.CSS_SELECTOR, ".also input").is_selected() == on
         assert_no_complaints(browser)
-    finally:
-        web.close()

@@ -1,105 +1,87 @@
-"""Who may do what: everybody on this machine, users with a token, users of a proxy, everybody."""
+"""Who may do what: everybody on this machine, users with a token, users of a proxy, everybody.
+
+Also the page of a user: tokens and sessions, each of which stops at once when it is ended.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+import re
+from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from flask import Flask, url_for
-from flask.testing import FlaskClient
+from flask import url_for
 
-from app import create_app
 from app.people.access import RULES
-from app.services import services_of
 from settings import BadSetting, Settings
 from tests.app.claim_documents import claim_document
-from tests.app.index import describe_index
-from tests.app.worker_by_hand import WorkerByHand
-from worker.user_store import Role
+from tests.app.client import Client, refusal
+from tests.app.conftest import Start
+from tests.support.cases import cases
+from worker.user_store import MOST_TOKENS
 
 CLAIM = "Varnby has a harbour."
-Start = Callable[..., Flask]
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Return a function that starts the application with these settings."""
-    apps = []
-
-    def started(**environment: str) -> Flask:
-        describe_index(tmp_path)
-        settings = Settings.from_environment({"ESOTERIC_HOME": str(tmp_path), **environment})
-        apps.append(create_app(settings))
-        return apps[-1]
-
-    yield started
-    for app in apps:
-        services_of(app).close()
+def tokens(start: Start) -> Client:
+    """Somebody who has not logged in, where users log in with tokens."""
+    return start(ESOTERIC_ACCESS="tokens")
 
 
-def user(app: Flask, name: str, role: Role) -> dict[str, str]:
-    """Add a user and return the headers with the token."""
-    return {"Authorization": f"Bearer {services_of(app).users.add(name, role)}"}
+def logged_in(tokens: Client, token: str) -> Client:
+    browser = tokens.another()
+    answer = browser.post("/login", data={"token": token}, headers={"User-Agent": FIREFOX})
+    assert answer.status_code == 303
+    return browser
 
 
-def submit(client: FlaskClient, headers: dict[str, str], claim: str = CLAIM) -> str:
-    answer = client.post("/api/v1/claims", json={"claim": claim}, headers=headers)
-    assert answer.status_code == 202, answer.text
-    return str(answer.get_json()["id"])
+def status(tokens: Client, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    return tokens.another().get("/api/v1/claims", headers=headers).status_code
 
 
-def test_every_route_has_a_rule(start: Start) -> None:
-    routes = {rule.endpoint for rule in start().url_map.iter_rules()}
+def test_what_has_no_rule_is_for_operators(tokens: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = {rule.endpoint for rule in tokens.application.url_map.iter_rules()}
     assert routes - RULES.keys() == set()
-
-
-def test_a_route_without_a_rule_is_for_operators(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    checker, operator = user(app, "carl", "checker"), user(app, "olga", "operator")
     monkeypatch.delitem(RULES, "api.recipes")
-    client = app.test_client()
-    assert client.get("/api/v1/recipes", headers=checker).status_code == 403
-    assert client.get("/api/v1/recipes", headers=operator).status_code == 200
+    assert tokens.user("carl").get("/api/v1/recipes").status_code == 403
+    assert tokens.user("olga", "operator").get("/api/v1/recipes").status_code == 200
 
 
-def test_without_a_login_only_health_the_login_and_its_looks_can_be_seen(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    client = app.test_client()
+def test_without_a_login_only_health_the_login_and_its_looks_can_be_seen(tokens: Client) -> None:
     seen = {}
-    for rule in app.url_map.iter_rules():
+    for rule in tokens.application.url_map.iter_rules():
         address = rule.rule.replace("<job_id>", "0" * 24).replace("<int:number>", "1")
         address = address.replace("<path:filename>", "style.css")
         for method in rule.methods & {"GET", "POST", "DELETE"}:
-            with client.open(address, method=method) as answer:
+            with tokens.open(address, method=method) as answer:
                 seen[f"{method} {address}"] = answer.status_code
-    open_to_all = {name for name, status in seen.items() if status in (200, 503)}
+    open_to_all = {name for name, code in seen.items() if code in (200, 503)}
     assert open_to_all == {"GET /healthz", "GET /readyz", "GET /login", "GET /static/style.css"}
     assert seen["POST /login"] == 401
     assert seen["POST /logout"] == 303
-    assert {status for name, status in seen.items() if "/api/v1" in name} == {401}
+    assert {code for name, code in seen.items() if "/api/v1" in name} == {401}
     assert seen["GET /"] == seen["GET /claims"] == 303
     assert seen["POST /claims"] == 401
-    answer = client.get("/api/v1/claims")
+    answer = tokens.get("/api/v1/claims")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
-    assert answer.get_json()["error"]["code"] == "not_logged_in"
+    assert refusal(answer) == (401, "not_logged_in")
 
 
-def test_a_user_logs_in_with_a_token_comes_back_to_the_page_and_logs_out(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    token = services_of(app).users.add("anna", "checker")
-    client = app.test_client()
+def test_a_user_logs_in_comes_back_to_the_page_and_logs_out(tokens: Client, tmp_path: Path) -> None:
+    token, client = tokens.services.users.add("anna", "checker"), tokens
     asked = client.get("/claims?q=tea")
-    assert asked.headers["Location"] == "/login?next=/claims?q%3Dtea"
+    assert asked.location == "/login?next=/claims?q%3Dtea"
     wrong = client.post("/login", data={"token": "x" * 43, "next": "/claims?q=tea"})
     assert wrong.status_code == 401
     assert 'value="/claims?q=tea"' in wrong.text
     answer = client.post("/login", data={"token": f" {token} ", "next": "/claims?q=tea"})
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/claims?q=tea")
+    assert (answer.status_code, answer.location) == (303, "/claims?q=tea")
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
@@ -110,94 +92,66 @@ def test_a_user_logs_in_with_a_token_comes_back_to_the_page_and_logs_out(start: 
     client.post("/logout")
     client.set_cookie("esoteric_session", kept.value)  # somebody has copied it
     assert client.get("/").status_code == 303
+    for address in ("//evil.example", "https://evil.example", "/\\evil.example"):
+        answer = client.another().post("/login", data={"token": token, "next": address})
+        assert answer.location == "/"
+    browser = logged_in(tokens, token)
+    assert browser.get("/").status_code == 200
+    session = browser.get_cookie("esoteric_session")
+    assert session is not None
+    stored = b"".join(file.read_bytes() for file in tmp_path.glob("esoteric.db*"))
+    assert b"anna" in stored
+    for secret in (token, session.value):
+        assert secret.encode() not in stored
+    tokens.services.users.remove("anna")
+    assert browser.get("/").status_code == 303
 
 
-def test_a_removed_user_is_logged_out_at_once(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    users = services_of(app).users
-    client = app.test_client()
-    client.post("/login", data={"token": users.add("anna", "checker")})
-    assert client.get("/").status_code == 200
-    users.remove("anna")
-    assert client.get("/").status_code == 303
-
-
-@pytest.mark.parametrize("address", ["//evil.example", "https://evil.example", "/\\evil.example"])
-def test_the_login_leads_to_no_other_site(start: Start, address: str) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    token = services_of(app).users.add("anna", "reader")
-    answer = app.test_client().post("/login", data={"token": token, "next": address})
-    assert answer.headers["Location"] == "/"
-
-
-def test_guesses_of_tokens_end_with_a_time_to_come_back(start: Start) -> None:
-    client = start(ESOTERIC_ACCESS="tokens").test_client()
-    statuses = [client.post("/login", data={"token": f"t{n}"}).status_code for n in range(12)]
-    assert statuses == [401] * 10 + [429] * 2
-
-
-def test_a_right_token_passes_after_guesses_of_others_and_is_no_guess_itself(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    token = services_of(app).users.add("anna", "reader")
-    client = app.test_client()
+def test_guesses_are_limited_and_a_right_token_passes_and_is_none(tokens: Client) -> None:
+    token = tokens.services.users.add("anna", "reader")
 
     def log_in(token: str) -> int:
-        return client.post("/login", data={"token": token}).status_code
+        return tokens.another().post("/login", data={"token": token}).status_code
 
     assert [log_in(token) for _ in range(12)] == [303] * 12
     assert [log_in("wrong") for _ in range(6)] == [401] * 6
-    wrong, right = ({"Authorization": f"Bearer {one}"} for one in ("wrong", token))
-    statuses = [client.get("/api/v1/claims", headers=wrong).status_code for _ in range(6)]
-    assert statuses == [401] * 4 + [429] * 2
+    assert [status(tokens, "wrong") for _ in range(6)] == [401] * 4 + [429] * 2
     assert (log_in("wrong"), log_in(token)) == (429, 303)
-    assert client.get("/api/v1/claims", headers=right).status_code == 200
+    assert status(tokens, token) == 200
 
 
-def test_the_database_has_no_token(start: Start, tmp_path: Path) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    token = services_of(app).users.add("anna", "reader")
-    answer = app.test_client().post("/login", data={"token": token})
-    cookie = answer.headers["Set-Cookie"].partition("=")[2].partition(";")[0]
-    services_of(app).close()
-    stored = b"".join(file.read_bytes() for file in tmp_path.glob("esoteric.db*"))
-    assert b"anna" in stored
-    assert token.encode() not in stored
-    assert cookie.encode() not in stored
-
-
-def test_roles_may_what_they_should(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
-    rita, olga = user(app, "rita", "reader"), user(app, "olga", "operator")
-    client = app.test_client()
-    job = submit(client, anna)
-    address = f"/api/v1/claims/{job}"
+def test_roles_may_what_they_should(tokens: Client) -> None:
+    anna, carl = tokens.user("anna"), tokens.user("carl")
+    rita, olga = tokens.user("rita", "reader"), tokens.user("olga", "operator")
+    job = anna.sent(CLAIM)
+    address = f"/api/v1/claims/{job.id}"
     # A reader sees what is shared with her, and changes nothing.
-    assert client.get(address, headers=rita).status_code == 404
-    client.put(f"{address}/sharing", json={"shared": "everyone"}, headers=anna)
-    assert client.get(address, headers=rita).status_code == 200
-    refused = client.post("/api/v1/claims", json={"claim": CLAIM}, headers=rita)
-    assert (refused.status_code, refused.get_json()["error"]["code"]) == (403, "not_allowed")
+    assert rita.get(address).status_code == 404
+    anna.put(f"{address}/sharing", json={"shared": "everyone"})
+    assert rita.get(address).status_code == 200
+    refused = rita.post("/api/v1/claims", json={"claim": CLAIM})
+    assert refusal(refused) == (403, "not_allowed")
     # Only the owner and operators may end a claim.
     for other in (rita, carl):
-        assert client.delete(address, headers=other).status_code == 403
-        assert client.post(f"/claims/{job}/delete", headers=other).status_code == 403
-    assert client.delete(address, headers=anna).get_json()["state"] == "cancelled"
-    assert client.delete(f"{address}?forget=1", headers=olga).status_code == 204
-    assert client.delete(address, headers=carl).status_code == 404
+        assert other.delete(address).status_code == 403
+        assert other.post(f"/claims/{job.id}/delete").status_code == 403
+    refused = carl.delete(address).get_json()["error"]
+    assert refused["message"].endswith("Only its owner or an operator can change it.")
+    assert anna.delete(address).get_json()["state"] == "cancelled"
+    assert olga.delete(f"{address}?forget=1").status_code == 204
+    assert carl.delete(address).status_code == 404
     # Lists have one's own claims alone, but an operator's have all.
-    submit(client, anna, "Anna has a boat.")
-    submit(client, carl, "Carl has a boat.")
+    anna.sent("Anna has a boat.")
+    carl.sent("Carl has a boat.")
 
-    def listed(headers: dict[str, str]) -> list[str]:
-        claims = client.get("/api/v1/claims", headers=headers).get_json()["claims"]
-        return [one["claim"] for one in claims]
+    def listed(client: Client) -> list[str]:
+        return [one["claim"] for one in client.json("/api/v1/claims")["claims"]]
 
     assert listed(anna) == ["Anna has a boat."]
     assert listed(rita) == []
     assert listed(olga) == ["Carl has a boat.", "Anna has a boat."]
     for page in ("/", "/claims"):
-        text = client.get(page, headers=carl).text
+        text = carl.get(page).text
         assert "Carl has a boat." in text
         assert "Anna has a boat." not in text
 
@@ -206,138 +160,103 @@ def test_roles_may_what_they_should(start: Start) -> None:
 _MAKE_ONES_OWN = {"pages.search_on", "feedback.give", "api_feedback.give"}
 
 
-def test_no_route_changes_what_is_of_another_user(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
-    olga = user(app, "olga", "operator")
-    client = app.test_client()
-    job = submit(client, anna)
+def test_no_route_changes_what_is_of_another_user(tokens: Client) -> None:
+    anna, carl, olga = tokens.user("anna"), tokens.user("carl"), tokens.user("olga", "operator")
+    job = anna.sent(CLAIM)
+    anna.worker.finish(job, claim_document(CLAIM))
     opinion = {"agrees": False, "label": "REFUTES"}
-    store = services_of(app).store
-    worker = WorkerByHand(store)
-    worker.finish(store.get(job), claim_document(CLAIM))
-    given = client.post(f"/api/v1/claims/{job}/feedback", json=opinion, headers=anna)
+    given = anna.post(f"/api/v1/claims/{job.id}/feedback", json=opinion)
     rows = {"claims": [CLAIM, "Varnby has a pier."]}
-    made = client.post("/api/v1/lists", json=rows, headers=anna).get_json()
-    corpus = client.post("/api/v1/corpora", json={"title": "Papers"}, headers=olga).get_json()
-    for kind, which, owner in (
-        ("claims", job, anna),
-        ("lists", made["id"], anna),
-        ("corpora", corpus["name"], olga),
+    made = anna.post("/api/v1/lists", json=rows).get_json()["id"]
+    corpus = olga.post("/api/v1/corpora", json={"title": "Papers"}).get_json()["name"]
+    for address, owner in (
+        *((f"claims/{job.id}", anna), (f"lists/{made}", anna), (f"corpora/{corpus}", olga)),
     ):
-        address = f"/api/v1/{kind}/{which}/sharing"
-        assert client.put(address, json={"shared": "everyone"}, headers=owner).status_code == 200
-    values = {
-        "job_id": job,
-        "feedback_id": given.get_json()["id"],
-        "list_id": made["id"],
-        "name": corpus["name"],
-        "file": "a.txt",
-        "number": 1,
-        "which": job,
-    }
+        answer = owner.put(f"/api/v1/{address}/sharing", json={"shared": "everyone"})
+        assert answer.status_code == 200
+    values = {"job_id": job.id, "which": job.id, "feedback_id": given.get_json()["id"]}
+    values |= {"list_id": made, "name": corpus, "file": "a.txt", "number": 1}
     statuses = {}
-    for route in app.url_map.iter_rules():
+    for route in tokens.application.url_map.iter_rules():
         if not route.arguments or RULES[route.endpoint] != "checker":
             continue
         ids = {name: values[name] for name in route.arguments - {"kind"}}
         ids |= {"kind": "claims"} if "kind" in route.arguments else {}
-        with app.test_request_context():
+        with tokens.application.test_request_context():
             address = url_for(route.endpoint, **ids)
         for method in route.methods & {"POST", "PUT", "PATCH", "DELETE"}:
             sent = {"shared": "owner"} if "kind" in ids else {"title": "Mine"}
-            form = (
-                {"data": sent}
-                if route.endpoint in ("sharing.switch", "lists.edit")
-                else {"json": sent}
-            )
-            answer = client.open(address, method=method, headers=carl, **form)
+            form = route.endpoint in ("sharing.switch", "lists.edit")
+            answer = carl.open(address, method=method, **{"data" if form else "json": sent})
             statuses[route.endpoint] = answer.status_code
-    others = {name: status for name, status in statuses.items() if name not in _MAKE_ONES_OWN}
+    others = {name: code for name, code in statuses.items() if name not in _MAKE_ONES_OWN}
     assert len(others) > 20
-    assert {name: status for name, status in others.items() if status != 403} == {}
+    assert {name: code for name, code in others.items() if code != 403} == {}
 
 
-def test_a_reader_deletes_nothing_in_whatever_way(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    client = app.test_client()
-    job = submit(client, user(app, "rita", "checker"))
-    services_of(app).users.remove("rita")
-    reader = user(app, "rita", "reader")
-    selected = {"claim": job, "do": "delete"}
-    assert client.post("/claims/selected", data=selected, headers=reader).status_code == 403
-    assert client.post("/yours/delete", headers=reader).status_code == 403
-    assert client.get(f"/api/v1/claims/{job}", headers=reader).status_code == 200
+def test_a_reader_deletes_nothing_in_whatever_way(tokens: Client) -> None:
+    job = tokens.user("rita").sent(CLAIM)
+    tokens.services.users.remove("rita")
+    reader = tokens.user("rita", "reader")
+    selected = {"claim": job.id, "do": "delete"}
+    assert reader.post("/claims/selected", data=selected).status_code == 403
+    assert reader.post("/yours/delete").status_code == 403
+    assert reader.get(f"/api/v1/claims/{job.id}").status_code == 200
 
 
-def test_a_user_who_has_logged_in_signs_a_review_with_the_account_alone(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
-    client = app.test_client()
-    job = submit(client, anna)
-    store = services_of(app).store
-    WorkerByHand(store).finish(store.get(job), claim_document(CLAIM))
-    store.share(job, "everyone")
-    address, given = f"/api/v1/claims/{job}", {"agrees": True, "name": "Nora Vance"}
-    said = client.post(f"{address}/feedback", json=given, headers=carl).get_json()
+def test_a_user_who_has_logged_in_signs_a_review_with_the_account_alone(tokens: Client) -> None:
+    anna, carl = tokens.user("anna"), tokens.user("carl")
+    job = anna.sent(CLAIM)
+    anna.worker.finish(job, claim_document(CLAIM))
+    anna.store.share(job.id, "everyone")
+    address, given = f"/api/v1/claims/{job.id}", {"agrees": True, "name": "Nora Vance"}
+    said = carl.post(f"{address}/feedback", json=given).get_json()
     assert said["name"] == "carl"
-    page = client.get(f"/claims/{job}", headers=anna).text
+    page = anna.get(f"/claims/{job.id}").text
     assert "ClaimReview by <bdi>carl</bdi>" in page
     assert "Nora Vance" not in page
-    review = client.get(f"{address}/export?format=claimreview", headers=anna).get_json()
+    review = anna.json(f"{address}/export?format=claimreview")
     assert review["author"] == {"@type": "Person", "name": "carl"}
     # Whose the claim is, where it is another's.
     assert review["itemReviewed"]["contributor"] == {"@type": "Person", "name": "anna"}
-    client.post(f"{address}/feedback", json=given, headers=anna)
-    own = client.get(f"{address}/export?format=claimreview", headers=anna).get_json()
+    anna.post(f"{address}/feedback", json=given)
+    own = anna.json(f"{address}/export?format=claimreview")
     assert own["author"]["name"] == "anna"
     assert "contributor" not in own["itemReviewed"]
 
 
-def test_only_this_machine_may_upload_without_a_word_of_the_operator() -> None:
-    assert Settings.from_environment({}).uploads
-    for more in ({"ESOTERIC_ACCESS": "open"}, {"HOST": "0.0.0.0"}):
-        assert not Settings.from_environment(more).uploads
-        assert Settings.from_environment({**more, "ESOTERIC_UPLOADS": "yes"}).uploads
-
-
 def test_a_proxy_names_the_user_and_nobody_else_can(start: Start) -> None:
-    app = start(
-        ESOTERIC_ACCESS="proxy", ESOTERIC_PROXIES="10.0.0.0/8", ESOTERIC_USER_HEADER="Remote-User"
-    )
-    services_of(app).users.add("olga", "operator")
-    client = app.test_client()
+    proxy = {"ESOTERIC_PROXIES": "10.0.0.0/8", "ESOTERIC_USER_HEADER": "Remote-User"}
+    client = start(ESOTERIC_ACCESS="proxy", **proxy)
+    client.services.users.add("olga", "operator")
 
-    def status(address: str, **headers: str) -> int:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        environment = {"REMOTE_ADDR": address}
-        return client.get("/claims", headers=named, environ_base=environment).status_code
+    def through(address: str, user: str | None = None) -> Client:
+        other = client.another()
+        other.environ_base["REMOTE_ADDR"] = address
+        other.environ_base |= {"HTTP_REMOTE_USER": user} if user else {}
+        return other
 
-    assert status("10.1.2.3", Remote_User="anna@example.org") == 200
-    assert status("10.1.2.3") == 401
-    assert status("10.1.2.3", Remote_User="two words") == 401
-    assert status("127.0.0.1", Remote_User="anna@example.org") == 401
-    assert status("11.0.0.1", Remote_User="olga") == 401
-    through = {"environ_base": {"REMOTE_ADDR": "10.1.2.3"}}
-    anna, olga = {"Remote-User": "anna@example.org"}, {"Remote-User": "olga"}
-    job = client.post("/api/v1/claims", json={"claim": CLAIM}, headers=anna, **through).get_json()
-    other = {"Remote-User": "carl"}
-    address = f"/api/v1/claims/{job['id']}"
-    assert client.delete(address, headers=other, **through).status_code == 404
-    assert client.delete(address, headers=olga, **through).status_code == 200
+    for address, user, code in (
+        ("10.1.2.3", "anna@example.org", 200),
+        ("10.1.2.3", None, 401),
+        ("10.1.2.3", "two words", 401),
+        ("127.0.0.1", "anna@example.org", 401),
+        ("11.0.0.1", "olga", 401),
+    ):
+        assert through(address, user).get("/claims").status_code == code, (address, user)
+    anna, carl, olga = (through("10.1.2.3", one) for one in ("anna@example.org", "carl", "olga"))
+    address = f"/api/v1/claims/{anna.sent(CLAIM).id}"
+    assert carl.delete(address).status_code == 404
+    assert olga.delete(address).status_code == 200
 
 
 def test_the_address_of_a_client_is_believed_from_a_proxy_alone(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="open", ESOTERIC_PROXIES="10.0.0.1", ESOTERIC_CLAIMS_PER_MINUTE="1")
-    client = app.test_client()
+    limit = {"ESOTERIC_PROXIES": "10.0.0.1", "ESOTERIC_CLAIMS_PER_MINUTE": "1"}
+    client = start(ESOTERIC_ACCESS="open", **limit)
 
     def status(address: str, claimed: str) -> int:
-        return client.post(
-            "/api/v1/claims",
-            json={"claim": CLAIM},
-            headers={"X-Forwarded-For": claimed},
-            environ_base={"REMOTE_ADDR": address},
-        ).status_code
+        client.environ_base |= {"REMOTE_ADDR": address, "HTTP_X_FORWARDED_FOR": claimed}
+        return client.post("/api/v1/claims", json={"claim": CLAIM}).status_code
 
     assert [status("10.0.0.1", "192.0.2.1"), status("10.0.0.1", "192.0.2.2")] == [202, 202]
     assert [status("192.0.2.3", "192.0.2.4"), status("192.0.2.3", "192.0.2.5")] == [202, 429]
@@ -345,88 +264,27 @@ def test_the_address_of_a_client_is_believed_from_a_proxy_alone(start: Start) ->
     assert status("10.0.0.1", "198.51.100.1, 192.0.2.1") == 429
 
 
-def test_where_the_service_is_open_everybody_checks_and_ends_only_own_claims(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="open")
-    anna, carl = app.test_client(), app.test_client()
-    page = anna.post("/claims", data={"claim": CLAIM}).headers["Location"]
-    carl.post("/claims", data={"claim": "Carl has a boat."})
-    assert carl.get(page).status_code == 200
-    refused = carl.post(f"{page}/cancel")
-    assert refused.status_code == 403
-    assert "belongs to somebody else" in refused.text
-    assert carl.delete(f"/api/v1{page}").status_code == 403
-    assert anna.post(f"{page}/cancel").status_code == 303
-    program = app.test_client()
-    job = submit(program, {}, "Programs have no cookies.")
-    assert program.delete(f"/api/v1/claims/{job}").status_code == 200
-    assert anna.get("/login").status_code == 404
-
-
-def test_on_this_machine_alone_nobody_logs_in(start: Start) -> None:
-    client = start().test_client()
-    assert client.get("/metrics").status_code == 200
-    assert client.get("/login").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("environment", "starts"),
-    [
-        ({}, True),
-        ({"HOST": "localhost"}, True),
-        ({"HOST": "127.0.0.2"}, True),
-        ({"HOST": "::1"}, True),
-        ({"HOST": "0.0.0.0"}, False),
-        ({"HOST": "::"}, False),
-        ({"HOST": "192.0.2.1"}, False),
-        ({"HOST": "news.example"}, False),
-        ({"HOST": "0.0.0.0", "ESOTERIC_ACCESS": "open"}, True),
-        ({"HOST": "0.0.0.0", "ESOTERIC_ACCESS": "tokens"}, True),
-        ({"HOST": "0.0.0.0", "ESOTERIC_PUBLISHED_HOST": "127.0.0.1"}, True),
-        ({"ESOTERIC_PUBLISHED_HOST": "0.0.0.0"}, False),
-    ],
-)
+@cases("who_may", "environment", "refused")
 def test_a_server_that_others_can_reach_needs_a_word_on_who_may(
-    environment: dict[str, str], starts: bool
+    environment: dict[str, str], refused: str
 ) -> None:
-    settings = Settings.from_environment(environment)
-    if starts:
-        settings.check_who_may()
-    else:
-        with pytest.raises(BadSetting, match="ESOTERIC_ACCESS"):
-            settings.check_who_may()
+    said = pytest.raises(BadSetting, match=refused) if refused else nullcontext()
+    with said:
+        Settings.from_environment(environment).check_who_may()
 
 
-@pytest.mark.parametrize(
-    ("environment", "named"),
-    [
-        ({"ESOTERIC_ACCESS": "yes"}, "tokens, proxy or open"),
-        ({"ESOTERIC_ACCESS": "proxy"}, "ESOTERIC_PROXIES"),
-        ({"ESOTERIC_PROXIES": "10.0.0.0/99"}, "10.0.0.0/99"),
-        ({"ESOTERIC_USER_HEADER": "X User"}, "name of a header"),
-    ],
-)
-def test_settings_that_would_let_in_the_wrong_people_are_refused(
-    environment: dict[str, str], named: str
-) -> None:
-    with pytest.raises(BadSetting, match=named):
-        Settings.from_environment(environment)
-
-
-def test_the_audit_log_says_who_did_what_to_which_claim_and_no_text(
-    start: Start, caplog: pytest.LogCaptureFixture
-) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    anna, rita = user(app, "anna", "checker"), user(app, "rita", "reader")
-    client = app.test_client()
+def test_the_audit_log_says_who_did_what(tokens: Client, caplog: pytest.LogCaptureFixture) -> None:
+    anna, rita = tokens.user("anna"), tokens.user("rita", "reader")
+    token = anna.environ_base["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     with caplog.at_level(logging.INFO, "audit"):
-        job = submit(client, anna)
-        client.get(f"/api/v1/claims/{job}", headers=anna)
-        services_of(app).store.share(job, "everyone")
-        client.delete(f"/api/v1/claims/{job}?forget=1", headers=rita)
-        client.delete(f"/api/v1/claims/{job}?forget=1", headers=anna)
-        client.get("/api/v1/claims")
-        client.post("/login", data={"token": anna["Authorization"].removeprefix("Bearer ")})
-        client.post("/logout")
+        job = anna.sent(CLAIM).id
+        anna.get(f"/api/v1/claims/{job}")
+        anna.store.share(job, "everyone")
+        rita.delete(f"/api/v1/claims/{job}?forget=1")
+        anna.delete(f"/api/v1/claims/{job}?forget=1")
+        tokens.get("/api/v1/claims")
+        tokens.post("/login", data={"token": token})
+        tokens.post("/logout")
     lines = [json.loads(record.getMessage()) for record in caplog.records]
     assert [(line["who"], line["did"], line.get("claim"), line["status"]) for line in lines] == [
         ("anna", "api.submit", job, 202),
@@ -439,29 +297,110 @@ def test_the_audit_log_says_who_did_what_to_which_claim_and_no_text(
     assert "Varnby" not in caplog.text
 
 
-def test_the_page_of_the_api_says_what_programs_of_this_reader_need(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens", ESOTERIC_CLAIMS_PER_MINUTE="7")
-    page = app.test_client().get("/api", headers=user(app, "anna", "checker")).text
+def test_the_page_of_the_api_and_refusals_say_what_is_so_for_their_reader(start: Start) -> None:
+    tokens = start(ESOTERIC_ACCESS="tokens", ESOTERIC_CLAIMS_PER_MINUTE="7")
+    page = tokens.user("anna").get("/api").text
     assert "Authorization: Bearer TOKEN" in page
     assert "A client may submit 7 claims in a minute" in page
     assert "Only its owner or an operator can delete it." in page
-    alone = start().test_client().get("/api").text
-    assert "Bearer" not in alone
-    assert "in a minute" not in alone
-    assert "Only the browser that submitted it can delete it" in alone
-
-
-def test_the_refusal_names_an_operator_only_where_there_are_some(start: Start) -> None:
-    app = start(ESOTERIC_ACCESS="tokens")
-    anna, carl = user(app, "anna", "checker"), user(app, "carl", "checker")
-    client = app.test_client()
-    job = submit(client, anna)
-    services_of(app).store.share(job, "everyone")
-    claim = f"/api/v1/claims/{job}"
-    refused = client.delete(claim, headers=carl).get_json()["error"]
-    assert refused["message"].endswith("Only its owner or an operator can change it.")
     alone = start()
-    browser, other = alone.test_client(), alone.test_client()
-    page = browser.post("/claims", data={"claim": "Carl has a boat."}).headers["Location"]
-    refused = other.delete(f"/api/v1{page}").get_json()["error"]
+    page = alone.get("/api").text
+    assert "Bearer" not in page
+    assert "in a minute" not in page
+    assert "Only the browser that submitted it can delete it" in page
+    claim = alone.post("/claims", data={"claim": "Carl has a boat."}).location
+    refused = alone.another().delete(f"/api/v1{claim}").get_json()["error"]
     assert refused["message"].endswith("Only its owner can change it.")
+
+
+# The page of a user
+
+
+def shown_token(page: str) -> str:
+    found = re.search(r'class="token">([\w-]{43})<', page)
+    assert found is not None
+    return found[1]
+
+
+def test_a_user_makes_a_token_that_ends_by_itself_and_sees_it_once(tokens: Client) -> None:
+    users = tokens.services.users
+    anna = logged_in(tokens, users.add("anna", "checker"))
+    made = anna.post("/account/tokens", data={"name": " Press  room ", "days": "30"})
+    assert (made.status_code, made.headers["Cache-Control"]) == (200, "no-store")
+    token = shown_token(made.text)
+    assert status(tokens, token) == 200
+    page = anna.get("/account").text
+    assert token not in page
+    assert page.count("Press room") == 2  # beside the button too, for who does not see
+    assert "Firefox on Linux" in page
+    assert page.count("this one") == 1
+    mine = users.credentials("anna")
+    assert [(one.kind, one.name) for one in mine] == [
+        ("token", "Press room"),
+        ("session", "Firefox on Linux"),
+        ("token", "first token"),
+    ]
+    assert mine[0].ends_at is not None
+    assert mine[0].ends_at - mine[0].made_at == timedelta(days=30)
+    assert mine[0].used_at is not None
+    for name, days in (("", "30"), ("x" * 61, "30"), ("x", "0"), ("x", "900"), ("x", "")):
+        wrong = anna.post("/account/tokens", data={"name": name, "days": days})
+        assert (wrong.status_code, 'role="alert"' in wrong.text) == (422, True)
+    ended = users.make_token("anna", "Of yesterday", timedelta(seconds=-1))
+    assert status(tokens, ended) == 401
+    assert tokens.post("/login", data={"token": ended}).status_code == 401
+    assert "Of yesterday" not in [one.name for one in users.credentials("anna")]
+    for number in range(MOST_TOKENS - 2):
+        users.make_token("anna", f"Token {number}", timedelta(days=1))
+    assert anna.post("/account/tokens", data={"name": "x", "days": "7"}).status_code == 422
+
+
+def test_what_a_user_ends_stops_at_once_and_nothing_of_others_can_be_ended(tokens: Client) -> None:
+    users = tokens.services.users
+    token, other = users.add("anna", "checker"), users.add("bert", "checker")
+    anna, elsewhere, bert = (logged_in(tokens, one) for one in (token, token, other))
+    spare = users.make_token("anna", "Spare", timedelta(days=1))
+    known = {one.name: one.id for one in users.credentials("anna")}
+    for credential in known.values():
+        assert bert.post("/account/end", data={"id": credential}).status_code == 303
+    assert [status(tokens, one) for one in (token, spare)] == [200, 200]
+    anna.post("/account/end", data={"id": known["Spare"]})
+    assert [status(tokens, one) for one in (token, spare)] == [200, 401]
+    anna.post("/account/end", data={"id": known["first token"]})
+    assert status(tokens, token) == 401
+    assert elsewhere.get("/account").status_code == 200  # a session of its own
+    cookie = anna.get_cookie("esoteric_session")
+    assert cookie is not None
+    for own, ended in ((False, elsewhere), (True, anna)):
+        sessions = users.credentials("anna", cookie.value)
+        (one,) = [one.id for one in sessions if one.asks == own]
+        anna.post("/account/end", data={"id": one})
+        assert ended.get("/account").location.startswith("/login")
+
+
+def test_an_operator_gives_a_user_a_new_token_and_all_before_it_end(tokens: Client) -> None:
+    users = tokens.services.users
+    token, operator = users.add("anna", "checker"), users.add("olga", "operator")
+    spare = users.make_token("anna", "Spare", timedelta(days=1))
+    anna, olga = logged_in(tokens, token), logged_in(tokens, operator)
+    job = anna.sent("Tea is hot.")
+    assert anna.post("/account/rotate", data={"user": "olga"}).status_code == 403
+    assert "olga" not in anna.get("/account").text
+    assert "anna" in olga.get("/account").text
+    made = olga.post("/account/rotate", data={"user": "anna"})
+    assert (made.status_code, made.headers["Cache-Control"]) == (200, "no-store")
+    assert [status(tokens, one) for one in (token, spare, operator)] == [401, 401, 200]
+    assert anna.get("/claims").location.startswith("/login")
+    again = logged_in(tokens, shown_token(made.text))
+    assert again.get(f"/claims/{job.id}").status_code == 200  # the claims stay
+    assert olga.post("/account/rotate", data={"user": "otto"}).status_code == 422
+
+
+def test_a_user_of_a_proxy_has_tokens_once_the_operator_has_added_her(start: Start) -> None:
+    client = start(ESOTERIC_ACCESS="proxy", ESOTERIC_PROXIES="127.0.0.1")
+    client.environ_base["HTTP_X_FORWARDED_USER"] = "vera"
+    assert "at the proxy" in client.get("/account").text
+    asked = {"name": "Laptop", "days": "7"}
+    assert client.post("/account/tokens", data=asked).status_code == 422
+    client.services.users.add("vera", "checker")
+    assert shown_token(client.post("/account/tokens", data=asked).text)

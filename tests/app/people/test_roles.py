@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -10,24 +9,21 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from flask import Flask, g
-from flask.testing import FlaskClient
+from flask import g
 
-from app import create_app
 from app.people.asker import Asker
 from app.people.hints import ASK, shown_hint
-from app.services import services_of
 from retrieval.claim import ANYWAY
 from retrieval.errors import EsotericError
-from settings import Settings
 from tests.app.claim_documents import claim_document
-from tests.app.index import describe_index, description_file
-from tests.app.worker_by_hand import WorkerByHand
+from tests.app.client import Client
+from tests.app.conftest import Start
+from tests.app.index import description_file
+from tests.support.cases import cases
 from worker.feedback_store import FeedbackStore, Said
-from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.lists import NewEntry
-from worker.user_store import Role, owner_of
+from worker.user_store import owner_of
 
 VISITORS = ("nobody", "reader", "checker", "operator", "proxy", "open", "here")
 _MOST_PAGES = 150
@@ -72,48 +68,36 @@ class Shown(HTMLParser):
                 self.forms[-1].fields.append((has["name"], has.get("value") or typed))
 
 
-def visited(tmp_path: Path, visitor: str) -> Iterator[tuple[Flask, FlaskClient, str]]:
-    describe_index(tmp_path)
-    environment = {"ESOTERIC_HOME": str(tmp_path)}
+def visited(start: Start, visitor: str) -> Client:
+    """Return a client of a service as this visitor finds it."""
+    environment = {}
     if visitor != "here":
         environment["ESOTERIC_ACCESS"] = visitor if visitor in {"open", "proxy"} else "tokens"
     if visitor == "proxy":
         environment |= {"ESOTERIC_PROXIES": "127.0.0.1", "ESOTERIC_USER_HEADER": "Remote-User"}
-    app = create_app(Settings.from_environment(environment))
-    client = app.test_client()
+    client = start(**environment)
     if visitor == "proxy":
         client.environ_base["HTTP_REMOTE_USER"] = "vera"
     if visitor in {"reader", "checker", "operator"}:
-        role: Role = visitor  # type: ignore[assignment]
-        token = services_of(app).users.add("vera", role)
-        client.post("/login", data={"token": token})
-    yield app, client, visitor
-    services_of(app).close()
+        client.post("/login", data={"token": client.services.users.add("vera", visitor)})
+    return client
 
 
-@pytest.fixture(params=VISITORS)
-def visit(
-    request: pytest.FixtureRequest, tmp_path: Path, empty_database: Path
-) -> Iterator[tuple[Flask, FlaskClient, str]]:
-    shutil.copy(empty_database, tmp_path)
-    yield from visited(tmp_path, request.param)
-
-
-def claims_of(store: JobStore, owner: str) -> list[Job]:
+def claims_of(client: Client, owner: str) -> list[Job]:
     """Return a claim in each state."""
-    worker = WorkerByHand(store)
     done, failed, waits, cancelled = (
-        store.submit(f"{words} of {owner}.", "combined", owner=owner)[0]
+        client.store.submit(f"{words} of {owner}.", "combined", owner=owner)[0]
         for words in ("Tea is hot", "Ice is cold", "The sea is wet", "Sand is dry")
     )
-    worker.finish(done, claim_document(done.claim))
-    worker.fail(failed, EsotericError("fault", "It broke.", "Run `esoteric doctor`."))
-    store.cancel(cancelled.id)
-    FeedbackStore(store.database).give(done.id, Said(True, "SUPPORTS", (), "", ""), owner)
+    client.worker.finish(done, claim_document(done.claim))
+    client.worker.fail(failed, EsotericError("fault", "It broke.", "Run `esoteric doctor`."))
+    client.store.cancel(cancelled.id)
+    said = Said(True, "SUPPORTS", (), "", "")
+    FeedbackStore(client.store.database).give(done.id, said, owner)
     return [done, failed, waits, cancelled]
 
 
-def follow(client: FlaskClient, addresses: list[str]) -> tuple[dict[str, int], list[Form]]:
+def follow(client: Client, addresses: list[str]) -> tuple[dict[str, int], list[Form]]:
     """Open these pages and all that they lead to; return the statuses, and the forms."""
     statuses: dict[str, int] = {}
     forms: dict[tuple[str, ...], Form] = {}
@@ -135,7 +119,7 @@ def follow(client: FlaskClient, addresses: list[str]) -> tuple[dict[str, int], l
     return statuses, list(forms.values())
 
 
-def send(client: FlaskClient, form: Form) -> Iterator[tuple[str, int]]:
+def send(client: Client, form: Form) -> Iterator[tuple[str, int]]:
     """Send a form by each of its buttons."""
     for action, more in form.buttons or [(form.action, [])]:
         data: dict[str, list[str]] = {}
@@ -161,28 +145,27 @@ def order(action: str) -> int:
     return last.index(place) + 1 if place in last else 0
 
 
-def test_no_link_and_no_form_that_is_shown_is_refused(
-    visit: tuple[Flask, FlaskClient, str],
-) -> None:
-    app, client, visitor = visit
-    store, lists = services_of(app).store, services_of(app).lists
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_no_link_and_no_form_that_is_shown_is_refused(start: Start, visitor: str) -> None:
+    client = visited(start, visitor)
+    store, lists = client.store, client.services.lists
     logged_in = visitor in {"reader", "checker", "operator", "proxy"}
     own = owner_of("vera") if logged_in else "x" * 64
-    jobs = [*claims_of(store, own), *claims_of(store, owner_of("otto"))]
+    jobs = [*claims_of(client, own), *claims_of(client, owner_of("otto"))]
     entries = (NewEntry("Line 1", "Tea is hot.", {}, None),)
     made = [lists.create("Drinks", "combined", entries, owner) for owner in (own, owner_of("otto"))]
     for job in jobs:
         store.share(job.id, "everyone")
     for one in made:
         lists.share(one, "everyone")
-    services_of(app).corpora.make("Papers", None)
+    client.services.corpora.make("Papers", None)
     both = ",".join(job.id for job in jobs[:2])
     pages = [f"/claims/{job.id}" for job in jobs] + [f"/lists/{one}" for one in made]
     statuses, forms = follow(client, [*START, f"/compare?claims={both}", *pages])
     assert len(statuses) < _MOST_PAGES  # all were opened
     assert {address: status for address, status in statuses.items() if is_wrong(status)} == {}
     first: dict[str, int] = {}  # what is deleted twice is gone the second time
-    # What ends sessions and tokens, test_account has: it would log this visitor out.
+    # What ends sessions and tokens, test_access has: it would log this visitor out.
     kept = [form for form in forms if not form.action.startswith(("/account/end", "/account/ro"))]
     for form in sorted(kept, key=lambda form: order(form.action)):
         for action, status in send(client, form):
@@ -191,54 +174,36 @@ def test_no_link_and_no_form_that_is_shown_is_refused(
     assert {action: status for action, status in first.items() if is_wrong(status)} == log_in
     if visitor in {"nobody", "reader"}:
         changes = {form.action for form in forms if form.method == "post"}
-        own = {"/account/tokens", "/account/end"}
-        assert changes <= {"/login", "/logout", "/claims/selected", *own}
+        tokens = {"/account/tokens", "/account/end"}
+        assert changes <= {"/login", "/logout", "/claims/selected", *tokens}
         prefilled = ("/compare?list=", "/compare?claim=")  # of a form that is not shown
         assert [address for address in statuses if address.startswith(prefilled)] == []
     else:
         assert {"/claims", "/lists", "/texts", "/compare"} <= first.keys()
 
 
-def test_a_reader_is_told_once_a_page_what_she_may_do(tmp_path: Path, empty_database: Path) -> None:
-    shutil.copy(empty_database, tmp_path)
+def test_a_reader_is_told_once_a_page_what_she_may_do(start: Start) -> None:
+    tokens = start(ESOTERIC_ACCESS="tokens")
     for role, times in (("reader", 1), ("checker", 0)):
-        for _, client, _ in visited(tmp_path, role):
-            for page in ("/", "/lists", "/texts", "/compare"):
-                assert client.get(page).text.count("to make you a checker") == times, page
-        shutil.copy(empty_database, tmp_path)
+        user = tokens.user(role, role)
+        for page in ("/", "/lists", "/texts", "/compare"):
+            assert user.get(page).text.count("to make you a checker") == times, page
 
 
-@pytest.mark.parametrize(
-    ("hint", "shown"),
-    [
-        ("Leave some out. To measure more, use `esoteric evaluate`.", "Leave some out."),
-        ("Divide it into two, or check it with `esoteric batch`.", "Divide it into two."),
-        ("Try again; the details are in web.log in ESOTERIC_HOME/logs.", "Try again."),
-        ("Run `esoteric doctor`; it tries them.", "It tries them."),
-        ("Run `esoteric doctor`.", ASK),
-        (f"Write it as a statement, such as “Tea is hot.”{ANYWAY}", None),
-    ],
-)
-def test_a_hint_keeps_what_its_visitor_can_do(
-    tmp_path: Path, empty_database: Path, hint: str, shown: str | None
-) -> None:
-    shutil.copy(empty_database, tmp_path)
-    for app, _, _ in visited(tmp_path, "open"):
-        with app.test_request_context():
-            g.asker = Asker(None, "checker")
-            assert shown_hint(hint) == (shown or hint.removesuffix(ANYWAY))
+@cases("hints", "hint", "shown")
+def test_a_hint_keeps_what_its_visitor_can_do(start: Start, hint: str, shown: str) -> None:
+    with visited(start, "open").application.test_request_context():
+        g.asker = Asker(None, "checker")
+        assert shown_hint(hint.replace("ANYWAY", ANYWAY)) == shown.replace("ASK", ASK)
 
 
 @pytest.mark.parametrize(("visitor", "sees"), [("operator", 1), ("here", 1), ("checker", 0)])
-def test_commands_are_shown_to_operators_alone(
-    tmp_path: Path, empty_database: Path, visitor: str, sees: int
-) -> None:
-    shutil.copy(empty_database, tmp_path)
-    for app, client, _ in visited(tmp_path, visitor):
-        description_file(tmp_path).unlink()
-        failed = claims_of(services_of(app).store, owner_of("vera"))[1]
-        home, stopped = client.get("/").text, client.get(f"/claims/{failed.id}").text
-        assert home.count("esoteric index build") == sees
-        assert stopped.count("esoteric doctor") == sees
-        assert "There is no index yet" in home
-        assert ("The operator of this service can put it right." in stopped) == (not sees)
+def test_commands_are_for_operators(start: Start, tmp_path: Path, visitor: str, sees: int) -> None:
+    client = visited(start, visitor)
+    description_file(tmp_path).unlink()
+    failed = claims_of(client, owner_of("vera"))[1]
+    home, stopped = client.get("/").text, client.get(f"/claims/{failed.id}").text
+    assert home.count("esoteric index build") == sees
+    assert stopped.count("esoteric doctor") == sees
+    assert "There is no index yet" in home
+    assert ("The operator of this service can put it right." in stopped) == (not sees)

@@ -9,19 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from werkzeug.datastructures import MultiDict
 
 from app.filters import Badge
 from app.lists.rows import coloured
-from app.services import install_services, services_of
+from app.services import install_services
 from retrieval.checkable import kind_rules
 from retrieval.checkable.given_text import TextSentence
 from retrieval.checkable.reader import ReaderOnDemand, TextsBusy
 from retrieval.types import REFUTES, SUPPORTS
-from settings import Settings
-from tests.app.worker_by_hand import WorkerByHand
+from tests.app.client import Client, refusal
 from tests.support.cases import cases
 from worker.lists import SaidEntry, SourceText
 
@@ -40,9 +37,7 @@ def chosen(**fields: object) -> MultiDict[str, object]:
 
 
 @pytest.mark.models
-def test_the_page_and_the_api_say_what_can_be_checked_and_what_was_replaced(
-    client: FlaskClient,
-) -> None:
+def test_the_page_and_the_api_say_what_can_be_checked_and_what_was_replaced(client: Client) -> None:
     page = client.post("/texts", data={"text": TEXT}).text
     ticked = re.findall(r'name="take" value="(\d)"[^>]* checked', page)
     assert ticked == ["1", "2"]
@@ -72,41 +67,30 @@ def test_the_page_and_the_api_say_what_can_be_checked_and_what_was_replaced(
     assert sentences[2]["claims"][0]["unclear"] == ["He"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_what_cannot_be_read_is_refused_and_kept(client: Client) -> None:
+    for text, message in (
         ("", "There is no text to read."),
         ("a b " * 5_000 + "c", "20,001 characters long"),
         ("Die Brücke ist alt. Sie wurde gebaut und ist nicht sicher.", "not look like English"),
         ("PK\x03\x04\x14\x00", "not plain text"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_and_kept(
-    client: FlaskClient, text: str, message: str
-) -> None:
-    for address in ("/texts", "/texts/claims"):
-        answer = client.post(address, data={"text": text})
-        assert answer.status_code == 422
-        assert message in answer.text
-        field = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer.text, re.S)
-        assert field is not None
-        assert html.unescape(field[1]) == text
-    refused = client.post("/api/v1/texts", json={"text": text})
-    assert refused.status_code == 422
-    assert message in refused.text
+    ):
+        for address in ("/texts", "/texts/claims"):
+            answer = client.post(address, data={"text": text})
+            assert answer.status_code == 422
+            assert message in answer.text
+            field = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", answer.text, re.S)
+            assert field is not None
+            assert html.unescape(field[1]) == text
+        refused = client.post("/api/v1/texts", json={"text": text})
+        assert refused.status_code == 422
+        assert message in refused.text
+    for body in ("{", "[]", '{"text": 1}', '{"text": "a", "more": 1}'):
+        wrong = client.post("/api/v1/texts", data=body, content_type="application/json")
+        assert refusal(wrong)[0] in (400, 422)
+        assert client.post("/api/v1/texts", data=body).status_code == 415
 
 
-@pytest.mark.parametrize("body", ["{", "[]", '{"text": 1}', '{"text": "a", "more": 1}'])
-def test_a_wrong_body_gets_an_error_of_the_api(client: FlaskClient, body: str) -> None:
-    answer = client.post("/api/v1/texts", data=body, content_type="application/json")
-    assert answer.status_code in (400, 422)
-    assert set(answer.get_json()["error"]) == {"code", "message", "hint"}
-    assert client.post("/api/v1/texts", data=body).status_code == 415
-
-
-def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
-    app: Flask, client: FlaskClient, worker: WorkerByHand
-) -> None:
+def test_chosen_claims_become_a_list_that_shows_the_text_coloured(client: Client) -> None:
     answer = client.post("/texts/claims", data=chosen(claim_2="Bern <i>is</i> Germany's capital."))
     assert answer.status_code == 303
     page = client.get(answer.location).text
@@ -115,7 +99,7 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
         r'class="pending[^>]*>.*?Germany is old, and Berlin is its capital\.', page, re.S
     )
     assert "&lt;b&gt;So&lt;/b&gt;!" in page
-    worker.finish_lists(services_of(app))
+    client.worker.finish_lists(client.services)
     page = client.get(answer.location).text
     said = re.search(r'<a class="supported[^>]*>(.*?)</a>', page, re.S)
     assert said is not None
@@ -127,13 +111,13 @@ def test_chosen_claims_become_a_list_that_shows_the_text_coloured(
     link = json.loads(rows[0])["link"]
     file = f"/api/v1{link.removeprefix('http://localhost')}/export?format=md"
     assert f"In the text: “{sentence[:-1]}" in client.get(file).text
-    assert "In the text" not in app.test_client().get(file).text  # whoever has only the link
+    assert "In the text" not in client.another().get(file).text  # whoever has only the link
 
 
 @pytest.mark.models
 @cases("chosen_claims", "fields", "message")
 def test_a_form_that_names_no_claim_of_the_text_is_shown_again_with_its_words(
-    client: FlaskClient, fields: dict[str, object], message: str
+    client: Client, fields: dict[str, object], message: str
 ) -> None:
     answer = client.post("/texts/claims", data=chosen(claim_2="My own words.", **fields))
     assert answer.status_code == 422
@@ -148,11 +132,9 @@ class BusyReader(ReaderOnDemand):
         raise TextsBusy
 
 
-def test_while_other_texts_are_read_nothing_that_was_chosen_is_lost(
-    app: Flask, client: FlaskClient, settings: Settings
-) -> None:
-    busy = BusyReader(settings.model_folders.networks, 1)
-    install_services(app, replace(services_of(app), texts=busy))
+def test_while_other_texts_are_read_nothing_chosen_is_lost(client: Client) -> None:
+    busy = BusyReader(client.services.settings.model_folders.networks, 1)
+    install_services(client.application, replace(client.services, texts=busy))
     asked = client.post("/texts", data={"text": TEXT})
     assert (asked.status_code, asked.headers["Retry-After"]) == (503, "5")
     assert html.unescape(asked.text).count(TEXT) == 1
@@ -190,8 +172,8 @@ def test_of_several_claims_of_a_sentence_the_refuted_one_is_shown() -> None:
     assert pieces[1].badge == looks[REFUTES]
 
 
-def test_a_missing_model_is_said_with_how_to_restore_it(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_missing_model_is_said(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(kind_rules.read_model, "__defaults__", (tmp_path,))
     answer = client.post("/api/v1/texts", json={"text": TEXT})

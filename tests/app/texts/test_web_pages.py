@@ -10,17 +10,14 @@ from http.server import BaseHTTPRequestHandler
 from threading import Event, Thread
 
 import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app import create_app
-from app.services import install_services, services_of
+from app.services import install_services
 from app.texts.given_text import signature
 from retrieval.web.fetching import Fetcher
 from retrieval.web.page_reader import PageReader
-from settings import Settings
-from tests.app.test_pages import words
+from tests.app.client import Client, refusal, words
+from tests.app.conftest import Start
 from tests.support.web_server import PAGE, WebServer, page, web_server
 from worker.lists import SourcePage
 
@@ -31,14 +28,16 @@ def server() -> Iterator[WebServer]:
         yield server
 
 
-@pytest.fixture
-def app(settings: Settings, server: WebServer) -> Iterator[Flask]:
-    """A service that opens the pages of this server."""
-    app = create_app(settings)
+def opening(client: Client, server: WebServer) -> Client:
+    """Let the service of this client open the pages of this server."""
     pages = PageReader(Fetcher(server.reach))
-    install_services(app, replace(services_of(app), pages=pages))
-    yield app
-    services_of(app).close()
+    install_services(client.application, replace(client.services, pages=pages))
+    return client
+
+
+@pytest.fixture
+def client(start: Start, server: WebServer) -> Client:
+    return opening(start(), server)
 
 
 def hidden_fields(html: str) -> dict[str, str]:
@@ -47,7 +46,7 @@ def hidden_fields(html: str) -> dict[str, str]:
 
 @pytest.mark.server
 @pytest.mark.models
-def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebServer) -> None:
+def test_a_page_becomes_a_list_that_names_it(client: Client, server: WebServer) -> None:
     server.pages["/mill?a=1&b"] = page(PAGE.replace("of Ohre", "of <Ohre>".replace("<", "&lt;")))
     address = f"{server.address}/mill?a=1&b"
     for field in ("text", "claim"):  # of its own page, and of the box
@@ -59,9 +58,8 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
     assert fields["page_title"] == "The mill of &lt;Ohre&gt;"
     assert fields["page_address"] == address.replace("&", "&amp;")
     assert "Ohre>" not in chosen.text
-    assert f'<a href="{address.replace("&", "&amp;")}" rel="external noopener nofollow">' in (
-        chosen.text
-    )
+    link = f'href="{address.replace("&", "&amp;")}"'
+    assert f'<a {link} rel="external noopener nofollow">' in chosen.text
     found = re.search(r'<textarea name="text" hidden>\n(.*?)</textarea>', chosen.text, re.S)
     assert found is not None
     text = unescape(found[1])
@@ -73,7 +71,7 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
     assert '<h1 class="claim"><bdi>The mill of &lt;Ohre&gt;</bdi></h1>' in shown
     assert f"From The mill of <Ohre> {address}" in words(shown)
     again = client.post("/texts", data=sent)
-    assert f'href="{address.replace("&", "&amp;")}"' in again.text
+    assert link in again.text
     for wrong in (
         {"page_address": "http://bbc.example/"},
         {"page_title": "BBC News"},
@@ -90,28 +88,22 @@ def test_a_page_becomes_a_list_that_names_it(client: FlaskClient, server: WebSer
 
 @pytest.mark.server
 @pytest.mark.models
-def test_a_long_page_is_read_as_far_as_a_text_goes(client: FlaskClient, server: WebServer) -> None:
+def test_a_long_page_is_read_as_far_as_a_text_goes(client: Client, server: WebServer) -> None:
     paragraphs = "".join(
         f"<p>Mill {number} was built in 1931 by the town of Ohre on the river Elbe.</p>"
         for number in range(400)
     )
-    server.pages["/long"] = page(
-        f"<html><head><title>Mills</title></head><body><article>{paragraphs}</article></body></html>"
-    )
-    found = client.post("/api/v1/texts", json={"text": f"{server.address}/long"}).get_json()
+    head = "<head><title>Mills</title></head>"
+    server.pages["/long"] = page(f"<html>{head}<body><article>{paragraphs}</article></body></html>")
+    address = f"{server.address}/long"
+    found = client.post("/api/v1/texts", json={"text": address}).get_json()
     assert 19_000 < len(found["text"]) <= 20_000
     assert found["text"].endswith("on the river Elbe.")
-    assert found["page"] == {
-        "title": "Mills",
-        "address": f"{server.address}/long",
-        "whole": False,
-    }
+    assert found["page"] == {"title": "Mills", "address": address, "whole": False}
 
 
 @pytest.mark.server
-def test_what_is_wrong_with_a_page_is_said_and_its_address_stays(
-    client: FlaskClient, server: WebServer
-) -> None:
+def test_what_is_wrong_with_a_page_is_said(client: Client, server: WebServer) -> None:
     server.pages["/empty"] = page("<html><body><script>show()</script></body></html>")
     server.pages["/deutsch"] = page(
         "<html><body><article><p>Die alte Brücke ist nicht sicher. Sie wurde von der Stadt gebaut"
@@ -133,7 +125,7 @@ def test_what_is_wrong_with_a_page_is_said_and_its_address_stays(
     assert "127.0.0.2 is not on the public internet" in private.text
 
 
-def test_the_box_offers_to_read_a_page(client: FlaskClient, server: WebServer) -> None:
+def test_the_box_offers_to_read_a_page(client: Client, server: WebServer) -> None:
     for typed in ("https://a.example/mill", " www.a.example "):
         said = client.post("/box", data={"claim": typed}).text
         assert 'data-button="Read this page"' in said
@@ -150,7 +142,9 @@ def test_the_box_offers_to_read_a_page(client: FlaskClient, server: WebServer) -
     assert server.asked == []
 
 
-def test_one_client_has_one_page_opened_at_a_time(app: Flask, server: WebServer) -> None:
+def test_a_client_opens_one_page_at_a_time_and_ten_a_minute(
+    client: Client, server: WebServer
+) -> None:
     began, goes_on = Event(), Event()
 
     def waits(handler: BaseHTTPRequestHandler) -> None:
@@ -159,9 +153,8 @@ def test_one_client_has_one_page_opened_at_a_time(app: Flask, server: WebServer)
 
     def asked(path: str, address: str = "127.0.0.1") -> TestResponse:
         sent = {"text": f"{server.address}{path}"}
-        return app.test_client().post(
-            "/texts", data=sent, environ_overrides={"REMOTE_ADDR": address}
-        )
+        there = {"REMOTE_ADDR": address}
+        return client.another().post("/texts", data=sent, environ_overrides=there)
 
     server.pages["/slow"] = waits
     server.pages["/none"] = page("", status=404)
@@ -175,67 +168,37 @@ def test_one_client_has_one_page_opened_at_a_time(app: Flask, server: WebServer)
     goes_on.set()
     first.join()
     assert asked("/none").status_code == 422
+    before = len(server.asked)
+    statuses = [asked("/none", "192.0.2.8").status_code for _ in range(11)]
+    assert statuses == [*[422] * 10, 429]
+    assert len(server.asked) == before + 10
 
 
-def test_without_the_operator_no_link_is_opened(settings: Settings, server: WebServer) -> None:
-    app = create_app(settings)
-    client, typed = app.test_client(), f"{server.address}/mill"
+def test_without_the_operator_no_link_is_opened(start: Start, server: WebServer) -> None:
+    client, typed = start(), f"{server.address}/mill"
     for path, field in (("/box", "claim"), ("/claims", "claim"), ("/texts", "text")):
         said = words(client.post(path, data={field: typed}).text)
         assert "this service opens no links. Paste the text of the page" in said
         assert "ESOTERIC_FETCH=yes" in said
     refused = client.post("/api/v1/texts", json={"text": typed})
-    assert refused.get_json()["error"]["code"] == "link_not_opened"
-    assert server.asked == []
-    forged = {
-        "text": "The mill was built in 1931. It lies at the river Elbe.",
-        "page_title": "BBC News",
-        "page_address": "https://bbc.example/",
-        "take": "1",
-        "claim-1": "The mill was built in 1931.",
-        "said-1": "0-27",
-    }
-    with app.test_request_context():
-        of_page = SourcePage(forged["page_title"], forged["page_address"])
-        forged["page_signature"] = signature(forged["text"], of_page)
+    assert refusal(refused)[1] == "link_not_opened"
+    text, of_page = "The mill was built in 1931. It lies at the river Elbe.", "https://bbc.example/"
+    with client.application.test_request_context():
+        signed = signature(text, SourcePage("BBC News", of_page))
+    forged = {"text": text, "take": "1", "claim-1": "The mill was built in 1931.", "said-1": "0-27"}
+    forged |= {"page_title": "BBC News", "page_address": of_page, "page_signature": signed}
     listed = client.post("/texts/claims", data=forged)
     assert "bbc.example" not in client.get(listed.location).text
-    services_of(app).close()
-    fetching = Settings.from_environment(
-        {"ESOTERIC_HOME": str(settings.home), "ESOTERIC_FETCH": "yes"}
-    )
-    app = create_app(fetching)
-    assert "the address of a web page" in app.test_client().get("/texts").text
+    fetching = start(ESOTERIC_FETCH="yes")
+    assert "the address of a web page" in fetching.get("/texts").text
     # The real policy: this computer is never asked.
-    said = app.test_client().post("/texts", data={"text": f"http://127.0.0.1:{server.port}/mill"})
-    assert "Only the ports 80 and 443" in said.text
-    said = app.test_client().post("/texts", data={"text": "http://localhost/mill"})
-    assert "localhost is not on the public internet" in said.text
+    for address, why in (
+        (f"http://127.0.0.1:{server.port}/mill", "Only the ports 80 and 443"),
+        ("http://localhost/mill", "localhost is not on the public internet"),
+    ):
+        assert why in fetching.post("/texts", data={"text": address}).text
+    # A reader cannot have pages opened either.
+    reader = opening(start(ESOTERIC_ACCESS="tokens"), server).user("rita", "reader")
+    assert reader.post("/texts", data={"text": typed}).status_code == 403
+    assert reader.post("/api/v1/texts", json={"text": typed}).status_code == 403
     assert server.asked == []
-    services_of(app).close()
-
-
-def test_a_reader_cannot_have_pages_opened(settings: Settings, server: WebServer) -> None:
-    environment = {"ESOTERIC_HOME": str(settings.home), "ESOTERIC_ACCESS": "tokens"}
-    app = create_app(Settings.from_environment(environment))
-    here = services_of(app)
-    install_services(app, replace(here, pages=PageReader(Fetcher(server.reach))))
-    token = here.users.add("rita", "reader")
-    sent = {"text": f"{server.address}/mill"}
-    for path, body in (("/texts", {"data": sent}), ("/api/v1/texts", {"json": sent})):
-        answer = app.test_client().post(
-            path,
-            headers={"Authorization": f"Bearer {token}"},
-            **body,
-        )
-        assert answer.status_code == 403
-    assert server.asked == []
-    here.close()
-
-
-def test_a_client_may_ask_for_ten_pages_in_a_minute(client: FlaskClient, server: WebServer) -> None:
-    server.pages["/none"] = page("", status=404)
-    sent = {"text": f"{server.address}/none"}
-    statuses = [client.post("/texts", data=sent).status_code for _ in range(11)]
-    assert statuses == [*[422] * 10, 429]
-    assert len(server.asked) == 10

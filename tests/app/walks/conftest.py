@@ -11,8 +11,7 @@ import pytest
 from selenium.webdriver import Chrome
 
 from tests.app.browser import open_chromium
-from tests.app.walks.service import Service, start
-from tests.app.walks.walker import Walker
+from tests.app.walks.walker import Service, Walker, start
 from tests.support.shared import made_once, one_at_a_time
 
 

@@ -9,27 +9,25 @@ import zipfile
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from app.comparisons.given import MOST_CHECKS, _gold
 from retrieval.errors import EsotericError
-from settings import Settings
 from tests.app.claim_documents import claim_document, document_without_evidence
-from tests.app.worker_by_hand import WorkerByHand
+from tests.app.client import CLAIM, Client
+from tests.support.cases import cases
 from worker.comparison_store import Gold
-from worker.job_store import JobStore
 from worker.jobs import Job
 
-CLAIM = "The Lighthouse of Varn was built by Ida Holm."
 BEST = "It was built in 1874 by the engineer Ida Holm, who lived in it until her death."
 PLANNED = "She planned eleven lighthouses and two bridges."
 
 
 class Checks:
-    """Submits checks and ends them."""
+    """Submits checks, ends them and compares them."""
 
-    def __init__(self, store: JobStore, worker: WorkerByHand) -> None:
-        self.store, self.worker = store, worker
+    def __init__(self, client: Client) -> None:
+        self.client, self.store, self.worker = client, client.store, client.worker
 
     def pending(self, recipe: str, claim: str = CLAIM) -> Job:
         return self.store.submit(claim, recipe)[0]
@@ -38,19 +36,36 @@ class Checks:
         return self.ended(recipe, claim_document(claim, label))
 
     def ended(self, recipe: str, result: dict[str, Any]) -> str:
-        job = self.pending(recipe, result["claim"])
-        self.worker.finish(job, result | {"recipe": recipe})
-        return job.id
+        return self.client.done(result | {"recipe": recipe}, recipe).id
 
-    def failed(self, recipe: str) -> str:
-        job = self.pending(recipe)
-        self.worker.fail(job, EsotericError("worker_lost", "It is gone.", "Try again."))
-        return job.id
+    def asked(self, address: str, ids: tuple[str, ...]) -> TestResponse:
+        answer = self.client.get(f"{address}claims={','.join(ids)}")
+        assert answer.status_code == 200
+        return answer
+
+    def compare(self, *ids: str) -> Any:
+        return self.asked("/api/v1/compare?", ids).get_json()
+
+    def page(self, *ids: str) -> str:
+        return self.asked("/compare?", ids).text
+
+    def exported(self, form: str, *ids: str) -> bytes:
+        answer = self.asked(f"/api/v1/compare/export?format={form}&", ids)
+        assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
+        return answer.data
+
+    def table(self, *ids: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.exported("csv", *ids).decode())))
+
+    def runs(self, *ids: str) -> dict[str, str]:
+        """Return the files of an export for TREC."""
+        with zipfile.ZipFile(io.BytesIO(self.exported("trec", *ids))) as archive:
+            return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 @pytest.fixture
-def checks(store: JobStore, worker: WorkerByHand) -> Checks:
-    return Checks(store, worker)
+def checks(client: Client) -> Checks:
+    return Checks(client)
 
 
 def other_document(claim: str = CLAIM) -> dict[str, Any]:
@@ -60,18 +75,6 @@ def other_document(claim: str = CLAIM) -> dict[str, Any]:
     result["evidence"] = [holm, best | {"selected": False}, stands]
     result["hops"] = result["hops"][:1]
     return result
-
-
-def compare(client: FlaskClient, *ids: str) -> Any:
-    answer = client.get(f"/api/v1/compare?claims={','.join(ids)}")
-    assert answer.status_code == 200
-    return answer.get_json()
-
-
-def page_of(client: FlaskClient, *ids: str) -> str:
-    answer = client.get(f"/compare?claims={','.join(ids)}")
-    assert answer.status_code == 200
-    return answer.text
 
 
 def rows(page: str) -> list[list[str]]:
@@ -88,11 +91,9 @@ def words_of(markup: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", spoken).split())
 
 
-def test_each_sentence_has_its_rank_and_use_with_each_recipe(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_each_sentence_has_its_rank_and_use_with_each_recipe(checks: Checks) -> None:
     ids = checks.done("esoteric"), checks.ended("m3", other_document())
-    found = compare(client, *ids)
+    found = checks.compare(*ids)
     assert found["recipes"] == ["esoteric", "m3"]
     (claim,) = found["claims"]
     assert claim["claim"] == CLAIM
@@ -115,14 +116,8 @@ def test_each_sentence_has_its_rank_and_use_with_each_recipe(
     assert (esoteric["verdict"]["label"], m3["verdict"]["label"]) == ("SUPPORTS", "REFUTES")
     assert (esoteric["hops"], m3["hops"]) == (2, 1)
     assert (esoteric["documents"], esoteric["seconds"]) == (4, 0.8123)
-    assert found["agreement"]["claims"] == 1
-    assert found["agreement"]["same"] == 0
-
-
-def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
-    client: FlaskClient, checks: Checks
-) -> None:
-    page = page_of(client, checks.done("esoteric"), checks.ended("m3", other_document()))
+    assert (found["agreement"]["claims"], found["agreement"]["same"]) == (1, 0)
+    page = checks.page(*ids)
     verdicts, sentences, single = page.split("<table role")[1:]
     assert ["Verdict", "Supported 93%", "Refuted 93%"] in rows(verdicts)
     assert ["Documents opened", "4", "4"] in rows(verdicts)
@@ -140,9 +135,9 @@ def test_the_page_shows_verdicts_ranks_and_what_only_one_recipe_found(
     assert "hides 2 sentences that" in page
 
 
-def test_the_page_fills_in_while_checks_are_pending(client: FlaskClient, checks: Checks) -> None:
+def test_the_page_fills_in_while_checks_are_pending(checks: Checks) -> None:
     ids = checks.done("esoteric"), checks.pending("m3").id
-    page = page_of(client, *ids)
+    page = checks.page(*ids)
     assert 'data-pending="1"' in page
     assert "1 of 2 checks have ended." in page
     assert ["Verdict", "Supported 93%", "Waiting"] in rows(page)
@@ -150,42 +145,40 @@ def test_the_page_fills_in_while_checks_are_pending(client: FlaskClient, checks:
     assert "compare.js" in page
     assert f'href="/compare?claims={ids[0]},{ids[1]}">Show the checks' in page
     # Files have what there is, and say that it is not all.
-    assert [row["state"] for row in table(client, *ids)] == [*["done"] * 4, "queued"]
-    assert "% 1 of 2 checks had not ended" in exported(client, "latex", *ids).decode()
-    refused = client.get(f"/api/v1/compare/export?claims={ids[1]}&format=csv")
+    assert [row["state"] for row in checks.table(*ids)] == [*["done"] * 4, "queued"]
+    assert "% 1 of 2 checks had not ended" in checks.exported("latex", *ids).decode()
+    refused = checks.client.get(f"/api/v1/compare/export?claims={ids[1]}&format=csv")
     assert refused.status_code == 409
 
 
-def test_failed_and_cancelled_checks_are_said_and_do_not_count(
-    client: FlaskClient, checks: Checks
-) -> None:
-    cancelled = checks.pending("fer").id
-    checks.store.cancel(cancelled)
-    ids = checks.done("esoteric"), checks.failed("m3"), cancelled
-    page = page_of(client, *ids)
+def test_failed_and_cancelled_checks_are_said_and_do_not_count(checks: Checks) -> None:
+    done, failing, cancelled = checks.done("esoteric"), checks.pending("m3"), checks.pending("fer")
+    gone = EsotericError("worker_lost", "It is gone.", "Try again.")
+    checks.worker.fail(failing, gone)
+    checks.store.cancel(cancelled.id)
+    ids = done, failing.id, cancelled.id
+    page = checks.page(*ids)
     assert ["Verdict", "Supported 93%", "Failed", "Cancelled"] in rows(page)
     assert "m3 failed: It is gone." in page
     assert 'data-pending="0"' in page
-    assert compare(client, *ids)["claims"][0]["runs"]["m3"]["error"]["code"] == "worker_lost"
-    (failed,) = [row for row in table(client, *ids) if row["recipe"] == "m3"]
+    assert checks.compare(*ids)["claims"][0]["runs"]["m3"]["error"]["code"] == "worker_lost"
+    (failed,) = [row for row in checks.table(*ids) if row["recipe"] == "m3"]
     assert (failed["state"], failed["error"]) == ("failed", "It is gone. Try again.")
 
 
-def test_unknown_ids_are_named_and_without_a_known_one_nothing_is_compared(
-    client: FlaskClient, checks: Checks
-) -> None:
-    page = page_of(client, checks.done("esoteric"), checks.done("m3"), "<b>gone</b>")
+def test_unknown_ids_are_named_and_without_a_known_one_nothing_is_compared(checks: Checks) -> None:
+    page = checks.page(checks.done("esoteric"), checks.done("m3"), "<b>gone</b>")
     assert "1 check of this address does not exist" in page
     assert "<code>&lt;b&gt;gone&lt;/b&gt;</code>" in page
     assert "Both recipes agree: supported.</strong> The verdicts rest on the same 3 sent" in page
-    assert client.get("/compare?claims=gone,away").status_code == 404
+    assert checks.client.get("/compare?claims=gone,away").status_code == 404
     old, new, other = checks.done("m3"), checks.done("m3", "REFUTES"), checks.done("fer")
-    found = compare(client, new, old, other)
+    found = checks.compare(new, old, other)
     assert (found["claims"][0]["runs"]["m3"]["id"], found["left_out"]) == (new, [old])
-    assert "1 check of this address was repeated later" in page_of(client, new, old, other)
+    assert "1 check of this address was repeated later" in checks.page(new, old, other)
     # Recipes that the service does not have any more.
     six = [checks.done(name) for name in ("a", "b", "c", "d", "e", "f")]
-    page_of(client, *six[1:])
+    checks.page(*six[1:])
     assert MOST_CHECKS == 200
     for ids, status, code in (
         ("gone,away", 404, "unknown_checks"),
@@ -194,16 +187,14 @@ def test_unknown_ids_are_named_and_without_a_known_one_nothing_is_compared(
         (",".join(map(str, range(201))), 400, "too_many_checks"),
         (",".join(six), 400, "too_many_recipes"),
     ):
-        answer = client.get("/api/v1/compare", query_string={"claims": ids})
+        answer = checks.client.get("/api/v1/compare", query_string={"claims": ids})
         assert (answer.status_code, answer.get_json()["error"]["code"]) == (status, code)
-    wrong = client.get(f"/api/v1/compare/export?claims={new}&format=pdf")
+    wrong = checks.client.get(f"/api/v1/compare/export?claims={new}&format=pdf")
     assert wrong.status_code == 400
     assert wrong.get_json()["error"]["hint"] == "Use one of: csv, latex, trec, json."
 
 
-def test_several_claims_are_rows_with_a_verdict_for_each_recipe(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_several_claims_are_rows_with_a_verdict_for_each_recipe(checks: Checks) -> None:
     harbour = "Varnby has a harbour."
     ids = [
         checks.done("esoteric"),
@@ -212,51 +203,45 @@ def test_several_claims_are_rows_with_a_verdict_for_each_recipe(
         checks.done("m3", "NOT ENOUGH INFO", harbour),
         checks.done("m3", claim="Varnby has a <i>theatre</i>."),
     ]
-    page = page_of(client, *ids)
+    page = checks.page(*ids)
     assert rows(page) == [
         ["Claim", "esoteric", "m3"],
         [CLAIM, "Supported 93%", "Supported 93%"],
         [harbour, "Refuted 93%", "Not settled"],
         ["Varnby has a &lt;i&gt;theatre&lt;/i&gt;.", "not checked", "Supported 93%"],
-        ["Supported", "1", "2"],
-        ["Refuted", "1", "0"],
-        ["Not settled", "0", "1"],
+        *(["Supported", "1", "2"], ["Refuted", "1", "0"], ["Not settled", "0", "1"]),
         ["Without a verdict", "1", "0"],
     ]
     assert "Both recipes give the same verdict on 1 of the 2 claims" in page
     assert page.count('class="alike"') == 1
     assert f'href="/compare?claims={ids[0]},{ids[1]}"' in page
-    assert compare(client, *ids)["agreement"]["pairs"] == [
+    assert checks.compare(*ids)["agreement"]["pairs"] == [
         # Same on 1 of 2; chance is 1/2 times 1/2 for "supported", so (1/2 - 1/4) / (1 - 1/4).
         {"first": "esoteric", "second": "m3", "claims": 2, "same": 1, "kappa": 0.3333333333333333}
     ]
 
 
-def test_checks_over_different_indexes_or_by_different_judges_are_noted(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_checks_over_different_indexes_or_by_different_judges_are_noted(checks: Checks) -> None:
     result = claim_document(CLAIM)
     result["corpus"] |= {"documents": 12, "built_at": "2026-11-21T09:30:00Z"}
     result["verdict"]["judge"] = "another"
-    first, second = compare(client, checks.done("fer"), checks.ended("m3", result))["notes"]
+    first, second = checks.compare(checks.done("fer"), checks.ended("m3", result))["notes"]
     assert "different indexes: Wikipedia introductions, 9,842 documents" in first
     assert second == "Different judges gave the verdicts: another; cross-encoder-1."
     arithmetic = claim_document(CLAIM)
     arithmetic["verdict"]["judge"] += " + quantities"
-    assert compare(client, checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
+    assert checks.compare(checks.done("fer"), checks.ended("m3", arithmetic))["notes"] == []
     states = [
         checks.ended("m3", claim_document(claim) | {"recipe_digest": digest, "version": version})
         for claim, digest, version in (("Tea is hot.", "aa", "1"), ("Ice is cold.", "bb", "2"))
     ]
-    assert compare(client, *states)["notes"] == [
+    assert checks.compare(*states)["notes"] == [
         "Between these checks, recipes were changed: m3.",
         "Different versions of ESOTERIC made the checks: 1 and 2.",
     ]
 
 
-def test_recipes_are_compared_only_over_the_same_corpora(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_recipes_are_compared_only_over_the_same_corpora(checks: Checks) -> None:
     papers = {"name": "papers-1a2b3c", "title": "Papers", "documents": 3}
     papers |= {"built_at": "2026-11-21T09:30:00Z", "text_date": None}
     refuting = claim_document(CLAIM, "REFUTES")
@@ -268,48 +253,33 @@ def test_recipes_are_compared_only_over_the_same_corpora(
         return job.id
 
     ids = [checks.done("fer"), in_papers("m3"), checks.done("m3"), in_papers("fer")]
-    found = compare(client, *ids)
+    found = checks.compare(*ids)
     assert [(one["corpus"], len(one["runs"])) for one in found["claims"]] == [
         ("Wikipedia introductions", 2),
         ("Papers", 2),
     ]
     assert (found["agreement"]["claims"], found["agreement"]["same"]) == (2, 2)
     assert (found["notes"], found["left_out"]) == ([], [])
-    page = page_of(client, *ids)
+    page = checks.page(*ids)
     assert rows(page)[1:3] == [
         [f"{CLAIM} in Wikipedia introductions", "Supported 93%", "Supported 93%"],
         [f"{CLAIM} in Papers", "Refuted 93%", "Refuted 93%"],
     ]
     assert "2 recipes on 1 claim, in 2 corpora" in page
     pending = checks.pending("esoteric")  # is in the row of the default corpus before it ends
-    assert [len(one["runs"]) for one in compare(client, *ids, pending.id)["claims"]] == [3, 2]
-    topics = client.get(f"/api/v1/compare/export?format=trec&claims={','.join(ids)}").data
-    with zipfile.ZipFile(io.BytesIO(topics)) as archive:
-        assert archive.read("topics.tsv").decode() == f"1\t{CLAIM}\n2\t{CLAIM}\n"
+    assert [len(one["runs"]) for one in checks.compare(*ids, pending.id)["claims"]] == [3, 2]
+    assert checks.runs(*ids)["topics.tsv"] == f"1\t{CLAIM}\n2\t{CLAIM}\n"
 
 
 # Files
 
 
-def exported(client: FlaskClient, form: str, *ids: str) -> bytes:
-    answer = client.get(f"/api/v1/compare/export?claims={','.join(ids)}&format={form}")
-    assert answer.status_code == 200
-    assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
-    return answer.data
-
-
-def table(client: FlaskClient, *ids: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(exported(client, "csv", *ids).decode())))
-
-
-def test_the_csv_has_a_row_for_each_sentence_of_each_recipe(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_the_csv_has_a_row_for_each_sentence_of_each_recipe(checks: Checks) -> None:
     nothing = document_without_evidence(CLAIM)
     other = other_document()
     other["evidence"][0]["sentence"] = "=1+1"
     ids = checks.done("esoteric"), checks.ended("m3", other), checks.ended("fer", nothing)
-    found = table(client, *ids)
+    found = checks.table(*ids)
     assert [(row["recipe"], row["rank"], row["used"]) for row in found] == [
         *(("esoteric", "1", "True"), ("esoteric", "2", "True")),
         *(("esoteric", "3", "True"), ("esoteric", "4", "False")),
@@ -325,40 +295,28 @@ def test_the_csv_has_a_row_for_each_sentence_of_each_recipe(
     assert found[4]["sentence"] == "Ida Holm (1831 to 1899) was an Ostrean engineer."
 
 
-def test_the_latex_table_of_a_claim_has_its_ranks_with_bold_for_use(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_the_latex_table_of_a_claim_has_its_ranks_with_bold_for_use(checks: Checks) -> None:
     other = other_document()
     other["recipe"] = "m_3"
     ids = checks.done("esoteric"), checks.ended("m_3", other)
-    lines = exported(client, "latex", *ids).decode().splitlines()
+    lines = checks.exported("latex", *ids).decode().splitlines()
     at = lines.index(r"\begin{tabular}{p{0.4\linewidth}cc}")
     assert all(line.startswith("% ") for line in lines[:at])
     assert f"% Claim: {CLAIM}" in lines
     assert lines[at + 1 : at + 10] == [
-        r"\toprule",
-        r" & esoteric & m\_3 \\",
-        r"\midrule",
+        *(r"\toprule", r" & esoteric & m\_3 \\", r"\midrule"),
         r"Verdict & Supported & Refuted \\",
-        r"Confidence & 0.93 & 0.93 \\",
-        r"Hops & 2 & 1 \\",
-        r"Documents & 4 & 4 \\",
-        r"Seconds & 0.8 & 0.8 \\",
-        r"\midrule",
+        *(r"Confidence & 0.93 & 0.93 \\", r"Hops & 2 & 1 \\", r"Documents & 4 & 4 \\"),
+        *(r"Seconds & 0.8 & 0.8 \\", r"\midrule"),
     ]
     begin = "It was built in 1874 by the engineer Ida Holm, who lived in it until"
     assert lines[at + 10] == rf"Lighthouse of Varn: {begin} … & \textbf{{1}} & 2 \\"
     assert lines[at + 13] == rf"Ida Holm: {PLANNED} & 4 & -- \\"
     assert lines[at + 14 :] == [r"\bottomrule", r"\end{tabular}"]
-
-
-def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> None:
-    result = claim_document(CLAIM)
-    result["evidence"] = [
-        result["evidence"][0]
-        | {"title": "[*]", "sentence": '50 % of\n{$x_1^2} & \\input{a} ~#|<"`--a-b' + "''c'd"}
-    ]
-    written = exported(client, "latex", checks.ended("m3", result)).decode()
+    result = claim_document(CLAIM)  # no text is a command of LaTeX
+    hostile = '50 % of\n{$x_1^2} & \\input{a} ~#|<"`--a-b' + "''c'd"
+    result["evidence"] = [result["evidence"][0] | {"title": "[*]", "sentence": hostile}]
+    written = checks.exported("latex", checks.ended("m3", result)).decode()
     assert (
         r"{[}{*}]: 50 \% of \{\$x\_1\textasciicircum{}2\} \& \textbackslash{}input\{a\}"
         r" \textasciitilde{}\#\textbar{}\textless{}{\char34}{\char96}"
@@ -366,45 +324,28 @@ def test_no_text_is_a_command_of_latex(client: FlaskClient, checks: Checks) -> N
     ) in written
 
 
-def test_the_latex_table_of_several_claims_has_their_verdicts_and_sums(
-    client: FlaskClient, checks: Checks
-) -> None:
-    ids = [
-        checks.done("esoteric"),
-        checks.done("m3"),
-        checks.done("m3", "NOT ENOUGH INFO", "Varnby has a harbour."),
-    ]
-    lines = exported(client, "latex", *ids).decode().splitlines()
+def test_the_latex_table_of_several_claims_has_their_verdicts_and_sums(checks: Checks) -> None:
+    harbour = checks.done("m3", "NOT ENOUGH INFO", "Varnby has a harbour.")
+    ids = [checks.done("esoteric"), checks.done("m3"), harbour]
+    lines = checks.exported("latex", *ids).decode().splitlines()
     assert lines[lines.index(r"\midrule") + 1 : -2] == [
         rf"{CLAIM} & S 0.93 & S 0.93 \\",
         r"Varnby has a harbour. & -- & N \\",
         r"\midrule",
-        r"Supported & 1 & 1 \\",
-        r"Refuted & 0 & 0 \\",
-        r"Not settled & 0 & 1 \\",
+        *(r"Supported & 1 & 1 \\", r"Refuted & 0 & 0 \\", r"Not settled & 0 & 1 \\"),
         r"\midrule",
         r"\multicolumn{3}{l}{All recipes agree on 1 of 1 claims} \\",
         r"\multicolumn{3}{l}{esoteric and m3: kappa {-}{-}} \\",
     ]
 
 
-def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
-    client: FlaskClient, checks: Checks
-) -> None:
-    ids = [
-        checks.done("esoteric"),
-        checks.ended("m3", other_document()),
-        checks.done("m3", claim="Varnby has a harbour."),
-    ]
-    with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
-        files = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert sorted(files) == [
-        "about.txt",
-        *("esoteric/documents.run", "esoteric/scores/documents.run"),
-        *("esoteric/scores/sentences.run", "esoteric/sentences.run"),
-        *("m3/documents.run", "m3/scores/documents.run"),
-        *("m3/scores/sentences.run", "m3/sentences.run", "topics.tsv"),
-    ]
+def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(checks: Checks) -> None:
+    harbour = checks.done("m3", claim="Varnby has a harbour.")
+    ids = [checks.done("esoteric"), checks.ended("m3", other_document()), harbour]
+    files = checks.runs(*ids)
+    of_each = ("documents.run", "scores/documents.run", "scores/sentences.run", "sentences.run")
+    runs = [f"{recipe}/{name}" for recipe in ("esoteric", "m3") for name in of_each]
+    assert sorted(files) == ["about.txt", *runs, "topics.tsv"]
     # The models' scores, in their order: the second sentence of the evidence has the highest.
     assert files["m3/scores/sentences.run"].splitlines()[:2] == [
         "1 Q0 Lighthouse%20of%20Varn#1 1 0.981 m3",
@@ -420,20 +361,15 @@ def test_trec_runs_are_a_file_for_each_recipe_with_decreasing_scores(
     assert files["esoteric/documents.run"].splitlines()[0] == "1 Q0 Ostrea 1 4 esoteric"
 
 
-def test_every_file_says_what_is_needed_to_check_the_claims_again(
-    client: FlaskClient, checks: Checks
-) -> None:
+def test_every_file_says_what_is_needed_to_check_the_claims_again(checks: Checks) -> None:
     made = {"recipe_digest": "0123456789ab", "version": "0.1.0"}
-    by_model = (
-        other_document()
-        | made
-        | {"usage": {"model": "mistral:large", "calls": 1, "prompt_tokens": 9, "answer_tokens": 9}}
-    )
+    usage = {"model": "mistral:large", "calls": 1, "prompt_tokens": 9, "answer_tokens": 9}
+    by_model = other_document() | made | {"usage": usage}
     ids = checks.ended("esoteric", claim_document(CLAIM) | made), checks.ended("m3", by_model)
-    first, *_, last = table(client, *ids)
+    first, *_, last = checks.table(*ids)
     assert (first["recipe_digest"], first["esoteric_version"]) == ("0123456789ab", "0.1.0")
     assert (first["language_model"], last["language_model"]) == ("", "mistral:large")
-    run = compare(client, *ids)["claims"][0]["runs"]["m3"]
+    run = checks.compare(*ids)["claims"][0]["runs"]["m3"]
     assert (run["version"], run["recipe_digest"]) == ("0.1.0", "0123456789ab")
     day = run["finished_at"][:10]
     by = "digest 0123456789ab; judge: cross-encoder-1"
@@ -442,11 +378,10 @@ def test_every_file_says_what_is_needed_to_check_the_claims_again(
         f"Recipe esoteric: {by}; language model: none; checked on {day}",
         f"Recipe m3: {by}; language model: mistral:large; checked on {day}",
     ]
-    latex = exported(client, "latex", *ids).decode().splitlines()
+    latex = checks.exported("latex", *ids).decode().splitlines()
     assert [line for line in said if f"% {line}" in latex] == said
     assert any(line.startswith("% Corpus: Wikipedia introductions, 9,842") for line in latex)
-    with zipfile.ZipFile(io.BytesIO(exported(client, "trec", *ids))) as archive:
-        about = archive.read("about.txt").decode().splitlines()
+    about = checks.runs(*ids)["about.txt"].splitlines()
     assert [line for line in said if line in about] == said
 
 
@@ -464,19 +399,17 @@ _LABELLED = (
 _SAID = {"S": "SUPPORTS", "R": "REFUTES", "N": "NOT ENOUGH INFO"}
 
 
-def test_right_labels_in_a_column_measure_the_recipes(
-    client: FlaskClient, store: JobStore, worker: WorkerByHand
-) -> None:
+def test_right_labels_in_a_column_measure_the_recipes(client: Client) -> None:
     table = "claim,label,kind\n" + "".join(f"{c},{gold},{k}\n" for c, gold, k, _ in _LABELLED)
     file = (io.BytesIO(table.encode()), "set.csv")
     sent = {"recipe": ["esoteric", "m3"], "file": file, "name": " Two   judges "}
     address = client.post("/compare", data=sent).location
     labels = {claim: said for claim, _, _, said in _LABELLED}
-    for listed in store.recent(99):
+    for listed in client.store.recent(99):
         said = _SAID[labels[listed.claim][listed.recipe == "m3"]]
         result = claim_document(listed.claim, said) | {"recipe": listed.recipe}
-        worker.finish(store.get(listed.id), result)
-    found = client.get(f"/api/v1{address}").get_json()
+        client.worker.finish(client.store.get(listed.id), result)
+    found = client.json(f"/api/v1{address}")
     assert found["name"] == "Two judges"
     assert [one["gold"] for one in found["claims"]] == [
         *("SUPPORTS", "SUPPORTS", "REFUTES", "REFUTES", "NOT ENOUGH INFO", None)
@@ -506,12 +439,12 @@ def test_right_labels_in_a_column_measure_the_recipes(
     assert rf"\multicolumn{{3}}{{l}}{{{either}}} \\" in lines
     first = next(csv.DictReader(io.StringIO(client.get(f"{file_of}csv").text)))
     assert (first["gold"], first["kind"]) == ("SUPPORTS", "food")
-    for job in store.recent(99):
-        store.delete(job.id)
+    for job in client.store.recent(99):
+        client.store.delete(job.id)
     assert client.get(address).status_code == 404
 
 
-def test_the_right_labels_of_a_list_go_with_its_claims(client: FlaskClient) -> None:
+def test_the_right_labels_of_a_list_go_with_its_claims(client: Client) -> None:
     table = b"claim,gold\nTea is hot.,SUPPORTS\nIce is cold.,REFUTES\nTea is hot.,REFUTES\n"
     table += b"Tea is hot.,SUPPORTS\n"
     listed = client.post("/lists", data={"file": (io.BytesIO(table), "a.csv")}).location
@@ -524,41 +457,38 @@ def test_the_right_labels_of_a_list_go_with_its_claims(client: FlaskClient) -> N
     found = client.get(f"/api/v1{client.post('/compare', data=sent).location}").get_json()
     # Two rows say two things of the first claim, so neither counts.
     assert [one["gold"] for one in found["claims"]] == [None, "REFUTES"]
+    assert _gold({"kind": None, "gold": True}) == Gold("SUPPORTS")  # a kind that is null is none
 
 
 # The form
 
 
-def test_where_the_queue_fails_after_the_first_recipe_the_form_names_what_was_accepted(
-    client: FlaskClient, store: JobStore, settings: Settings
-) -> None:
+def test_where_the_queue_fails_the_form_names_what_was_accepted(client: Client) -> None:
     client.post("/compare", data={"claim": CLAIM, "recipe": ["esoteric", "m3"]})
-    m3, _ = store.recent(9)
-    (settings.home / "queue").rename(settings.home / "moved")
-    (settings.home / "queue").write_text("in the way")
+    m3, _ = client.store.recent(9)
+    (client.home / "queue").rename(client.home / "moved")
+    (client.home / "queue").write_text("in the way")
     answer = client.post("/compare", data={"claim": CLAIM, "recipe": ["m3", "fer"]})
     assert answer.status_code == 503
     assert "Of these checks only the first was accepted." in answer.text
     assert f'href="/compare?claims={m3.id}"' in answer.text
     assert f"{CLAIM}</textarea>" in answer.text
-    assert str(settings.home) not in answer.text
-    assert len(store.recent(9)) == 2
+    assert str(client.home) not in answer.text
+    assert len(client.store.recent(9)) == 2
 
 
-def test_the_form_submits_each_claim_once_with_each_recipe(
-    client: FlaskClient, store: JobStore
-) -> None:
+def test_the_form_submits_each_claim_once_with_each_recipe(client: Client) -> None:
     harbour = "La neige est blanche et belle."
     sent = {"claim": harbour, "recipe": ["esoteric", "m3"]}
     refused = client.post("/compare", data=sent)
-    assert (refused.status_code, store.recent(9)) == (422, [])
+    assert (refused.status_code, client.store.recent(9)) == (422, [])
     assert "Check it anyway" in refused.text
     sent |= {"claim": f"{CLAIM}\r\n\r\n  {harbour}\r\n{CLAIM}\r\n", "anyway": "1"}
     answer = client.post("/compare", data=sent)
     assert answer.status_code == 303
     assert "esoteric_visitor=" in answer.headers["Set-Cookie"]  # they belong to this browser
-    runs = client.get(f"/api/v1{answer.location}").get_json()["claims"]
-    jobs = [store.get(run["id"]) for claim in runs for run in claim["runs"].values()]
+    runs = client.json(f"/api/v1{answer.location}")["claims"]
+    jobs = [client.store.get(run["id"]) for claim in runs for run in claim["runs"].values()]
     assert [(job.claim, job.recipe) for job in jobs] == [
         *((CLAIM, "esoteric"), (CLAIM, "m3")),
         *((harbour, "esoteric"), (harbour, "m3")),
@@ -577,67 +507,40 @@ def test_the_form_submits_each_claim_once_with_each_recipe(
     assert "Cannot run here: <strong>report, card</strong>" in form
 
 
-@pytest.mark.parametrize(
-    ("claim", "recipes", "said"),
-    [
-        (CLAIM, [], "No recipe is ticked."),
-        (CLAIM, ["m3", "m3"], "Only one recipe is ticked."),
-        (CLAIM, ["a", "b", "c", "d", "e", "f"], "6 recipes are ticked; at most 5"),
-        (CLAIM, ["m3", "report"], "The recipe report cannot run here."),
-        (CLAIM, ["m3", "m4"], "There is no recipe"),
-        ("?!", ["m3", "fer"], "The claim contains no words."),
-        (f"{CLAIM}\n\n?!\n5", ["m3", "fer"], "Line 3 cannot be compared: The claim contains no"),
-        (f"{CLAIM}\n{'a ' * 1000}a", ["m3", "fer"], "Line 2 cannot be compared: The claim is 2001"),
-        (
-            "\n".join(f"Ship {n} is old." for n in range(101)),
-            ["m3", "fer"],
-            "These are 101 claims. 2 recipes can be compared on at most 100.",
-        ),
-        ("Tea is hot.\n" * 5001, ["m3", "fer"], "These are more than 5,000 rows."),
-    ],
-)
-def test_what_cannot_be_compared_is_said_in_the_form_and_nothing_is_submitted(
-    client: FlaskClient, store: JobStore, claim: str, recipes: list[str], said: str
+@cases("comparisons_refused", "claim", "times", "recipes", "said")
+def test_what_cannot_be_compared_is_said_and_nothing_is_submitted(
+    client: Client, claim: str, times: int, recipes: list[str], said: str
 ) -> None:
-    answer = client.post("/compare", data={"claim": claim, "recipe": recipes})
+    claims = "".join(claim.replace("NUMBER", str(number)) for number in range(times))
+    answer = client.post("/compare", data={"claim": claims, "recipe": recipes})
     assert answer.status_code == 422
     assert said in answer.text
-    assert f"{claim}</textarea>" in answer.text  # nothing has to be typed again
-    assert store.recent(1) == []
+    assert f"{claims}</textarea>" in answer.text  # nothing has to be typed again
+    assert client.store.recent(1) == []
 
 
-def test_the_form_takes_the_claims_of_a_file_and_of_a_list(
-    client: FlaskClient, store: JobStore
-) -> None:
+def test_the_form_takes_the_claims_of_a_file_and_of_a_list(client: Client) -> None:
     table = io.BytesIO(f"id;claim\n1;{CLAIM}\n2;Varnby has a harbour.\n".encode())
     data = {"claim": "", "recipe": ["esoteric", "m3"], "file": (table, "speech.csv")}
     assert client.post("/compare", data=data).status_code == 303
-    assert len(store.recent(9)) == 4
+    assert len(client.store.recent(9)) == 4
     wrong = {"recipe": ["esoteric", "m3"], "file": (io.BytesIO(b"%PDF-1.7"), "a.csv")}
     refused = client.post("/compare", data=wrong)
     assert refused.status_code == 422
     assert "a.csv is not a text, but a PDF" in refused.text
-    claims = f"{CLAIM}\nhttps://a.example\nVarnby has a harbour."
-    address = client.post("/lists", data={"claims": claims}).location
-    leads = f"/compare?list={address.rpartition('/')[2]}"
+
+    def listed(claims: str) -> tuple[str, str]:
+        address = client.post("/lists", data={"claims": claims}).location
+        return address, f"/compare?list={address.rpartition('/')[2]}"
+
+    address, leads = listed(f"{CLAIM}\nhttps://a.example\nVarnby has a harbour.")
     assert f'href="{leads}"' in client.get(address).text
-    assert f"{CLAIM}\nVarnby has a harbour.</textarea>" in client.get(leads).text
-    assert "left out: 1 row that cannot be checked." in client.get(leads).text
-    long = client.post(
-        "/lists",
-        data={
-            "claims": "Tea is hot.\nIce is cold.\n"
-            + "".join(f"Ship {n} is old.\n" for n in range(99))
-        },
-    ).location
-    refused = client.get(f"/compare?list={long.rpartition('/')[2]}")
+    form = client.get(leads).text
+    assert f"{CLAIM}\nVarnby has a harbour.</textarea>" in form
+    assert "left out: 1 row that cannot be checked." in form
+    _, long = listed("\n".join(f"Ship {n} is old." for n in range(101)))
+    refused = client.get(long)
     assert refused.status_code == 422
-    assert (
-        "The list has 101 different claims. 2 recipes can be compared on at most 100."
-        in refused.text
-    )
+    too_many = "The list has 101 different claims. 2 recipes can be compared on at most 100."
+    assert too_many in refused.text
     assert client.get("/compare?list=none").status_code == 404
-
-
-def test_a_kind_that_is_null_is_none() -> None:
-    assert _gold({"kind": None, "gold": True}) == Gold("SUPPORTS")

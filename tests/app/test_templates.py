@@ -1,8 +1,12 @@
-"""Templates use exactly the names that their pages give them."""
+"""Templates use exactly the names that their pages give them; the colours have enough contrast.
+
+Colours: ``static/style.css`` against WCAG 2.2, success criteria 1.4.3 and 1.4.11.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 
 import pytest
@@ -37,7 +41,7 @@ def pages() -> dict[str, set[str]]:
                         names |= spread[ast.unparse(one.value).partition("(")[0]]
                 found[str(node.args[0].value)] |= names
             if isinstance(node, ast.ClassDef):
-                fields = {one.target.id: one for one in node.body if is_field(one)}  # type: ignore[attr-defined]
+                fields = {one.target.id: one for one in node.body if is_field(one)}
                 if "template" in fields and fields["template"].value:
                     found[fields["template"].value.value] |= set(fields) - {"template"}
     return found
@@ -64,13 +68,54 @@ def names_used(app: Flask, template: str) -> set[str]:
     return used - own
 
 
-@pytest.mark.parametrize(("template", "given"), pages().items())
-def test_a_template_uses_exactly_the_names_that_it_is_given(
-    app: Flask, template: str, given: set[str]
-) -> None:
-    assert names_used(app, template) - GIVEN == given
-
-
-def test_every_template_belongs_to_a_page_or_is_used_by_one() -> None:
+def test_a_template_belongs_to_a_page_and_uses_the_names_it_is_given(app: Flask) -> None:
     files = {path.name for path in (CHECKOUT / "templates").iterdir()}
     assert files == PARTS | set(pages())
+    assert {page: names_used(app, page) - GIVEN for page in pages()} == pages()
+
+
+STYLE = (CHECKOUT / "static" / "style.css").read_text(encoding="utf-8")
+TEXT, SHAPE = 4.5, 3.0
+VERDICTS = ("supported", "refuted", "unsettled")
+PAIRS = [
+    *((ink, paper, TEXT) for ink in ("ink", "soft", "link") for paper in ("paper", "raised")),
+    ("on-action", "action", TEXT),
+    ("refuted", "paper", TEXT),  # the counter when there are too many characters
+    *((look, f"{look}-tint", TEXT) for look in (*VERDICTS, "pending", "stopped")),
+    *(("ink", f"{look}-tint", TEXT) for look in (*VERDICTS, "pending")),
+    *(("paper", look, SHAPE) for look in VERDICTS),  # the sign cut out of an icon
+    *((look, "paper", SHAPE) for look in VERDICTS),  # the lines under marked sentences
+    *(("unsettled", "raised", SHAPE), ("edge", "paper", SHAPE), ("edge", "raised", SHAPE)),
+    ("action", "raised", SHAPE),
+    *(("focus", paper, SHAPE) for paper in ("paper", "raised", *(f"{v}-tint" for v in VERDICTS))),
+]
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio as WCAG 2.2 defines it."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_next_to_each_other_have_enough_contrast_in_both_schemes() -> None:
+    assert contrast("#000000", "#ffffff") == 21
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    roots = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)[:2]
+    light, dark = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", one)) for one in roots)
+    assert list(light) == list(dark)  # dark redefines every colour
+    too_little = [
+        (front, back)
+        for colours in (light, dark)
+        for front, back, least in PAIRS
+        if contrast(colours[front], colours[back]) < least
+    ]
+    assert too_little == []
+    rest = re.sub(r":root \{.*?\}", "", STYLE, flags=re.DOTALL)
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", rest) == []
