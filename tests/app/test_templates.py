@@ -19,7 +19,7 @@ from settings import CHECKOUT
 GIVEN = {"asker", "asset", "logs_in", "request", "url_for", "words"}
 PARTS = {
     *("actions.html", "base.html", "corpora.html", "evidence.html", "icons.html", "parts.html"),
-    "trail.html",
+    *("published.html", "trail.html"),
 }
 
 
@@ -40,6 +40,10 @@ def pages() -> dict[str, set[str]]:
                     if one.arg is None:
                         names |= spread[ast.unparse(one.value).partition("(")[0]]
                 found[str(node.args[0].value)] |= names
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".stream"):
+                name = re.search(r"get_template\('(.+)'\)", ast.unparse(node.func))
+                if name:  # a page that is sent while it is written
+                    found[name[1]] |= {one.arg for one in node.keywords if one.arg}
             if isinstance(node, ast.ClassDef):
                 fields = {one.target.id: one for one in node.body if is_field(one)}
                 if "template" in fields and fields["template"].value:

@@ -67,7 +67,7 @@ def test_sentences_of_a_pool_have_the_vectors_of_an_index(
 class Relevance:
     """Takes sentences about a storm for relevant, and says so of so many pairs."""
 
-    digest, read = "0" * 64, 0
+    version, read = "0" * 64, 0
 
     def probabilities(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
         """Return what it says."""
