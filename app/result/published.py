@@ -162,6 +162,7 @@ def list_page(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> Ite
 
     pieces = current_app.jinja_env.get_template("published_list.html").stream(
         claims=claims,
+        files={},
         page=page,
         css=_style("style.css", "lists.css"),
         rows=answered(),
