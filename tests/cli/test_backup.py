@@ -30,6 +30,7 @@ from worker.job_store import JobStore
 from worker.jobs import Job
 from worker.run_store import RunStore
 from worker.schema import REVISION
+from worker.user_store import UserStore
 from worker.worker_store import WorkerStore
 
 NAMES = ["esoteric.db", "logs", "up.lock"]  # in a home after a restore
@@ -137,6 +138,17 @@ def test_a_claim_that_was_being_checked_waits_again_as_if_it_had_not_been_begun(
     assert run.attempt == 2
     assert RunStore(other.store.database).start(job.id, "another") is None
     assert worker_health(WorkerStore(other.store.database)).workers == 0  # nor does it live
+
+
+def test_after_a_restore_users_log_in_again(home: Home, other: Home, tmp_path: Path) -> None:
+    token = UserStore(home.store.database).add("anna", "checker")
+    logged_in = UserStore(home.store.database).log_in(token)
+    assert logged_in is not None
+    home.run("backup", str(tmp_path / "b.zip"))
+    assert "can log in: anna." in other.run("restore", str(tmp_path / "b.zip")).stdout
+    users = UserStore(other.store.database)
+    assert users.with_cookie(logged_in[1]) is None
+    assert users.with_token(token) is not None
 
 
 def test_a_backup_is_of_one_moment_as_others_write(home: Home, other: Home, tmp_path: Path) -> None:

@@ -76,6 +76,8 @@ def test_a_claim_that_a_command_has_checked_is_done_and_in_the_history(store: Jo
     job = store.get(first.id)
     assert (job.result, job.claim, job.recipe) == (RESULT, RESULT.claim, RESULT.recipe)
     assert job.finished_at is not None
+    store.keep(RESULT.model_copy(update={"claim_as_written": "is tea hot"}))
+    assert store.recent(1)[0].claim == "is tea hot"
 
 
 def test_a_finished_job_keeps_its_result_from_late_changes(store: JobStore, runs: RunStore) -> None:
@@ -384,6 +386,11 @@ def test_the_address_is_forgotten_when_the_claim_has_ended(store: JobStore) -> N
     store.cancel(store.recent(1)[0].id)
     with store.database.reading() as session:
         assert session.scalars(text("SELECT client FROM claims")).all() == [None, None]
+    queue(store, "b1", None, "ann")
+    assert started(store) == ["b1"]
+    store.delete_all_of("ann")
+    with store.database.reading() as session:
+        assert not session.scalars(text("SELECT who FROM turns WHERE who LIKE '%ann%'")).all()
 
 
 def test_workers_at_once_start_each_claim_once(stores: list[JobStore]) -> None:

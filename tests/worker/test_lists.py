@@ -158,6 +158,14 @@ def test_a_row_whose_claim_was_deleted_says_so_and_does_not_hold_the_list_up(des
     assert (desk.states(speech), desk.lists.get(speech).state) == (["deleted"], "done")
 
 
+def test_a_list_that_is_paused_for_the_days_is_deleted_and_a_running_one_is_not(desk: Desk) -> None:
+    running, paused = desk.submit("Tea is hot."), desk.submit("Ice is cold.")
+    desk.lists.pause(paused)
+    for days, left in ((1, [paused, running]), (0, [running])):
+        desk.lists.delete_finished(timedelta(days=days))
+        assert [one.id for one in desk.lists.recent(None, 9)] == left
+
+
 def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
     sure, unsure = claim_document("Tea is hot."), claim_document("Ice is cold.")
     sure["verdict"]["confidence"] = 0.95
@@ -182,6 +190,10 @@ def test_filters_show_and_count_the_same_rows(desk: Desk) -> None:
         (entry,) = desk.lists.entries(speech, shown, 99, 0)
         assert (entry.claim, entry.others) == ("Ice is cold.", {"speaker": "S2"})
         assert isinstance(entry.result, ClaimResult)
+    desk.feeder.look()
+    desk.jobs.cancel(desk.entries(speech)[2].claim_id)
+    counts = desk.lists.get(speech).counts
+    assert [counts[name] for name in ("cancelled", "errors", "unfinished")] == [1, 1, 0]
 
 
 def test_the_sentence_of_a_text_is_shown_to_the_owner_of_the_first_list_alone(desk: Desk) -> None:

@@ -170,6 +170,15 @@ def test_a_list_or_text_beyond_the_limit_stays_in_its_form(start: Start) -> None
         assert kept in page.text
 
 
+def test_a_client_has_so_many_event_streams_open_until_it_closes_one(start: Start) -> None:
+    client = start(ESOTERIC_STREAMS="1")
+    events = f"/api/v1/claims/{client.sent('Tea is hot.').id}/events"
+    for _ in range(2):
+        with client.get(events) as waiting:
+            assert waiting.status_code == 200
+            assert refusal(client.get(events)) == (429, "too_many")
+
+
 @pytest.mark.redis
 def test_while_redis_is_away_no_claim_is_counted(start: Start, redis_server: RedisServer) -> None:
     client = start(ESOTERIC_BROKER_URL=redis_server.url, ESOTERIC_CLAIMS_PER_MINUTE="1")

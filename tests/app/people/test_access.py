@@ -97,12 +97,15 @@ def test_a_user_logs_in_comes_back_to_the_page_and_logs_out(tokens: Client, tmp_
         assert answer.location == "/"
     browser = logged_in(tokens, token)
     assert browser.get("/").status_code == 200
+    assert browser.get("/", headers={"Authorization": "Bearer wrong"}).status_code == 303
     session = browser.get_cookie("esoteric_session")
     assert session is not None
     stored = b"".join(file.read_bytes() for file in tmp_path.glob("esoteric.db*"))
     assert b"anna" in stored
     for secret in (token, session.value):
         assert secret.encode() not in stored
+    sessions = [one for one in tokens.services.users.credentials("anna") if one.kind == "session"]
+    assert {one.ends_at and one.ends_at - one.made_at for one in sessions} == {timedelta(days=14)}
     tokens.services.users.remove("anna")
     assert browser.get("/").status_code == 303
 

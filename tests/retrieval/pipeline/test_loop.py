@@ -386,6 +386,7 @@ def test_a_language_model_that_was_asked_for_one_statement_decides_the_claim() -
     said = [(one.judge, one.label, one.cites) for one in merged.verdict.opinions]
     assert said == [("model", NOT_ENOUGH_INFO, (1,)), ("verifier", NOT_ENOUGH_INFO, (1,))]
     assert merged.usage == Usage("model", 1, 10, 2)
+    assert both(first, report(SUPPORTS, 0.8, judge="model")).usage == Usage("model", 2, 20, 4)
     assert merged.notices == ("A notice.",)
 
 

@@ -15,6 +15,7 @@ from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
 from retrieval.quantities.halves import Ruling
 from retrieval.stages.decide.verdict import disagreement, rationale_of
+from retrieval.stages.ending import older_texts
 from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
 from retrieval.types import (
@@ -476,3 +477,11 @@ def test_where_no_sentence_is_about_the_subject_the_rationale_says_so(
     verdict = after("verdict", state, models={"verifier": Says(lambda *_: (0, 0, 1))}).state.verdict
     assert verdict is not None
     assert verdict.rationale == "No sentence about “Varnby” was found that decides it."
+
+
+def test_of_several_texts_the_newest_says_how_old_they_are(parser: EnglishParser) -> None:
+    claim, days = "The pier is red now.", ("2024-03-03", "2025-05-05", None)
+    found = tuple(replace(chosen(evidence("Pier", "It is red.")), date=day) for day in days)
+    state = ClaimState(claim, parser.parse(claim), evidence=found)
+    (notice,) = older_texts(state, Verdict(SUPPORTS, 0.9, "a judge", ""))
+    assert "is of 5 May 2025" in notice
