@@ -58,7 +58,7 @@ def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
         label = FORMATS[name].label
         raise refusal(
             HTTPStatus.CONFLICT,
-            "too_many_rows",
+            "too_many_for_format",
             f"A {label} holds at most {most:,} rows, and this list has {claims.total:,}.",
             "Export it as a web page, which a browser can print, or divide the list.",
         )
