@@ -67,7 +67,8 @@ def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
         raise refusal(
             HTTPStatus.CONFLICT,
             "not_confirmed",
-            "No person has confirmed a verdict of this list, and a ClaimReview is a person's.",
+            "No person has confirmed that a claim of this list is supported or refuted, and a"
+            " ClaimReview is a person's.",
             "Open a row, read its evidence, and agree with the verdict under your name.",
         )
     source = services().lists.source_text(claims.id)

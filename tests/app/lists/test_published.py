@@ -171,7 +171,8 @@ def test_a_graph_has_a_review_of_each_verdict_that_is_decided_and_confirmed(
     confirm(client, address, 3)  # it says neither true nor false
     refused = client.get(export)
     assert (refused.status_code, refused.get_json()["error"]["code"]) == (409, "not_confirmed")
-    assert "ClaimReview: once a verdict is confirmed" in client.get(page).text
+    assert "is supported or refuted, and" in refused.get_json()["error"]["message"]
+    assert "ClaimReview: once a “supported” or “refuted” is confirmed" in client.get(page).text
     confirm(client, address, 1, 2)
     assert f'{export}" download>ClaimReview</a>' in client.get(page).text
     sent = client.get(export)
