@@ -494,12 +494,6 @@ class ClaimResult(_Part):
         shown = (item.shown_stance for item in self.selected)
         return balance_of(verdict.leans or verdict.label, shown)
 
-    def statement_balance(self, statement: Statement) -> dict[Label, int]:
-        """How many sentences have each stance on a statement, those with its verdict's first."""
-        verdict = statement.verdict
-        stances = (one.stance for one in statement.evidence)
-        return balance_of(verdict.leans or verdict.label, stances)
-
     @property
     def divided(self) -> bool:
         """Whether selected sentences support the claim and others refute it."""

@@ -111,3 +111,5 @@ def start_logging() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(_LINE, _MOMENT))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
+    # It tells each part of each font that it puts into a PDF.
+    logging.getLogger("fontTools").setLevel(logging.WARNING)

@@ -216,12 +216,12 @@ def _form(
 ) -> str:
     """Return the form with the claims of ``text``, one a line; ``of_list``: where they are from.
 
-    ``ticked``: the recipes that are; without them as many as can be compared. ``corpora``: those
+    ``ticked``: the recipes that are; without them the first two. ``corpora``: those
     that are chosen, unless the request names some. ``left_out``: what of a list is left out, "" if
     nothing. ``accepted``: the ids of checks that were accepted where others were refused.
     """
     choice = recipe_choice(None, recipe_problem)
-    names = [recipe.name for recipe in choice.recipes[:MOST_RECIPES]]
+    first = [recipe.name for recipe in choice.recipes[:2]]
     return render_template(
         "compare.html",
         claim=text,
@@ -233,7 +233,7 @@ def _form(
         left_out=left_out,
         accepted=accepted,
         choice=choice,
-        ticked=names if ticked is None else ticked,
+        ticked=first if ticked is None else ticked,
         most_recipes=MOST_RECIPES,
         corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
         asked=asked_model(),

@@ -58,7 +58,7 @@ def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
         label = FORMATS[name].label
         raise refusal(
             HTTPStatus.CONFLICT,
-            "too_many_rows",
+            "too_many_for_format",
             f"A {label} holds at most {most:,} rows, and this list has {claims.total:,}.",
             "Export it as a web page, which a browser can print, or divide the list.",
         )
@@ -67,7 +67,8 @@ def exported(name: ListFormat, claims: ClaimList) -> Iterator[bytes]:
         raise refusal(
             HTTPStatus.CONFLICT,
             "not_confirmed",
-            "No person has confirmed a verdict of this list, and a ClaimReview is a person's.",
+            "No person has confirmed that a claim of this list is supported or refuted, and a"
+            " ClaimReview is a person's.",
             "Open a row, read its evidence, and agree with the verdict under your name.",
         )
     source = services().lists.source_text(claims.id)

@@ -27,6 +27,7 @@ from retrieval.claim_lists.files import (
     read_claims,
     separator_of,
 )
+from retrieval.corpora.cleaning import clean
 from retrieval.errors import BadSource, InvalidClaim, ModelUnavailable, Problem
 from retrieval.words import counted
 from worker.health import worker_health
@@ -133,7 +134,7 @@ def list_input(
     separator = separator_of(file, column.strip() or None)
     form = separator, decimal_mark_of(separator, rows)
     imported_from = ImportedFrom(file_name, named.column, named.before, *form)
-    given = (name.strip() or file_name)[:_LONGEST_NAME]
+    given = (clean(name) or file_name)[:_LONGEST_NAME]
     if facts_alone:
         entries = _without_opinions(entries)
     return ListInput(given or list_name(claims[0], len(entries)), entries, imported_from)

@@ -49,6 +49,7 @@ _FEWEST = 3  # sentences from which on they are drawn as a meter
 _MOST_WORDS = 240  # characters of the answer and of the claim on a picture
 _WIDTH, _HEIGHT = 1200, 630  # px of a picture, as sites show it beside a link
 _DRAWING = Lock()  # one picture at a time: pdfium allows no more, and requests take one core
+_PRINTING = Lock()  # one list at a time: each takes seconds of one core
 
 
 class _Sheet(FPDF):
@@ -135,6 +136,11 @@ def printed(published: Published) -> bytes:
 
 def printed_list(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> bytes:
     """Return a list as a PDF: for each row its claim, its verdict and what that rests on."""
+    with _PRINTING:
+        return _printed_list(rows, claims, page)
+
+
+def _printed_list(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> bytes:
     sheet = _Sheet(page, format="A4")
     sheet.begin(claims.name, "", claims.created_at)
     sheet.say(claims.name, 19, family="serif")

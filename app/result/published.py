@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from flask import current_app, render_template
 
@@ -47,6 +47,7 @@ _ENDS: dict[Shown, str] = {
     "unfinished": "to come",
 }
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d\S*)?)?)?")
+_Key: TypeAlias = tuple[str, SaidBy]  # of a review: the address of its claim, and who said that
 _TOGETHER = 200  # pieces of a template that are sent at once
 
 
@@ -89,11 +90,15 @@ class PublishedRow(CheckedRow):
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """A row with its answer, and where the sentence stands that this rests on."""
+    """A row with its answer, and where the sentence stands that this rests on.
+
+    ``review``: the ClaimReview of its claim in JSON-LD, "" for none, or where a row before has it.
+    """
 
     row: PublishedRow
     answer: Answer | None = None
     quoted_from: Source | None = None
+    review: str = ""
 
 
 def said_in_words(said: SaidBy) -> str:
@@ -148,6 +153,7 @@ def list_page(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> Ite
     # The end of the page names what was searched, by titles, and whose texts are quoted.
     searched: dict[str, CorpusPart] = {}
     wikipedias: set[bool] = set()
+    told: set[_Key] = set()
 
     def answered() -> Iterator[_Answered]:
         for row in rows:
@@ -158,7 +164,8 @@ def list_page(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> Ite
             answer = answer_of(result)
             searched.update((one.title, one) for one in result.corpora)
             wikipedias.update(map(from_wikipedia, result.documents))
-            yield _Answered(row, answer, source_of(result, answer.quoted, {}))
+            review = row.published.review if _is_new(row.published, told) else ""
+            yield _Answered(row, answer, source_of(result, answer.quoted, {}), review)
 
     pieces = current_app.jinja_env.get_template("published_list.html").stream(
         claims=claims,
@@ -188,15 +195,21 @@ def claim_reviews(rows: Iterable[PublishedRow], claims: ClaimList, page: str) ->
         "dateCreated": claims.created_at.date().isoformat(),
     }
     yield f'{{"@context": "{_CONTEXT["@context"]}", "@graph": [\n{_json_ld(whole)}'.encode()
-    told: set[tuple[str, SaidBy]] = set()
+    told: set[_Key] = set()
     for one in (row.published for row in rows):
-        if one is None or one.by is None or not decided(one.by):
-            continue
-        if (one.page, one.said) not in told:
-            told.add((one.page, one.said))
+        if one is not None and one.by is not None and _is_new(one, told):
             review = _review(one, one.by) | {"isPartOf": {"@id": page}}
             yield f",\n{_json_ld(review)}".encode()
     yield b"\n]}\n"
+
+
+def _is_new(one: Published, told: set[_Key]) -> bool:
+    """Return whether a list tells its review, and has not yet, and remember that it has."""
+    key = one.page, one.said
+    if one.by is None or not decided(one.by) or key in told:
+        return False
+    told.add(key)
+    return True
 
 
 def decided(by: Feedback) -> bool:

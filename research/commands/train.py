@@ -56,14 +56,16 @@ _Train: TypeAlias = Callable[[Path, Path, int], dict[str, float]]
 """Trains a model: the folders of the run and of the model, and the seed, to its figures."""
 
 
-def _with_seeds(seeds: tuple[int, ...], run: Path, out: Path, train: _Train) -> None:
+def with_seeds(seeds: tuple[int, ...], run: Path, out: Path, train: _Train) -> None:
+    """Train a model into ``out``, or one of each of several seeds beside ``run``."""
     from research.training.figures import spread
 
-    if len(seeds) == 1:
-        train(run, out, seeds[0])
+    different, run = tuple(dict.fromkeys(seeds)), run.resolve()  # "." has no name
+    if len(different) == 1:
+        train(run, out, different[0])
         return
     figures = {}
-    for seed in dict.fromkeys(seeds):
+    for seed in different:
         own = run.with_name(f"{run.name}-seed-{seed}")  # beside it: both keep vectors there
         figures[seed] = train(own, own / "model", seed)
     click.echo(spread(figures))
@@ -150,7 +152,7 @@ def relevance(data: Path, run: Path, out: Path, teacher: Path, seeds: tuple[int,
         if (teacher / "delta.safetensors").is_file()
         else SequenceClassifier(read_classifier(teacher))
     )
-    _with_seeds(seeds, run, out, partial(train_relevance, data, model))
+    with_seeds(seeds, run, out, partial(train_relevance, data, model))
 
 
 @_trains("path", _data, _out("path"), _run("path"), _relevance_model, _seeds)
@@ -159,7 +161,7 @@ def path(data: Path, run: Path, out: Path, relevance: Path, seeds: tuple[int, ..
     from research.training.path import train_path
 
     _prepared()
-    _with_seeds(seeds, run, out, partial(train_path, data, relevance))
+    with_seeds(seeds, run, out, partial(train_path, data, relevance))
 
 
 @_trains(
@@ -179,7 +181,7 @@ def prover(
     from research.training.prover import train_prover
 
     _prepared()
-    _with_seeds(seeds, run, out, partial(train_prover, data, wordnet, relevance))
+    with_seeds(seeds, run, out, partial(train_prover, data, wordnet, relevance))
 
 
 @_trains("dense", _data, _out("dense"), _run("dense"), _relevance_model, _seeds)
@@ -188,7 +190,7 @@ def dense(data: Path, run: Path, out: Path, relevance: Path, seeds: tuple[int, .
     from research.training.dense import train_dense
 
     _prepared()
-    _with_seeds(seeds, run, out, partial(train_dense, data, relevance))
+    with_seeds(seeds, run, out, partial(train_dense, data, relevance))
 
 
 @_trains("static", _data, _out("static"), _run("static"))
@@ -240,7 +242,7 @@ def titles(data: Path, run: Path, out: Path, seeds: tuple[int, ...]) -> None:
     from research.training.titles import train_titles
 
     _prepared()
-    _with_seeds(seeds, run, out, partial(train_titles, data))
+    with_seeds(seeds, run, out, partial(train_titles, data))
 
 
 @_trains("checkable", _out("checkable"), example="")

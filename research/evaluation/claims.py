@@ -269,8 +269,8 @@ def _hover_claims(path: Path) -> Iterator[CorpusClaim]:
             raise bad_line(
                 where, "no claim of HoVer with claim, label, supporting_facts and num_hops"
             ) from error
-        if not evidence:
-            raise bad_line(where, "no supporting facts")
+        if not isinstance(text, str) or not text.strip() or not evidence:
+            raise bad_line(where, "no claim, or no supporting facts")
         evidence = tuple(dict.fromkeys(evidence))
         yield CorpusClaim(text, label, (evidence,), f"{hops} hops", two_labels=True)
 

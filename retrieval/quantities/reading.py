@@ -108,7 +108,9 @@ def time_after(doc: Doc, day: date) -> str:
 
     That is "now", or a date that begins after that day. A year before a noun may be a number.
     """
-    present = (token for token in doc if token.lower_ in _PRESENT and token.pos_ != "PROPN")
+    # "Apocalypse Now" is a name.
+    words = (token for token in doc if token.is_lower or token.is_sent_start)
+    present = (word for word in words if word.lower_ in _PRESENT and word.pos_ != "PROPN")
     if now := next(present, None):
         return str(now)
     for found in dates(doc.text):

@@ -5,7 +5,7 @@ calibration`` the shipped one to searches, each with a temperature and a bias of
 given evidence, or with the numbers of ``VerdictFit``.
 
 The readings that a search chooses from many are wrong more often than their confidence says, and a
-verdict is made of two of them. So the numbers are fitted that make the labels of claims most
+verdict is made of three of them. So the numbers are fitted that make the labels of claims most
 probable. It is fitted to everyday claims, to the fresh claims that earlier versions were measured
 on, and to FEVER's at once, with the same weight. Many claims that FEVER labels NOT ENOUGH INFO
 would be labelled REFUTES among everyday claims, so a fit to only one collection fails on the other.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -81,9 +81,10 @@ class FileText:
 
 
 def _as_day(written: str) -> str:
-    """Return what a file says as a day, ISO 8601; "" if it is none."""
+    """Return what a file says as a day, ISO 8601; "" if it is none, or has not come yet."""
     with suppress(ValueError):
-        return date.fromisoformat(written).isoformat()
+        day, tomorrow = date.fromisoformat(written), datetime.now(UTC).date() + timedelta(1)
+        return day.isoformat() if day <= tomorrow else ""  # it is tomorrow already in the east
     return ""
 
 

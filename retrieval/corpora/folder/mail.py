@@ -83,7 +83,7 @@ def _subject(message: MIMEPart) -> str:
 def _day(message: MIMEPart) -> str:
     try:
         return parsedate_to_datetime(str(message["date"])).date().isoformat()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return ""
 
 

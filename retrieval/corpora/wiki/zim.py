@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
@@ -45,7 +46,6 @@ _MOST_ENDS = 50  # of the process while it reads one chunk
 _FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")
 _CHUNK = 256  # articles
 _LIBRARY = "libzim"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 # Wikimedia's wikis, as Kiwix names their files: wikipedia_en_all_maxi_2025-10.
 _OF_WIKIMEDIA = re.compile(
     r"(?:^|\.)(wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
@@ -71,8 +71,9 @@ class Facts:
     @property
     def date(self) -> str:
         """The day of its texts, ISO 8601, "" if it does not say it."""
-        written = self.metadata.get("Date", "")[:10]
-        return written if _DAY.fullmatch(written) else ""
+        with suppress(ValueError):
+            return date.fromisoformat(self.metadata.get("Date", "")[:10]).isoformat()
+        return ""
 
     def named(self, *kinds: str) -> str:
         """Return the first name that it has of these kinds of metadata, "" if it has none."""

@@ -142,7 +142,7 @@ def confirm(client: FlaskClient, address: str, *numbers: int) -> None:
 def test_a_list_is_one_page_with_its_address_and_who_said_what_when(
     client: FlaskClient, address: str
 ) -> None:
-    confirm(client, address, 2)
+    confirm(client, address, 2, 3)  # the third says neither true nor false
     sent = client.get(f"{address}/export?format=html")
     assert sent.mimetype == "text/html"
     assert sent.content_length is None  # it is sent while the rows are read
@@ -171,7 +171,8 @@ def test_a_graph_has_a_review_of_each_verdict_that_is_decided_and_confirmed(
     confirm(client, address, 3)  # it says neither true nor false
     refused = client.get(export)
     assert (refused.status_code, refused.get_json()["error"]["code"]) == (409, "not_confirmed")
-    assert "ClaimReview: once a verdict is confirmed" in client.get(page).text
+    assert "is supported or refuted, and" in refused.get_json()["error"]["message"]
+    assert "ClaimReview: once a “supported” or “refuted” is confirmed" in client.get(page).text
     confirm(client, address, 1, 2)
     assert f'{export}" download>ClaimReview</a>' in client.get(page).text
     sent = client.get(export)
@@ -212,12 +213,17 @@ def test_a_pdf_has_every_row_and_says_when_there_are_too_many(
     assert "confirmed by Ida" in text
     assert "No verdict: This does not look like English" in text
     assert f"({SITE}{address.removeprefix('/api/v1')})".encode() in file.data  # a link
-    many = {"claims": [f"Tea {number} is hot." for number in range(1001)]}
+    claims = [f"Tea {number} is hot." for number in range(1000)]
+    many = {"claims": [*claims, ""], "name": "Many\r\n\u202eteas"}
     long = client.post("/api/v1/lists", json=many).headers["Location"]
     refused = client.get(f"{long}/export?format=pdf")
     assert refused.status_code == 409
     said = refused.get_json()["error"]
+    assert said["code"] == "too_many_for_format"  # which is no limit of clients
     assert said["message"] == "A PDF holds at most 1,000 rows, and this list has 1,001."
     assert "Export it as a web page" in said["hint"]
     assert "PDF: at most 1,000 rows" in client.get(long.removeprefix("/api/v1")).text
-    assert "No verdict: Not checked yet." in client.get(f"{long}/export?format=html").text
+    page = client.get(f"{long}/export?format=html").text
+    assert "<title>Many teas</title>" in page
+    assert "No verdict: Not checked yet." in page
+    assert "<bdi>Row 1001</bdi></h2>" in page  # no heading is empty

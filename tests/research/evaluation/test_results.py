@@ -111,7 +111,8 @@ def test_a_list_of_hover_is_read_with_its_hops_and_two_labels_that_are_right(
     [
         ([LIT, {"uid": "c3", "claim": "Of the test file."}], "claim 2: no claim of HoVer"),
         ([LIT | {"label": "REFUTES"}], "claim 1: no claim of HoVer"),
-        ([LIT | {"supporting_facts": []}], "claim 1: no supporting facts"),
+        ([LIT | {"supporting_facts": []}], "claim 1: no claim, or no supporting facts"),
+        ([LIT, LIT | {"claim": " "}], "claim 2: no claim, or no supporting facts"),
         ([LIT | {"supporting_facts": [["Pier", "0"]]}], "not a page with a sentence number"),
         ([7], "claim 1: no claim of HoVer"),
     ],

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from research.commands.train import with_seeds
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
 from research.evaluation.measures.scores import calibration_error
 from research.training.figures import (
@@ -357,3 +358,14 @@ def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
     # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
     assert right == ["right", "72", "2.65", "70", "75"]
     assert error == ["error", "0.1", "0", "0.1", "0.1"]
+
+
+def test_a_seed_that_is_given_twice_trains_one_model_as_usual(tmp_path: Path) -> None:
+    trained: list[tuple[Path, Path, int]] = []
+
+    def train(run: Path, out: Path, seed: int) -> dict[str, float]:
+        trained.append((run, out, seed))
+        return {}
+
+    with_seeds((4, 4), tmp_path / "run", tmp_path / "model", train)
+    assert trained == [(tmp_path / "run", tmp_path / "model", 4)]

@@ -127,8 +127,10 @@ def test_articles_have_their_addresses_and_the_titles_of_redirects(tmp_path: Pat
     corpus = open_corpus(f"zim:{path}")
     assert (corpus.name, corpus.date, corpus.language) == ("wikipedia_en_all", "2025-10-27", "eng")
     assert corpus.fingerprint() == open_corpus(f"zim:{path}").fingerprint()
-    other = write_zim(tmp_path / "other.zim", [article("Old Pier", LEAD)])
+    no_day = METADATA | {"Date": "2025-02-31"}
+    other = write_zim(tmp_path / "other.zim", [article("Old Pier", LEAD)], metadata=no_day)
     assert corpus.fingerprint() != open_corpus(f"zim:{other}").fingerprint()
+    assert open_corpus(f"zim:{other}").date == ""
     pages = by_id(read(path))
     assert pages.keys() == {"Old_Pier", "A/B_test?"}
     assert pages["A/B_test?"].url == "https://en.wikipedia.org/wiki/A/B_test%3F"
