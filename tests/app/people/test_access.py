@@ -215,6 +215,8 @@ def test_a_user_who_has_logged_in_signs_a_review_with_the_account_alone(tokens: 
     address, given = f"/api/v1/claims/{job.id}", {"agrees": True, "name": "Nora Vance"}
     said = carl.post(f"{address}/feedback", json=given).get_json()
     assert said["name"] == "carl"
+    carl.post(f"/claims/{job.id}/feedback", data={**given, "agrees": "1", "speaker": "Ole"})
+    assert not anna.store.get(job.id).speaker  # who said it, its owner says
     page = anna.get(f"/claims/{job.id}").text
     assert "ClaimReview by <bdi>carl</bdi>" in page
     assert "Nora Vance" not in page
