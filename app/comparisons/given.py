@@ -49,12 +49,12 @@ class ComparedIds(Model):
 
 
 def given_claims(
-    text: str, file: ListFile | None, recipes: int, anyway: bool, found: ClaimList | None = None
+    text: str, file: ListFile | None, recipes: int, anyway: bool, known: Mapping[str, Gold]
 ) -> dict[str, Gold]:
     """Return the claims of a file, or else of a text, each once, in their order.
 
-    With each comes what the columns of the file, or of the list ``found`` that the text is from,
-    say of it. ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
+    With each comes what the columns of the file say of it, or for a text what is ``known`` of its
+    claims. ``recipes``: how many check each. ``anyway``: as in ``read_claim``.
 
     Raises:
         BadSource: the file cannot be read.
@@ -63,12 +63,11 @@ def given_claims(
     """
     if file is None and len(text) <= _LONGEST_CLAIM and entered(text).kind == "claim":
         claim = read_claim(text, anyway).original
-        return {claim: _gold_of_list(found).get(claim, Gold()) if found else Gold()}
+        return {claim: known.get(claim, Gold())}
     try:
         rows = read_claims(file or pasted(text), None, MOST_CLAIMS)
     except TooManyClaims:
         raise _too_many(f"These are more than {MOST_CLAIMS:,} rows.", recipes) from None
-    of_list = _gold_of_list(found) if found else {}
     said: dict[str, list[Gold]] = {}
     problems: list[tuple[str, Problem]] = []
     for row in rows:
@@ -77,7 +76,7 @@ def given_claims(
         except InvalidClaim as error:
             problems.append((row.where, row.problem or error.problem))
         else:
-            gold = _gold(row.others) if row.others else of_list.get(claim, Gold())
+            gold = _gold(row.others) if row.others else known.get(claim, Gold())
             said.setdefault(claim, []).append(gold)
     if problems:
         raise _refused(problems)
@@ -105,7 +104,8 @@ def _joined(rows: Sequence[Gold]) -> Gold:
     return Gold(labels.pop() if len(labels) == 1 else None, kind)
 
 
-def _gold_of_list(found: ClaimList) -> dict[str, Gold]:
+def gold_of_list(found: ClaimList) -> dict[str, Gold]:
+    """Return what the columns of a list say of its claims."""
     known: dict[str, list[Gold]] = {}
     for row in services().lists.entries(found.id, "all", found.total, 0, results=False):
         claim = " ".join(row.claim.split())

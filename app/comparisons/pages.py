@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ from app.api.models import Model
 from app.api.openapi import SHOWN_AGAIN, describe
 from app.claims.forms import ABOUT_RECIPES, REFUSED
 from app.claims.recipes import asked_model, listed_recipes, recipe_choice, recipe_to_run
-from app.comparisons.comparison import MOST_RECIPES
+from app.comparisons.comparison import MOST_RECIPES, Comparison
 from app.comparisons.given import (
     CANNOT_COMPARE,
     NONE_KNOWN,
@@ -22,6 +22,7 @@ from app.comparisons.given import (
     claims_of_list,
     compared_checks,
     given_claims,
+    gold_of_list,
     most_checks,
 )
 from app.documents.corpus import corpora_to_choose, corpora_to_search
@@ -57,6 +58,8 @@ class ComparisonSearch(ComparedIds):
     """Id of a list whose claims the form has, where no ids are named."""
     corpora: tuple[str, ...] = ()
     """Names of the corpora that are chosen in the form; left out: the default one."""
+    like: str = ""
+    """Id of a comparison whose claims, labels, recipes and name the form has."""
 
 
 class ComparisonForm(Model):
@@ -69,6 +72,8 @@ class ComparisonForm(Model):
     right labels, and kind their kinds."""
     list: str = ""
     """Id of the list that the claims are from, which has these columns."""
+    like: str = ""
+    """Id of the comparison that the claims are from, with their right labels and kinds."""
     name: str = ""
     """Name of the comparison; without it the first claim and how many follow."""
     recipe: tuple[str, ...]
@@ -92,6 +97,8 @@ def compare() -> str | Response:
     asked = asked_by_person(ComparedIds)
     if not (asked.id or asked.claims.strip()):
         list_id = request.args.get("list", "").strip()
+        if asked_like := request.args.get("like", "").strip():
+            return _form_like(asked_like)
         return _form_of_list(list_id) if list_id else _form(request.args.get("claim", ""))
     comparison, _ = compared_checks(asked)
     claims = comparison.text
@@ -120,9 +127,13 @@ def submit() -> BaseResponse:
         recipes = [recipe_to_run(name) for name in names]
         corpora = corpora_to_search(request.form.getlist("corpora"))
         anyway = request.form.get("anyway") == "1"
-        of_list = request.form.get("list", "")
-        found = seen_list(of_list) if of_list else None
-        claims = given_claims(text, uploaded_file(), len(recipes), anyway, found)
+        known: Mapping[str, Gold] = {}
+        if of_list := request.form.get("list", ""):
+            known = gold_of_list(seen_list(of_list))
+        elif like := request.form.get("like", ""):
+            earlier, _ = compared_checks(ComparedIds(id=like))
+            known = {one.claim: Gold(one.gold, one.kind) for one in earlier.claims}
+        claims = given_claims(text, uploaded_file(), len(recipes), anyway, known)
         owner = visitor_with_cookie()
         queue = services().queue
         checks = [(*one, recipe) for one in claims.items() for recipe in recipes]
@@ -194,6 +205,13 @@ def _refused(text: str, names: list[str], error: EsotericError) -> Response:
     return refused_page(_form(text, frozenset(names), *said), error)
 
 
+def _form_like(comparison_id: str) -> str:
+    """Return the form with what another comparison was made of."""
+    found, _ = compared_checks(ComparedIds(id=comparison_id))
+    corpora = found.claims[0].corpora if found.corpora == 1 else ()
+    return _form(found.text, frozenset(found.recipes), corpora=corpora, like=found)
+
+
 def _form_of_list(list_id: str) -> str | Response:
     """Return the form with the claims of a list, and the corpora that it was checked against."""
     found = seen_list(list_id)
@@ -213,8 +231,11 @@ def _form(
     left_out: str = "",
     accepted: tuple[str, ...] = (),
     of_list: ClaimList | None = None,
+    like: Comparison | None = None,
 ) -> str:
-    """Return the form with the claims of ``text``, one a line; ``of_list``: where they are from.
+    """Return the form with the claims of ``text``, one a line.
+
+    ``of_list`` and ``like``: where they are from, with their right labels.
 
     ``ticked``: the recipes that are; without them the first two. ``corpora``: those
     that are chosen, unless the request names some. ``left_out``: what of a list is left out, "" if
@@ -238,7 +259,8 @@ def _form(
         corpora=corpora_to_choose(request.values.getlist("corpora") or corpora),
         asked=asked_model(),
         of_list=of_list.id if of_list else request.form.get("list", ""),
-        name=of_list.name if of_list else request.form.get("name", ""),
+        like=like.id if like else request.form.get("like", ""),
+        name=source.name if (source := of_list or like) else request.form.get("name", ""),
         recent=ComparisonStore(services().database).recent(owner, _RECENT)
         if (owner := visitor())
         else (),

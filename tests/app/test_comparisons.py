@@ -437,6 +437,16 @@ def test_right_labels_in_a_column_measure_the_recipes(client: Client) -> None:
     assert r"Right, all (5 claims) & 80.0 (38 to 96) & 40.0 (12 to 77) \\" in lines
     either = "only esoteric is right on 3, only m3 on 1, McNemar p = 0.625"
     assert rf"\multicolumn{{3}}{{l}}{{{either}}} \\" in lines
+    # Compared again, also with other claims, the labels stay.
+    (again,) = re.findall(r'href="(/compare\?like=\w+)">Change the claims or the recipes', page)
+    form = client.get(again).text
+    assert re.findall(r'value="(\w+)"[^>]* checked', form) == ["esoteric", "m3"]
+    hidden = dict(re.findall(r'<input type="\w+"[^>]*name="(like|name)" value="([^"]*)"', form))
+    assert hidden["name"] == "Two judges"
+    claims = f"{_LABELLED[0][0]}\nRope is long."
+    sent = hidden | {"claim": claims, "recipe": ["esoteric", "m3"]}
+    found = client.json(f"/api/v1{client.post('/compare', data=sent).location}")
+    assert [one["gold"] for one in found["claims"]] == ["SUPPORTS", None]
     first = next(csv.DictReader(io.StringIO(client.get(f"{file_of}csv").text)))
     assert (first["gold"], first["kind"]) == ("SUPPORTS", "food")
     for job in client.store.recent(99):
@@ -500,9 +510,9 @@ def test_the_form_submits_each_claim_once_with_each_recipe(client: Client) -> No
     assert f'href="{answer.location}"' in client.get("/compare").text
     client.delete_cookie("esoteric_visitor")
     assert "Your comparisons" not in client.get("/compare").text
-    change = re.search(r'href="(/compare\?claim=[^"]+)"', page)
+    change = re.search(r'href="(/compare\?like=\w+)"', page)
     assert change is not None
-    form = client.get(change[1].replace("&amp;", "&")).text
+    form = client.get(change[1]).text
     assert f"{CLAIM}\n{harbour}</textarea>" in form
     assert "Cannot run here: <strong>report, card</strong>" in form
 
