@@ -368,7 +368,7 @@ def test_a_tap_shows_the_evidence_of_a_part_and_another_hides_it(proof: Chrome) 
 
 def test_a_comparison_fills_in_and_keeps_what_is_open(browser: Chrome, web: WebProcess) -> None:
     browser.get(f"{web.address}/compare?claim=Varnby+has+a+harbour.")
-    for name in ("combined", "admiral", "fer"):
+    for name in ("combined", "m3"):
         browser.find_element(By.ID, f"recipe-{name}").click()
     browser.find_element(By.CSS_SELECTOR, "button.primary").click()
     wait_for(browser, "document.getElementById('comparison')")
