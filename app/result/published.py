@@ -70,12 +70,12 @@ class Published:
 
     @property
     def author(self) -> str:
-        """The name of who has confirmed the verdict, "" if nobody has."""
+        """The name of who has confirmed the verdict, "" if there is none."""
         return self.by.opinion.name if self.by else ""
 
     @property
     def review(self) -> str:
-        """The ClaimReview in JSON-LD, "" if nobody has confirmed the verdict."""
+        """The ClaimReview in JSON-LD, "" if no person has confirmed the verdict."""
         return _json_ld(_CONTEXT | _review(self, self.by)) if self.by else ""
 
 
@@ -153,7 +153,7 @@ def list_page(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> Ite
     # The end of the page names what was searched, by titles, and whose texts are quoted.
     searched: dict[str, CorpusPart] = {}
     wikipedias: set[bool] = set()
-    told: set[_Key] = set()
+    seen: set[_Key] = set()
 
     def answered() -> Iterator[_Answered]:
         for row in rows:
@@ -164,7 +164,7 @@ def list_page(rows: Iterable[PublishedRow], claims: ClaimList, page: str) -> Ite
             answer = answer_of(result)
             searched.update((one.title, one) for one in result.corpora)
             wikipedias.update(map(from_wikipedia, result.documents))
-            review = row.published.review if _is_new(row.published, told) else ""
+            review = row.published.review if _is_new(row.published, seen) else ""
             yield _Answered(row, answer, source_of(result, answer.quoted, {}), review)
 
     pieces = current_app.jinja_env.get_template("published_list.html").stream(
@@ -195,20 +195,20 @@ def claim_reviews(rows: Iterable[PublishedRow], claims: ClaimList, page: str) ->
         "dateCreated": claims.created_at.date().isoformat(),
     }
     yield f'{{"@context": "{_CONTEXT["@context"]}", "@graph": [\n{_json_ld(whole)}'.encode()
-    told: set[_Key] = set()
+    seen: set[_Key] = set()
     for one in (row.published for row in rows):
-        if one is not None and one.by is not None and _is_new(one, told):
+        if one is not None and one.by is not None and _is_new(one, seen):
             review = _review(one, one.by) | {"isPartOf": {"@id": page}}
             yield f",\n{_json_ld(review)}".encode()
     yield b"\n]}\n"
 
 
-def _is_new(one: Published, told: set[_Key]) -> bool:
+def _is_new(one: Published, seen: set[_Key]) -> bool:
     """Return whether a list tells its review, and has not yet, and remember that it has."""
     key = one.page, one.said
-    if one.by is None or not decided(one.by) or key in told:
+    if one.by is None or not decided(one.by) or key in seen:
         return False
-    told.add(key)
+    seen.add(key)
     return True
 
 

@@ -162,16 +162,16 @@ def hop_ended(state: ClaimState, recipe: Recipe, stopped: Stopped | None) -> Cla
 
 
 def older_texts(state: ClaimState, verdict: Verdict) -> tuple[str, ...]:
-    """Return the notice that the texts behind a verdict are older than what the claim is about.
+    """Return the notice that the texts a verdict rests on are older than what the claim is about.
 
     Its words (``time_after``) are compared with the day of the newest of these texts; those without
     a day of their own do not count.
     """
     label = verdict.leans or verdict.label
-    behind = [item for item in state.selected if item.decides == label] or state.selected
-    newest = max((item.date for item in behind if item.date), default="")
+    used = [item for item in state.selected if item.decides == label] or state.selected
+    newest = max((item.date for item in used if item.date), default="")
     said = time_after(state.parsed, date.fromisoformat(newest)) if newest else ""
-    return (older_text(newest, said, len({item.title for item in behind})),) if said else ()
+    return (older_text(newest, said, len({item.title for item in used})),) if said else ()
 
 
 _SHORTEST = 3  # letters; shorter words are abbreviations that are written in several ways

@@ -176,7 +176,7 @@ def test_a_proof_without_an_open_part_or_too_much_time_ends_the_search() -> None
 
 
 def test_progress_names_the_stages_in_order_and_a_listener_cancels_between_any_two() -> None:
-    def told(until: str = "") -> list[Progress]:
+    def events(until: str = "") -> list[Progress]:
         """What a listener is told that cancels at a stage."""
 
         class Listener(list[Progress]):
@@ -190,12 +190,12 @@ def test_progress_names_the_stages_in_order_and_a_listener_cancels_between_any_t
         return events
 
     hop = ["read", "proof", "verdict"]
-    assert [event.stage for event in told()] == ["start", *hop, "next", *hop, "done"]
-    assert [event.done for event in told()] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
-    assert {event.of for event in told()} == {7}
+    assert [event.stage for event in events()] == ["start", *hop, "next", *hop, "done"]
+    assert [event.done for event in events()] == [0, 1, 2, 3, 4, 5, 6, 7, 7]
+    assert {event.of for event in events()} == {7}
     for stage in ("start", *hop, "next"):
         with pytest.raises(Cancelled):
-            told(stage)
+            events(stage)
 
 
 class Halves(ClaimParser):
