@@ -43,7 +43,7 @@ _NICENESS = 19
 # The upkeep empties the log each 20 seconds; a longer one is kept by something that hangs.
 _LONGEST_LOG = 100_000_000
 # As of the alert EsotericDiskNearlyFull.
-_LEAST_FREE, _LEAST_SHARE = 1_000_000_000, 0.05
+_LEAST_FREE = 1_000_000_000
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
     " from worker.home_check import main; main()"
@@ -145,7 +145,7 @@ def _disk(home: Path) -> str:
     while not home.exists():
         home = home.parent
     usage = shutil.disk_usage(home)
-    if usage.free < max(_LEAST_FREE, _LEAST_SHARE * usage.total):
+    if usage.free < _LEAST_FREE:
         raise EsotericError(
             "disk_nearly_full",
             f"{_megabytes(usage.free)} of {_megabytes(usage.total)} are left.",
