@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from retrieval.result import ClaimResult, Evidence
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
-Kind: TypeAlias = Literal["date", "number", "name"]
+Kind: TypeAlias = Literal["date", "number", "people", "name"]
 Span: TypeAlias = tuple[int, int]
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")  # noqa: RUF001 - a curly quote is meant
@@ -67,10 +67,16 @@ _IRREGULAR = {
     )
     for form in forms.split()
 }
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), start=2
+    )
+}
 _ENDINGS = re.compile(r"(?:'s|’s|ings?|ies|ied|ers?|ors?|es|ed|s|y|e)\Z")  # noqa: RUF001
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _NAME = r"[^\W\d_a-z][\w'’-]*(?:\.\w[\w'’-]*)*"  # noqa: RUF001 - a curly quote is meant
-_PARTS = "southern|northern|eastern|western|central|south|north|east|west"
+_PARTS = "(?:north|south)-?(?:ea|we)st(?:ern)?|(?:ea|we)st(?:ern)?|(?:nor|sou)th(?:ern)?|central"
 _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "date",
@@ -82,8 +88,8 @@ _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "number",
         re.compile(
-            r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion|trillion|percent))?%?"
-            r"(?!\w)"
+            rf"(?<![\w.,])(?:\d[\d,]*(?:\.\d+)?|\b(?i:{'|'.join(_NUMBERS)})(?!-))"
+            r"(?: (?:thousand|million|billion|trillion|percent))?%?(?!\w)"
         ),
     ),
     (
@@ -94,17 +100,42 @@ _VALUES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_BEFORE = re.compile(r"(\w+)(?: (?:the|a|an|about|around|nearly))*\W*\Z")
+# A name that says of which people somebody or something is.
+_PEOPLE = re.compile(
+    r"(?:(?:South|North) )?\w+(?:ish|ese|[aeiy]an|ican|[gm]an|ani|aeli)"
+    r"|Czech|Dutch|French|Greek|Iraqi|Swiss|Thai|Welsh"
+)
+_PLACING = frozenset(("in", "on", "at", "near", "of"))
+# Within a noun phrase these lead to the name at its end: "by the painter Ida Holm".
+_LEADING = _PLACING | {"by", "from", "to", "through"}
+_BOUNDS = frozenset(("than", "over", "under", "least", "most", "above", "below"))
+# Words that change nothing about the role of what follows them.
+_PASSED = _words("the a an about around nearly almost exactly only also first then sometime")
+_ONE_VERB = {"are": "is", "was": "is", "were": "is"}
+_PART = re.compile(rf"(?:{_PARTS})\b", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r" \(.*\)")
+_PRONOUN = re.compile(r"(?:It|He|She|They|Its|His|Her|Their|This|These)\b")
+_LISTED = re.compile(rf",? (?:and|or) (?:the )?(?:{_PARTS}\b|{_NAME}|\d)|, {_NAME}"), re.compile(
+    rf"(?:\b{_NAME}|\d),? (?:and|or) (?:the )?\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A date, a number or a name in a text, and the word that leads to it ("in", "by")."""
+    """A date, a number, a people or a name in a text, and its role there.
+
+    ``lead``: the word that leads to it ("in", "by", "is"), "" where the text begins with it.
+    ``governor``: the word before that. ``heads``: the stems of the words after it that it belongs
+    to ("inhabitants"). ``listed``: it is one of several.
+    """
 
     kind: Kind
     start: int
     end: int
-    before: str
+    lead: str
+    governor: str
+    heads: tuple[str, ...]
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +162,45 @@ def missing(claim: str, item: Evidence) -> frozenset[str]:
     return frozenset(stems(claim).keys() - stems(f"{item.title} {item.sentence}").keys())
 
 
+def is_of_another(claim: str, item: Evidence) -> bool:
+    """Return whether a sentence speaks of something else than the claim, as far as words show it.
+
+    Its "it" is what the title names; a tiger shark is no tiger, and Western Varnland not Varnland.
+    """
+    title = _IN_BRACKETS.sub("", item.title)
+    own, asked = stems(title).keys(), stems(claim).keys()
+    if own.isdisjoint(asked):
+        return bool(_PRONOUN.match(item.sentence))
+    common = title.rpartition(" ")[2].islower() and " " in title
+    return bool(own - asked) and bool(common or _PART.match(title))
+
+
 def unlike(claim: str, item: Evidence) -> Unlike | None:
     """Return where the sentence gives another value for the same: all else of the claim is in it.
 
-    ``None`` also where several values could be meant.
+    The values are of one kind and have the same role. ``None`` also where several could be meant.
     """
     absent = missing(claim, item)
     ours = [one for one in _values(claim) if absent and absent <= set(_of(claim, one))]
-    if len(ours) != 1:
+    if len(ours) != 1 or ours[0].listed or ours[0].lead in _BOUNDS:
         return None
+    known = stems(f"{claim} {item.title}").keys()
+    values = _values(item.sentence)
+    like = [one for one in values if one.kind == ours[0].kind]
     theirs = [
         one
-        for one in _values(item.sentence)
-        if one.kind == ours[0].kind and _is_other(claim, item, one)
+        for one in like
+        if _has_role(claim, ours[0], item.sentence, one)
+        and _is_other(claim, item, one)
+        and (_stem(one.governor) in known or _may_be_of_it(ours[0], one, values))
     ]
-    if len(theirs) > 1:
-        theirs = [one for one in theirs if one.before == ours[0].before]
+    if is_of_another(claim, item):
+        theirs = [one for one in theirs if one.governor.istitle() and _stem(one.governor) in known]
+    elif len(theirs) > 1 or (ours[0].kind == "date" and len(like) > 1):
+        theirs = [one for one in theirs if _stem(one.governor) in known]
     if len(theirs) != 1:
         return None
     return Unlike((ours[0].start, ours[0].end), (theirs[0].start, theirs[0].end))
-
-
-def same_kind(claim: str, ours: Span, sentence: str, theirs: Span) -> Unlike | None:
-    """Return the values within two spans that can stand for each other, if each has just one."""
-    for kind in ("date", "number", "name"):
-        one = [v for v in _values(claim) if v.kind == kind and _inside(v, ours)]
-        other = [v for v in _values(sentence) if v.kind == kind and _inside(v, theirs)]
-        if len(one) == len(other) == 1:
-            return Unlike((one[0].start, one[0].end), (other[0].start, other[0].end))
-    return None
 
 
 def values_in(claim: str) -> frozenset[str]:
@@ -233,9 +274,79 @@ def _values(text: str) -> list[Value]:
                 continue
             if kind == "name" and not stems(match[0]):
                 continue
-            before = _BEFORE.search(text[:start])
-            found.append(Value(kind, start, end, before[1].casefold() if before else ""))
+            before, after = text[:start], text[end:]
+            lead, governor = _led(before, within_a_phrase=kind == "name")
+            listed = bool(_LISTED[0].match(after) or _LISTED[1].search(before))
+            own: Kind = "people" if _PEOPLE.fullmatch(match[0]) else kind
+            found.append(Value(own, start, end, lead, governor, _heads(kind, lead, after), listed))
     return sorted(found, key=lambda one: one.start)
+
+
+def _led(before: str, *, within_a_phrase: bool) -> tuple[str, str]:
+    """Return the word that leads to what follows a text, and the word before that."""
+    clause = re.split(r"[^\w\s'’-]", before)[-1]  # noqa: RUF001 - a curly quote is meant
+    words = [one for one in reversed(clause.split()) if one.casefold() not in _PASSED]
+    words = [one for one in words if not one.endswith("ly")]
+    if not words:
+        return ("" if clause == before else ","), ""
+    at = 0
+    if within_a_phrase:
+        little = next((n for n, one in enumerate(words[:5]) if not _says(one)), 0)
+        at = little if words[little] in _LEADING else 0
+    lead, governor = words[at].casefold(), words[at + 1] if len(words) > at + 1 else ""
+    return _ONE_VERB.get(lead, _stem(lead)), governor
+
+
+def _heads(kind: Kind, lead: str, after: str) -> tuple[str, ...]:
+    """Return the stems of the words that a value belongs to; of a subject, that of its verb."""
+    words = re.split(r"[^\w\s-]", after)[0].split()
+    if kind == "number":
+        return tuple(map(_stem, words[:3]))
+    if not lead:
+        return tuple(_ONE_VERB.get(one, _stem(one)) for one in words[:1])
+    of = (one for one in words[:1] if one not in _PASSED and _says(one))
+    return tuple(_stem(one) for one in of if kind != "date" and one.islower())
+
+
+def _has_role(claim: str, ours: Value, sentence: str, theirs: Value) -> bool:
+    """Return whether a value stands where that of the claim stands."""
+    if theirs.listed:
+        return False
+    if ours.kind == "number" and ours.heads:
+        rate = "per" in ours.heads
+        return ours.heads == theirs.heads if rate else ours.heads[0] in theirs.heads
+    days = {"in", "on"} if ours.kind == "date" else set()
+    if ours.lead != theirs.lead and not {ours.lead, theirs.lead} <= days:
+        return False
+    if not ours.lead:
+        return _says_the_same(claim[ours.end :], sentence[theirs.end :])
+    return ours.heads == theirs.heads or (ours.kind == "people" and not ours.heads)
+
+
+def _says_the_same(ours: str, theirs: str) -> bool:
+    """Return whether what is said of a subject is said of another one in the same words.
+
+    Others may stand before them: "was a general and the first president".
+    """
+    verb, *rest = (_ONE_VERB.get(one, one) for one in _WORD.findall(ours.casefold()))
+    other, *more = (_ONE_VERB.get(one, one) for one in _WORD.findall(theirs.casefold()))
+    at = next((n for n in range(len(more)) if more[n : n + len(rest)] == rest), None)
+    if verb != other or at is None:
+        return False
+    return all(one in ("a", "an", "the", "and") or _says(one) for one in more[:at])
+
+
+def _may_be_of_it(ours: Value, theirs: Value, values: Collection[Value]) -> bool:
+    """Return whether a value may be said of what the claim is about, as nothing shows the contrary.
+
+    In "the largest lake after Lake Holm in Ostrea", Ostrea is said of Lake Holm.
+    """
+    if not theirs.governor or theirs.kind == "number":
+        return True
+    if theirs.governor[0].isupper():
+        before = [one for one in values if one.kind == "name" and one.end < theirs.start]
+        return not before or before[-1].lead in _PLACING
+    return not (_says(ours.governor) and _says(theirs.governor))
 
 
 def _is_other(claim: str, item: Evidence, value: Value) -> bool:
@@ -254,19 +365,18 @@ def _of(text: str, value: Value) -> list[str]:
     return list(stems(text[value.start : value.end]))
 
 
-def _inside(value: Value, span: Span) -> bool:
-    return span[0] <= value.start and value.end <= span[1]
-
-
 def _says(word: str) -> bool:
     return word.casefold() not in _LITTLE
 
 
 def _stem(word: str) -> str:
+    """Return the stem of a word, "" for no word."""
     small = word.casefold()
+    if small in _NUMBERS:
+        return _NUMBERS[small]
     if small in _IRREGULAR:
         return _IRREGULAR[small]
-    if small[0].isdigit():
+    if not small or small[0].isdigit():
         return small
     cut = small
     while len(cut) > 3 and (shorter := _ENDINGS.sub("", cut, count=1)) != cut and len(shorter) > 2:

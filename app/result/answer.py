@@ -15,9 +15,9 @@ from app.result.proof import Difference, differences
 from retrieval.compared import (
     Unlike,
     denies,
+    is_of_another,
     missing,
     opposed,
-    same_kind,
     shared_names,
     stems,
     unlike,
@@ -56,6 +56,7 @@ FIXED = (
 
 _LONGEST = 16  # words of a line that is read at a glance
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
+_POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
 _TIME = re.compile(r"(?:in|on|since|from) (?:[A-Z][a-z]+ )?(?:\d{1,2} [A-Z]|\d{4}\b)")
 # Before these a claim may stand after "where": "where Alfred Nobel died".
@@ -192,6 +193,8 @@ def _sentence(result: ClaimResult, shown: Shown) -> str:
     item = result.evidence[shown.rank - 1] if shown.rank else None
     if item is None or item.stance != result.verdict.label or result.decider != "verifier":
         return ""
+    if is_of_another(result.claim, item) or _POINTS_BACK.match(item.sentence):
+        return ""
     absent = missing(result.claim, item)
     lacks = len(absent) > 1 or absent & values_in(result.claim)
     short = len(shown.sentence.split()) <= _LONGEST
@@ -213,7 +216,7 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     """Return the number of the sentence that shows best why the verdict is as it is.
 
     Of a refuted claim the first that gives another value; else the one that has most of the claim,
-    from a document of its name. It comes with the words that differ.
+    from a document of its name, and not of another thing. It comes with the words that differ.
     """
     said = result.verdict.leans or result.verdict.label
     selected = [n for n, item in enumerate(result.evidence, 1) if item.selected]
@@ -221,12 +224,14 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
     found = [n for n in selected if result.evidence[n - 1].stance == said or n in differ]
     found = found or _together(result, selected, differ) or selected
 
-    def key(number: int) -> tuple[bool, bool, int, int]:
+    def key(number: int) -> tuple[bool, bool, bool, int, int]:
         item = result.evidence[number - 1]
         # The arithmetic is about the first sentence with its label.
         counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
         absent = 0 if counts else len(missing(result.claim, item))
-        return number not in differ, not shared_names(result.claim, item.title), absent, number
+        other = is_of_another(result.claim, item)
+        named = shared_names(result.claim, item.title)
+        return number not in differ, other, not named, absent, number
 
     rank = min(found, key=key, default=None)
     return rank, None if rank is None else differ.get(rank)
@@ -251,22 +256,12 @@ def _together(result: ClaimResult, selected: Collection[int], differ: Collection
 
 
 def _differ(result: ClaimResult) -> dict[int, Unlike]:
-    """Return where selected sentences give another value: by their words, or by the proof."""
-    found = {
+    """Return where selected sentences give another value."""
+    return {
         number: words
         for number, item in enumerate(result.evidence, 1)
         if item.selected and (words := unlike(result.claim, item)) is not None
     }
-    for one in differences(result):
-        for number, item in enumerate(result.evidence, 1):
-            inside = item.start <= one.start and one.end <= item.end
-            if item.document != one.document or not inside or number in found:
-                continue
-            theirs = one.start - item.start, one.end - item.start
-            words = same_kind(result.claim, one.claim_span, item.sentence, theirs)
-            if words is not None and item.selected:
-                found[number] = words
-    return found
 
 
 def _marked(result: ClaimResult, rank: int | None, words: Unlike | None) -> tuple[Difference, ...]:
