@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from retrieval.result import ClaimResult, Evidence
+from retrieval.text.word_forms import nfkd, without_marks
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 
 Kind: TypeAlias = Literal["date", "number", "people", "name"]
@@ -30,11 +31,14 @@ _LITTLE = _words(
     "a an the this that these those it its he she they his her their him them i we you who which",
     "and or as than then also there is are was were be been being am has have had do does did can",
     "could will would may might shall should must of in on at to for from by with into about over",
-    "under between during until since after before not no",
+    "under between during until since after before because not no",
 )
 _DENYING = _words(
     "not no never none nor neither without cannot false falsely wrong wrongly incorrect",
     "incorrectly myth untrue deny denied denies refused failed",
+)
+_SHORT_NOT = re.compile(
+    r"\w+n['’]t|(?:is|are|was|were|do|does|did|has|have|had|ca|wo|could|would|should)nt"  # noqa: RUF001
 )
 # After these a sentence takes back what it has said, so no part of it stands alone.
 _TURNING = _words(
@@ -67,12 +71,8 @@ _IRREGULAR = {
     )
     for form in forms.split()
 }
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve".split(), start=2
-    )
-}
+_COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
+_NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED, start=2)}
 _ENDINGS = re.compile(r"(?:'s|’s|ings?|ies|ied|ers?|ors?|es|ed|s|y|e)\Z")  # noqa: RUF001
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _NAME = r"[^\W\d_a-z][\w'’-]*(?:\.\w[\w'’-]*)*"  # noqa: RUF001 - a curly quote is meant
@@ -115,8 +115,9 @@ _ONE_VERB = {"are": "is", "was": "is", "were": "is"}
 _PART = re.compile(rf"(?:{_PARTS})\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r" \(.*\)")
 _PRONOUN = re.compile(r"(?:It|He|She|They|Its|His|Her|Their|This|These)\b")
-_LISTED = re.compile(rf",? (?:and|or) (?:the )?(?:{_PARTS}\b|{_NAME}|\d)|, {_NAME}"), re.compile(
-    rf"(?:\b{_NAME}|\d),? (?:and|or) (?:the )?\Z"
+_LISTED = (
+    re.compile(rf",? (?:and|or) (?:the )?(?:{_PARTS}\b|{_NAME}|\d)|, {_NAME}"),
+    re.compile(rf"(?:\b{_NAME}|\d),? (?:and|or) (?:the )?\Z"),
 )
 
 
@@ -157,6 +158,12 @@ def shared_names(claim: str, text: str) -> bool:
     return not stems(text).keys().isdisjoint(named or stems(claim))
 
 
+def is_named(claim: str, title: str) -> bool:
+    """Return whether a claim has the last word of a title, such as a surname."""
+    words = [*stems(_IN_BRACKETS.sub("", title))]
+    return bool(words) and words[-1] in stems(claim)
+
+
 def missing(claim: str, item: Evidence) -> frozenset[str]:
     """Return the stems of the claim that neither the sentence nor its title has."""
     return frozenset(stems(claim).keys() - stems(f"{item.title} {item.sentence}").keys())
@@ -176,31 +183,45 @@ def is_of_another(claim: str, item: Evidence) -> bool:
 
 
 def unlike(claim: str, item: Evidence) -> Unlike | None:
-    """Return where the sentence gives another value for the same: all else of the claim is in it.
+    """Return where the sentence gives another value for the same.
 
-    The values are of one kind and have the same role. ``None`` also where several could be meant.
+    All else of the claim is in it, or the same is said of its subject: "built in". The values are
+    of one kind and have the same role. ``None`` also where several could be meant.
     """
-    absent = missing(claim, item)
-    ours = [one for one in _values(claim) if absent and absent <= set(_of(claim, one))]
-    if len(ours) != 1 or ours[0].listed or ours[0].lead in _BOUNDS:
-        return None
+    absent, values = missing(claim, item), _values(claim)
+    subject = set(_of(claim, values[0])) if values else set()
+    found = [
+        Unlike((ours.start, ours.end), (theirs.start, theirs.end))
+        for ours in values
+        if not absent.isdisjoint(_of(claim, ours)) and not ours.listed and ours.lead not in _BOUNDS
+        for theirs in _instead(claim, ours, item)
+        if absent <= set(_of(claim, ours))
+        or (absent.isdisjoint(subject) and _says(ours.governor) and _governs(ours, theirs))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _governs(ours: Value, theirs: Value) -> bool:
+    return _stem(ours.governor) == _stem(theirs.governor)
+
+
+def _instead(claim: str, ours: Value, item: Evidence) -> list[Value]:
+    """Return the values of a sentence that stand where a value of the claim stands."""
     known = stems(f"{claim} {item.title}").keys()
     values = _values(item.sentence)
-    like = [one for one in values if one.kind == ours[0].kind]
+    like = [one for one in values if one.kind == ours.kind]
     theirs = [
         one
         for one in like
-        if _has_role(claim, ours[0], item.sentence, one)
+        if _has_role(claim, ours, item.sentence, one)
         and _is_other(claim, item, one)
-        and (_stem(one.governor) in known or _may_be_of_it(ours[0], one, values))
+        and (_stem(one.governor) in known or _may_be_of_it(ours, one, values))
     ]
     if is_of_another(claim, item):
-        theirs = [one for one in theirs if one.governor.istitle() and _stem(one.governor) in known]
-    elif len(theirs) > 1 or (ours[0].kind == "date" and len(like) > 1):
-        theirs = [one for one in theirs if _stem(one.governor) in known]
-    if len(theirs) != 1:
-        return None
-    return Unlike((ours[0].start, ours[0].end), (theirs[0].start, theirs[0].end))
+        return [one for one in theirs if one.governor.istitle() and _stem(one.governor) in known]
+    if len(theirs) > 1 or (ours.kind == "date" and len(like) > 1):
+        return [one for one in theirs if _stem(one.governor) in known]
+    return theirs
 
 
 def values_in(claim: str) -> frozenset[str]:
@@ -211,7 +232,7 @@ def values_in(claim: str) -> frozenset[str]:
 def denies(text: str) -> bool:
     """Return whether a text has a word that denies."""
     words = [found[0].casefold() for found in _WORD.finditer(text)]
-    return any(word in _DENYING or word.endswith(("n't", "n’t")) for word in words)  # noqa: RUF001
+    return any(word in _DENYING or _SHORT_NOT.fullmatch(word) for word in words)
 
 
 def turns(text: str) -> bool:
@@ -371,7 +392,7 @@ def _says(word: str) -> bool:
 
 def _stem(word: str) -> str:
     """Return the stem of a word, "" for no word."""
-    small = word.casefold()
+    small = without_marks(nfkd(word.casefold()))
     if small in _NUMBERS:
         return _NUMBERS[small]
     if small in _IRREGULAR:

@@ -15,6 +15,7 @@ from app.result.proof import Difference, differences
 from retrieval.compared import (
     Unlike,
     denies,
+    is_named,
     is_of_another,
     missing,
     opposed,
@@ -58,6 +59,12 @@ _LONGEST = 16  # words of a line that is read at a glance
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
+# Words that a text says nothing about only together with what is compared.
+_COMPARED = re.compile(
+    r"(?:more|most|less|least|fewer|way|any|every|today"
+    r"|(?:old|young|tall|larg|bigg|small|long|short|high|low|bett|warm|pretti|nic)er)\b",
+    re.IGNORECASE,
+)
 _TIME = re.compile(r"(?:in|on|since|from) (?:[A-Z][a-z]+ )?(?:\d{1,2} [A-Z]|\d{4}\b)")
 # Before these a claim may stand after "where": "where Alfred Nobel died".
 _STANDS = re.compile(
@@ -300,14 +307,18 @@ def _nearest(
     for name in result.about:
         if name in read and shared_names(result.claim, read[name].title):
             shown = _closest(result, read[name])
-            return shown, _lacks(result, shown.title)
+            return shown, _lacks(result, shown)
     if result.absent:
-        return None, _lacks(result, "")
+        return None, _absent(result)
     for number, item in enumerate(result.evidence, 1):
-        if item.selected and shared_names(result.claim, item.title):
+        if item.selected and _is_about(result, item.title):
             shown = _shown(result, number, None)
-            return shown, _lacks(result, shown.title)
+            return shown, _lacks(result, shown)
     return None, (_fixed("No text that was found is about it."),)
+
+
+def _is_about(result: ClaimResult, title: str) -> bool:
+    return is_named(result.claim, title) and shared_names(result.claim, title)
 
 
 def _closest(result: ClaimResult, document: Document) -> Shown:
@@ -322,14 +333,21 @@ def _closest(result: ClaimResult, document: Document) -> Shown:
     return Shown(document.id, document.reference, best, None)
 
 
-def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
-    """Return the line that says what a document lacks: "“Alfred Nobel” does not say where …"."""
+def _absent(result: ClaimResult) -> tuple[Bit, ...]:
+    """Return the line that names what no text has."""
+    names = [Bit(f"“{words}”", "claim") for words in result.absent]
+    verb = "occur" if names[1:] else "occurs"
+    return *_joined(names), _fixed(f" {verb} in none of the texts that were searched.")
+
+
+def _lacks(result: ClaimResult, shown: Shown) -> tuple[Bit, ...]:
+    """Return the line that says what a document lacks: "“Alfred Nobel” does not say where …".
+
+    What its text has is not lacking, whatever the sentence beside the line says.
+    """
     if result.absent:
-        names = [Bit(f"“{words}”", "claim") for words in result.absent]
-        verb = "occur" if names[1:] else "occurs"
-        end = _fixed(f" {verb} in none of the texts that were searched.")
-        return *_joined(names), end
-    begin = Bit(f"“{title}”", "evidence")
+        return _absent(result)
+    begin = Bit(f"“{shown.title}”", "evidence")
     of = result.not_settled.open if result.not_settled else ()
     claim = result.claim.rstrip(" .!?")
     if len(of) == 1 and (rest := claim[: of[0][0]].rstrip()) and of[0][1] >= len(claim):
@@ -338,10 +356,11 @@ def _lacks(result: ClaimResult, title: str) -> tuple[Bit, ...]:
         if asks and _STANDS.search(rest) and not denies(rest):
             asked = Bit(_within(result, rest), "claim")
             return begin, _fixed(f" {_SAYS_NOT} {asks} "), asked, _fixed(".")
-    words = result.missing
-    if not words:
+    read = " ".join(one.text for one in result.documents if one.id == shown.document)
+    words = [_bare(one) for one in result.missing if stems(one).keys() - stems(read).keys()]
+    if not words or _COMPARED.match(words[0]):
         return begin, _fixed(f" {_SAYS_NOT} "), Bit(f"“{claim}”", "claim"), _fixed(".")
-    quoted = [Bit(f"“{_bare(one)}”", "claim") for one in words]
+    quoted = [Bit(f"“{one}”", "claim") for one in words]
     return begin, _fixed(f" {_SAYS_NOTHING} "), *_joined(quoted), _fixed(".")
 
 
