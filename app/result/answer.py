@@ -56,6 +56,7 @@ FIXED = (
 """All words of answers that are neither the claim's nor the evidence's."""
 
 _LONGEST = 16  # words of a line that is read at a glance
+_MEDIUM, _FOLDED = 40, 45  # words from which on another sentence is better, or one is folded
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
@@ -97,6 +98,11 @@ class Shown:
     rank: int | None
     marked: tuple[int, int] | None = None
     said: bool = False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is so long that a page shows only its beginning above the evidence."""
+        return len(self.sentence.split()) > _FOLDED
 
     @property
     def pieces(self) -> tuple[tuple[str, bool], ...]:
@@ -236,6 +242,7 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
         # The arithmetic is about the first sentence with its label.
         counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
         absent = 0 if counts else len(missing(result.claim, item))
+        absent += len(item.sentence.split()) > _MEDIUM
         other = is_of_another(result.claim, item)
         named = shared_names(result.claim, item.title)
         return number not in differ, other, not named, absent, number
