@@ -50,11 +50,11 @@ def test_the_result_is_at_the_same_address(
     for said in (
         shown,
         "Wikipedia introductions · recipe esoteric The Lighthouse",
-        "Asked Who built the Lighthouse of Varn? +1",
-        "Searched again because “Lighthouse” is open: Lighthouse of Varn → Ida Holm",
+        "Asked Who built the Lighthouse of Varn? and 1 more",
+        "Searched again because “Lighthouse” is not settled: Lighthouse of Varn → Ida Holm",
         "The search ended after 2 rounds: the evidence was enough to decide.",
         "Wikipedia introductions: 9,842 documents, the date of this text is not known",
-        "known, indexed on 20 November 2026. Texts from Wikipedia",
+        "known, made searchable on 20 November 2026. Texts from Wikipedia",
         "in 0.81 s",
     ):
         assert said in text
