@@ -201,6 +201,21 @@ def unlike(claim: str, item: Evidence) -> Unlike | None:
     return found[0] if len(found) == 1 else None
 
 
+def exchanged(claim: str, ours: Span, sentence: str, theirs: Span) -> Unlike | None:
+    """Return two spans that a proof sets against each other, if both are values in one role."""
+    one, other = _value_at(claim, ours), _value_at(sentence, theirs)
+    if one is None or other is None or one.kind != other.kind:
+        return None
+    return Unlike(ours, theirs) if _has_role(claim, one, sentence, other) else None
+
+
+def _value_at(text: str, span: Span) -> Value | None:
+    """Return the value that is all of a span, ``None`` where there is none."""
+    found = _values(text[slice(*span)])
+    whole = len(found) == 1 and (found[0].start, found[0].end) == (0, span[1] - span[0])
+    return _value(text, found[0].kind, *span) if whole else None
+
+
 def _governs(ours: Value, theirs: Value) -> bool:
     return _stem(ours.governor) == _stem(theirs.governor)
 
@@ -295,12 +310,16 @@ def _values(text: str) -> list[Value]:
                 continue
             if kind == "name" and not stems(match[0]):
                 continue
-            before, after = text[:start], text[end:]
-            lead, governor = _led(before, within_a_phrase=kind == "name")
-            listed = bool(_LISTED[0].match(after) or _LISTED[1].search(before))
-            own: Kind = "people" if _PEOPLE.fullmatch(match[0]) else kind
-            found.append(Value(own, start, end, lead, governor, _heads(kind, lead, after), listed))
+            found.append(_value(text, kind, start, end))
     return sorted(found, key=lambda one: one.start)
+
+
+def _value(text: str, kind: Kind, start: int, end: int) -> Value:
+    before, after = text[:start], text[end:]
+    lead, governor = _led(before, within_a_phrase=kind == "name")
+    listed = bool(_LISTED[0].match(after) or _LISTED[1].search(before))
+    kind = "people" if _PEOPLE.fullmatch(text[start:end]) else kind
+    return Value(kind, start, end, lead, governor, _heads(kind, lead, after), listed)
 
 
 def _led(before: str, *, within_a_phrase: bool) -> tuple[str, str]:

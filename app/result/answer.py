@@ -15,6 +15,7 @@ from app.result.proof import Difference, differences
 from retrieval.compared import (
     Unlike,
     denies,
+    exchanged,
     is_named,
     is_of_another,
     missing,
@@ -270,12 +271,18 @@ def _together(result: ClaimResult, selected: Collection[int], differ: Collection
 
 
 def _differ(result: ClaimResult) -> dict[int, Unlike]:
-    """Return where selected sentences give another value."""
-    return {
-        number: words
-        for number, item in enumerate(result.evidence, 1)
-        if item.selected and (words := unlike(result.claim, item)) is not None
-    }
+    """Return where selected sentences give another value: by their words, or by the proof."""
+    found: dict[int, Unlike] = {}
+    proved = differences(result)
+    for number, item in enumerate(result.evidence, 1):
+        words = unlike(result.claim, item)
+        for one in proved if words is None else ():
+            if one.document == item.document and item.start <= one.start and one.end <= item.end:
+                theirs = one.start - item.start, one.end - item.start
+                words = exchanged(result.claim, one.claim_span, item.sentence, theirs)
+        if item.selected and words is not None:
+            found[number] = words
+    return found
 
 
 def _marked(result: ClaimResult, rank: int | None, words: Unlike | None) -> tuple[Difference, ...]:

@@ -374,8 +374,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "m3",
-            "looks for sentences of a similar meaning, round after round, and ranks them in one list"
-            " (M3, sections 3.2 to 3.4)",
+            "looks for sentences of a similar meaning, round after round, and ranks them in one"
+            " list (M3, sections 3.2 to 3.4)",
             first=("spans", "dense"),
             hop=(
                 *("sentences", "relevance", "paths", "semantic", "fusion:hybrid", "verification"),
