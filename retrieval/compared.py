@@ -108,6 +108,10 @@ _PEOPLE = re.compile(
 _PLACING = frozenset(("in", "on", "at", "near", "of"))
 # Within a noun phrase these lead to the name at its end: "by the painter Ida Holm".
 _LEADING = _PLACING | {"by", "from", "to", "through"}
+# These are no answer where a land or a town is asked for, and the other way round.
+_NATURE = re.compile(
+    r"\b(?:Sea|Ocean|Gulf|Bay|Strait|River|Lake|Desert|Mountains|Hills|Alps|Himalayas|Range|Valley)\b"
+)
 _BOUNDS = frozenset(("than", "over", "under", "least", "most", "above", "below"))
 # Words that change nothing about the role of what follows them.
 _PASSED = _words("the a an about around nearly almost exactly only also first then sometime")
@@ -357,6 +361,11 @@ def _has_role(claim: str, ours: Value, sentence: str, theirs: Value) -> bool:
         return ours.heads == theirs.heads if rate else ours.heads[0] in theirs.heads
     days = {"in", "on"} if ours.kind == "date" else set()
     if ours.lead != theirs.lead and not {ours.lead, theirs.lead} <= days:
+        return False
+    places = (claim[ours.start : ours.end], sentence[theirs.start : theirs.end])
+    if len({bool(_NATURE.search(one)) for one in places}) > 1:
+        return False
+    if sentence[theirs.end :].startswith(" of ") and ours.kind == "name":
         return False
     if not ours.lead:
         return _says_the_same(claim[ours.end :], sentence[theirs.end :])

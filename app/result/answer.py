@@ -57,7 +57,7 @@ FIXED = (
 """All words of answers that are neither the claim's nor the evidence's."""
 
 _LONGEST = 16  # words of a line that is read at a glance
-_MEDIUM, _FOLDED = 40, 45  # words from which on another sentence is better, or one is folded
+_MEDIUM = 40  # words from which on another sentence is quoted rather
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
@@ -99,11 +99,6 @@ class Shown:
     rank: int | None
     marked: tuple[int, int] | None = None
     said: bool = False
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is so long that a page shows only its beginning above the evidence."""
-        return len(self.sentence.split()) > _FOLDED
 
     @property
     def pieces(self) -> tuple[tuple[str, bool], ...]:

@@ -97,7 +97,7 @@ class Spelling:
         """Return words in names of a claim that may be meant for those of titles, in its order.
 
         Such a word is in no title of the documents ``read``. One edit leads from its name, which is
-        no title, to one, or two edits where no text has the word.
+        no title, to one, or two edits from a longer word that no text has.
         """
         known = {title_key(word) for title in read for word in _LETTERS.findall(title)}
         found: list[Misspelt] = []
@@ -112,7 +112,8 @@ class Spelling:
         written = title_key(word)
         if len(word) < _MEDIUM or self._store.title_matches(names):
             return None
-        for near in (one_edit_away(written), [*self._store.near_words(word, 2)]):
+        edits = 2 if len(word) > _MEDIUM else 1
+        for near in (one_edit_away(written), [*self._store.near_words(word, edits)]):
             meant = {names[-1].replace(word, one): one for one in near}
             words = {meant[match.name] for match in self._store.title_matches([*meant])}
             named = self._names_among([written, *sorted(words)])
