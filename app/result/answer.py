@@ -57,7 +57,6 @@ FIXED = (
 """All words of answers that are neither the claim's nor the evidence's."""
 
 _LONGEST = 16  # words of a line that is read at a glance
-_MEDIUM = 40  # words from which on another sentence is quoted rather
 _ARITHMETIC = re.compile(r"[”)] (?P<why>[^“”]*(?:does not fit|fits) “(?P<words>[^“”]*)”)\.\Z")
 _POINTS_BACK = re.compile(r"(?:\w+ )?(?:this|these|those|such)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?:in|at|on|near) (?:the )?[^\W\d_a-z]")
@@ -238,10 +237,9 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
         # The arithmetic is about the first sentence with its label.
         counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
         absent = 0 if counts else len(missing(result.claim, item))
-        absent += len(item.sentence.split()) > _MEDIUM
         other = is_of_another(result.claim, item)
         named = shared_names(result.claim, item.title)
-        return number not in differ, other, not named, absent, number
+        return number not in differ, not named, other, absent, number
 
     rank = min(found, key=key, default=None)
     return rank, None if rank is None else differ.get(rank)
