@@ -237,9 +237,9 @@ def _best(result: ClaimResult) -> tuple[int | None, Unlike | None]:
         # The arithmetic is about the first sentence with its label.
         counts = result.verdict.judge.endswith(WITH_QUANTITIES) and not differ
         absent = 0 if counts else len(missing(result.claim, item))
-        other = is_of_another(result.claim, item)
         named = shared_names(result.claim, item.title)
-        return number not in differ, not named, other, absent, number
+        own = named and not is_of_another(result.claim, item)
+        return number not in differ, not own, not named, absent, number
 
     rank = min(found, key=key, default=None)
     return rank, None if rank is None else differ.get(rank)
