@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
-from retrieval.corpora.boxes import with_boxes
+from retrieval.corpora.boxes import apart, with_boxes
 from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 
+_BOXES = (EMPTY_BOX, TICKED_BOX)
 _ENDS = (".", "!", "?", "…")
 _LONGEST = 80  # characters of a heading
 MOST_COLUMNS = 500
@@ -43,17 +44,25 @@ _CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": 
     {"a$": "Australian dollars", "€": "euros", "eur": "euros", "£": "pounds", "gbp": "pounds"}
     | {"¥": "yen"}
 )
-# What says that figures are counted in something else.
+# What says that figures are counted in something else: "Employees", "Workers in May", but not
+# "Services for older people", "Members' expenses" or "Spent to date".
 _OTHER_UNIT = re.compile(
-    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number|employees|staff|headcount|workers"
-    r"|people|persons|inhabitants|population|members|passengers|visitors|notes?|years?|date)\b"
-    r"|\((?!.*(?:thousand|million|billion|000))[^()]{1,20}\)$",
+    r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number)\b"
+    r"|^(?:notes?|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
+    r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|people|persons"
+    r"|inhabitants|population|members|passengers|visitors)"
+    r"(?=\W*$| ?[,(]| (?:as|at|by|in|of|on|who|with)\b)"
+    r"|\((?!(?:thousand|million|billion|net|gross|deficit|loss|revised|actual)s?\))"
+    r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
     re.IGNORECASE,
 )
+_TOTAL = re.compile(r"(?:grand |sub-?)?total\b.*|.*\btotal", re.IGNORECASE)
 _OF_PEOPLE = re.compile(
     r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
 )
 _TURNED = re.compile(r"([^\W\d_][\w'’ -]+), ((?:[^\W\d_][\w'’.-]* ?){1,3})")  # noqa: RUF001
+# A figure that is lacking, or has the mark of a note: "n/a", "14,512 (p)", "120r".
+_NO_WORD = re.compile(r"n[./]? ?a\.?|nil|none|tb[acd]|[-+−]?\d[\d.,\s]*\(?[a-z]\)?", re.IGNORECASE)  # noqa: RUF001
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
@@ -95,7 +104,7 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     stands above the table, is written after each figure that has none: "in thousand euros".
     """
     whole = grid = _filled(rows)
-    titles = [row[0].text for row in takewhile(_has_one_cell, grid)]
+    titles = [row[0].text for row in takewhile(_only, grid)]
     if titles and _heads(grid[len(titles) :]):
         yield from (_ended(title) for title in titles if not _is_name_of_rows(title))
         grid = grid[len(titles) :]
@@ -144,6 +153,7 @@ def _of_rows(
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
     groups: list[str] = []
+    summed = False
     for at, row in enumerate(grid):
         alone = _only(row)
         over_all = bool(_alone(row))
@@ -156,10 +166,17 @@ def _of_rows(
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit)
+            is_sum = bool(_TOTAL.fullmatch(row[0].text))
+            groups = [] if summed and is_sum else groups  # the sum of several sections
+            summed = is_sum
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
-            yield _ended(", ".join([*above, *groups, *values]).replace(":, ", ": "))
-            yield from (f"{EMPTY_BOX} {', '.join([*above, *groups, *one])}." for one in empty)
+            if values:
+                said = ", ".join([*above, *groups, *values])
+                yield _ended(said.replace(":, ", ": ").replace("?, ", "? "))
+            for one in empty:
+                said = ", ".join([*above, *groups, *one])
+                yield f"{EMPTY_BOX} {said.replace('?, ', '? ')}."
 
 
 def _only(row: list[Cell]) -> str:
@@ -173,15 +190,34 @@ def _is_name_of_rows(text: str) -> bool:
 
 
 def _with_ticks(row: list[Cell], names: list[str]) -> tuple[list[Cell], list[list[str]]]:
-    """Return a row without its empty boxes, and what each says if no other is ticked."""
+    """Return a row without its empty boxes, and what each says if no other is ticked.
+
+    A box without a name of its column belongs to the cell after it, as do all that begin a row.
+    """
     signs = [with_boxes(cell.text) for cell in row]
-    empty = [at for at, sign in enumerate(signs) if sign == EMPTY_BOX]
-    first = next((cell.text for at, cell in enumerate(row) if at not in empty), "")
-    if not empty or not first:
-        return row, []
-    shown = [Cell("") if at in empty else cell for at, cell in enumerate(row)]
-    named = [] if TICKED_BOX in signs else names
-    return shown, [[first, named[at]] for at in empty if at < len(named) and named[at]]
+    for at, (sign, after) in enumerate(pairwise(signs)):
+        has_name = bool(at and at < len(names) and names[at])
+        if sign in _BOXES and after and not has_name and not _has_box(after):
+            signs[at : at + 2] = "", f"{sign} {after}"
+    boxed = [at for at, sign in enumerate(signs) if _has_box(sign)]
+    filled = [at for at, sign in enumerate(signs) if sign]
+    if filled[:1] == boxed and signs[boxed[0]].startswith(EMPTY_BOX):
+        return [Cell("")] * len(row), [[signs[at].removeprefix(EMPTY_BOX).strip() for at in filled]]
+    first = next((signs[at] for at in filled if at not in boxed), "")
+    shown = list(row) if boxed else row
+    empty: list[list[str]] = []
+    for at in {*boxed, *(at for at, sign in enumerate(signs) if boxed and not sign)}:
+        parts = apart(signs[at])
+        shown[at] = Cell(" ".join(part for part in parts if not part.startswith(EMPTY_BOX)))
+        labels = [p.removeprefix(EMPTY_BOX).strip() for p in parts if p.startswith(EMPTY_BOX)]
+        if labels == [""] and TICKED_BOX not in signs and at < len(names):  # a box alone
+            labels = names[at : at + 1]
+        empty += ([first, label] if first else [label] for label in labels if label)
+    return shown, empty
+
+
+def _has_box(text: str) -> bool:
+    return EMPTY_BOX in text or TICKED_BOX in text
 
 
 def above_table(before: Iterable[tuple[str, bool]]) -> list[str]:
@@ -219,7 +255,7 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     names: list[list[Cell]] = []
     titles: list[list[Cell]] = []
     for stretch in _stretches(rows):
-        if all(sum(bool(cell.text) for cell in row) == bool(row[0].text) for row in stretch):
+        if all(len(row) == 1 or _only(row) for row in stretch):
             titles += stretch
             continue
         for table in _beside_each_other([*titles, *stretch]):
@@ -297,6 +333,8 @@ def _heads(grid: list[list[Cell]]) -> int:
     titles = len(list(takewhile(_alone, grid)))
     rows = grid[titles:]
     heads = len(list(takewhile(_is_marked, rows)))
+    while heads > 1 and _has_one_cell(rows[heads - 1]):  # a section, in bold letters too
+        heads -= 1
     if not heads:
         most = min(_MOST_HEADS, len(rows) - 1)
         heads = next((heads for heads in range(most, 0, -1) if _are_heads(rows, heads)), 0)
@@ -306,7 +344,8 @@ def _heads(grid: list[list[Cell]]) -> int:
 def _are_heads(grid: list[list[Cell]], heads: int) -> bool:
     """Return whether so many of the first rows look like the names of the columns."""
     first, below = grid[0], grid[heads:]
-    if len(first) < 2 or any(_names_its_row(cell) for row in grid[:heads] for cell in row):
+    cells = [cell for row in grid[:heads] for cell in row]
+    if len(first) < 2 or any(_names_its_row(cell) or _has_box(cell.text) for cell in cells):
         return False
     seconds = (row[1].text for row in below if len(row) == 2)
     kinds = {bool(_NUMBER.match(text)) or not _has_a_word(text) for text in seconds if text}
@@ -358,7 +397,7 @@ def is_period(text: str) -> bool:
 
 
 def _has_a_word(value: str) -> bool:
-    return any(map(str.isalpha, value)) and value.lower() not in {"n/a", "na", "nil"}
+    return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
 def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:
