@@ -147,10 +147,13 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks that say something, items and rows below what introduces them."""
     lead = ""
+    around: tuple[str, ...] = ()
     for block in blocks:
         text = clean(block.text)
         if not text:
             continue
+        if block.section != around:
+            lead, around = "", block.section
         if not block.kind:
             lead = text if len(text) <= _LONGEST_LEAD else ""
         names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -41,6 +41,8 @@ _ORIGINAL = re.compile(
 )
 _FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
 _DAYS = ("sent", "date")
+# The same as Outlook writes it into a page, where it is one paragraph.
+_HEAD = re.compile(r"From: (.{1,200}?) (?:Sent|Date): (.{1,100}?) (?:To|Cc|Subject): ")
 _QUOTING = "//blockquote | //*[contains(@class, 'gmail_quote')] | //*[@id='divRplyFwdMsg']"
 # What a mail says whose text is in another part.
 _STUB = re.compile(
@@ -93,36 +95,37 @@ class _Mail:
     def __init__(self, message: MIMEPart, above: tuple[str, ...]) -> None:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
-        self._read(message, above)
+        name = clean(parseaddr(str(message["from"] or ""))[0])
+        self._read(message, above, (f"From {name}",) if name else ())
 
-    def _read(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _read(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         kind = part.get_content_type()
         if kind == "message/rfc822":
             inner = part.get_content()
             speaker = _speaker(str(inner["from"] or ""), str(inner["date"] or ""))
-            self._read(inner, (*above, speaker))
+            self._read(inner, (*above, speaker), ())
         elif part.is_attachment() or (part.get_filename() and not kind.startswith("text/")):
             self._attachment(part, above)
         elif part.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
             for inner in part.iter_parts():
-                self._read(inner, above)
+                self._read(inner, above, writer)
         else:
-            self._body(part, above)
+            self._body(part, above, writer)
 
-    def _body(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _body(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         plain, page = part.get_body(("plain",)), part.get_body(("html",))
         text = _content(plain) if plain is not None else ""
         stub = len(text) <= _LONGEST_STUB and (not text.strip() or _STUB.search(text))
         if page is not None and (plain is None or stub):
-            self._page(_content(page), above)
+            self._page(_content(page), above, writer)
         elif text:
-            self.blocks += _of_text(text, above)
+            self.blocks += _of_text(text, above, writer)
         if part.get_content_type() == "multipart/related":
             for inner in part.iter_parts():
                 if inner.get_filename() and not inner.get_content_type().startswith("image/"):
                     self._attachment(inner, above)
 
-    def _page(self, content: str, above: tuple[str, ...]) -> None:
+    def _page(self, content: str, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         """Read a page; what it quotes is read as texts that follow."""
         try:
             tree = html.document_fromstring(content.encode(), html.HTMLParser(encoding="utf-8"))
@@ -133,17 +136,20 @@ class _Mail:
         found = shown(tree)
         self.unread += found.unread
         quoting: tuple[str, ...] = ()
+        follows = False  # whether all that follows is of an older mail
         headings = Headings("")
         for piece in found.pieces:
             around = (piece.element, *piece.element.iterancestors())
-            is_quoted = any(element.tag == "blockquote" for element in around)
-            if _WROTE.match(piece.text):
+            is_quoted = follows or any(element.tag == "blockquote" for element in around)
+            if head := _HEAD.match(piece.text):
+                quoting, follows = (_speaker(*head.groups()),), True
+            elif _WROTE.match(piece.text):
                 quoting = (piece.text.rstrip(": "),)
             elif piece.level:
                 headings.add(piece.level, piece.text)
             else:
-                quoted = (quoting or (_QUOTED,)) if is_quoted else ()
-                section = (*above, *headings.section, *quoted)
+                speaker = (quoting or (_QUOTED,)) if is_quoted else writer
+                section = (*above, *headings.section, *speaker)
                 self.blocks.append(Block(piece.text, section, kind=piece.kind))
 
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
@@ -170,10 +176,10 @@ class _Mail:
             self.unread.append(replace(each, where=f"{where}, {each.where}"))
 
 
-def _of_text(text: str, above: tuple[str, ...]) -> Iterator[Block]:
-    """Yield the paragraphs of a plain text; those of older mails are below who wrote them."""
+def _of_text(text: str, above: tuple[str, ...], writer: tuple[str, ...]) -> Iterator[Block]:
+    """Yield the paragraphs of a plain text, those of older mails below who wrote them."""
     for speaker, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
-        section = (*above, speaker) if speaker else above
+        section = (*above, *([speaker] if speaker else writer))
         yield from (Block(each, section) for each in lines_of("\n".join(line for _, line in group)))
 
 

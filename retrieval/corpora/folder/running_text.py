@@ -45,8 +45,12 @@ _ENTRY = re.compile(
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
+# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price".
+_CLAUSE = re.compile(r"(?:(?:Article|Clause|Part|Section) )?\d+(?:\.\d+)*[.)]? [^\W\d_a-z].*")
+_OF_PAGES = re.compile(r"\b[Pp]age \d+ of \d+$")
 _LARGER = 1.1  # how much larger than the text a heading is
 _LONGEST_HEADING = 100  # characters
+_LONGEST_CLAUSE = 60
 _WORDS = 3  # of a paragraph without a mark at its end
 _LOOKED_AT = 1000  # characters of the next page in which a sentence must end
 
@@ -149,7 +153,8 @@ def _is_running(
     beside = len(lines[inner]) if 0 <= inner < len(lines) else 0
     is_head = len(row) > _MOST and beside >= len(row) - 1
     says = is_head or line.endswith(_SENTENCE_MARKS) or not any(map(str.isalpha, line))
-    return line.isdecimal() or (_shape(row) in repeated and not says)
+    numbers_page = line.isdecimal() or _OF_PAGES.search(line)
+    return bool(numbers_page) or (_shape(row) in repeated and not says)
 
 
 @dataclass(slots=True, eq=False)
@@ -195,8 +200,11 @@ def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
 def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
     read: list[tuple[str, float, str]] = []
     dropped: list[str] = []
-    for one in paragraphs:
+    clauses = [False, *map(_names_clause, paragraphs), False]
+    for at, one in enumerate(paragraphs):
         size = _heading_size(one, usual_size)
+        if one.last and clauses[at : at + 3] == [False, True, False] and one is not paragraphs[-1]:
+            size = size or one.last.size  # of items in a list others are beside it
         if size or one.is_row or (one.last and _says_something(one.text)):
             read.append((one.text, size, "row" if one.is_row else ""))
         elif any(map(str.isdigit, one.text)):  # which may be data
@@ -374,6 +382,12 @@ def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     text, size = paragraph.text, paragraph.last.size if paragraph.last else 0
     is_short = len(text) <= _LONGEST_HEADING and not _ENDED.search(text) and _WORD.search(text)
     return size if is_short and size >= _LARGER * usual_size else 0
+
+
+def _names_clause(paragraph: _Paragraph) -> bool:
+    text = paragraph.text
+    is_short = len(text) <= _LONGEST_CLAUSE and not _ENDED.search(text)
+    return bool(is_short and not paragraph.is_note and _CLAUSE.fullmatch(text))
 
 
 def _says_something(paragraph: str) -> bool:
