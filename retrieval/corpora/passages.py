@@ -41,7 +41,7 @@ _CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNO
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
-_NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_NO_HEADING = re.compile(r"[☐☑☒]|[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,13 @@ _UNIT = re.compile(
     r"(?:\s(?:of\s)?(?P<after>(?:US\s)?[a-z]{3,12}|[$€£¥]|EUR|USD|GBP|CHF))?",
     re.IGNORECASE,
 )
+# "in EUR 1,000", "in 1000 euros", "in TEUR", "in k€"
+_MONEY = r"(?:US\$|[$€£¥]|EUR|USD|GBP|CHF)"
+_1000 = r"1[,.’' ]?000s?"  # noqa: RUF001
+_IN_1000 = re.compile(
+    rf"\b[Ii]n (?:({_MONEY}) ?{_1000}|{_1000}(?= (?:of )?(?:{_MONEY}|euros|dollars|pounds))"
+    r"|[Tk](€|EUR))(?![\w,.])"
+)
 _FACTORS = {"th": "thousand", "00": "thousand", "k": "thousand"} | {
     **dict.fromkeys(("mi", "m", "mn"), "million"),
     **dict.fromkeys(("bi", "bn"), "billion"),
@@ -56,6 +63,9 @@ _OTHER_UNIT = re.compile(
     r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
     re.IGNORECASE,
 )
+_CODE = re.compile(
+    r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
+)  # of a section of a budget: "2", "C", "A1", "IV."
 _TOTAL = re.compile(r"(?:grand |sub-?)?total\b.*|.*\btotal", re.IGNORECASE)
 _OF_PEOPLE = re.compile(
     r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
@@ -63,6 +73,7 @@ _OF_PEOPLE = re.compile(
 _TURNED = re.compile(r"([^\W\d_][\w'’ -]+), ((?:[^\W\d_][\w'’.-]* ?){1,3})")  # noqa: RUF001
 # A figure that is lacking, or has the mark of a note: "n/a", "14,512 (p)", "120r".
 _NO_WORD = re.compile(r"n[./]? ?a\.?|nil|none|tb[acd]|[-+−]?\d[\d.,\s]*\(?[a-z]\)?", re.IGNORECASE)  # noqa: RUF001
+_MARKED = re.compile(r"([:?]), ")
 _NUMBER = re.compile(r"\W*(?:\w+ \W*)?\d")  # "9 m", "in 1921", but not "a fire of 12 days"
 
 
@@ -122,13 +133,29 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
     short = (text for text in said if len(text) <= _LONGEST_NOTE)
     near = (text for text in short if not text.endswith(_ENDS) or _ON_IT.match(text))
     unit = unit_in([*near, *map(_only, whole), *names[:1]])
-    above = [t for t in filter(_is_name_of_rows, titles) if not _UNIT.fullmatch(t.strip("()[] "))]
+    above = [
+        t
+        for t in filter(_is_name_of_rows, titles)
+        if not _UNIT.fullmatch(_in_words(t).strip("()[] "))
+    ]
     yield from _of_rows(grid, heads, names, above, unit)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
     cells = ([Cell(each) if isinstance(each, str) else each for each in row] for row in rows)
-    return [row for row in cells if any(cell.text for cell in row)]
+    return _with_sections([row for row in cells if any(cell.text for cell in row)])
+
+
+def _with_sections(grid: list[list[Cell]]) -> list[list[Cell]]:
+    """Write a section that has a code of its own, above rows with longer ones, as one cell."""
+    for row, after in pairwise(grid):
+        code, *names = [cell.text for cell in row if cell.text]
+        is_code = bool(_CODE.fullmatch(code)) and code == row[0].text
+        if is_code and len(names) == 1 < len(row) - 2 and row[1].text == names[0]:
+            longer = after[0].text.startswith(code) and after[0].text != code
+            if longer or row[1].heading or names[0].isupper():
+                row[:] = [Cell(names[0], heading=True), *(Cell("") for _ in row[1:])]
+    return grid
 
 
 def names_in(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -166,17 +193,18 @@ def _of_rows(
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
             values = _named(names, row, unit)
-            is_sum = bool(_TOTAL.fullmatch(row[0].text))
+            is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
             groups = [] if summed and is_sum else groups  # the sum of several sections
             summed = is_sum
             if values[1:] and values[-1].endswith("?"):  # the row itself is no question
                 values[-1] = values[-1].replace(row[-1].text, f"“{row[-1].text}”")
             if values:
-                said = ", ".join([*above, *groups, *values])
-                yield _ended(said.replace(":, ", ": ").replace("?, ", "? "))
-            for one in empty:
-                said = ", ".join([*above, *groups, *one])
-                yield f"{EMPTY_BOX} {said.replace('?, ', '? ')}."
+                yield _ended(_joined([*above, *groups, *values]))
+            yield from (f"{EMPTY_BOX} {_joined([*above, *groups, *one])}." for one in empty)
+
+
+def _joined(cells: list[str]) -> str:
+    return _MARKED.sub(r"\1 ", ", ".join(cells))
 
 
 def _only(row: list[Cell]) -> str:
@@ -236,13 +264,17 @@ def unit_in(texts: Iterable[str]) -> str:
 
     "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
     """
-    for text in texts:
+    for text in map(_in_words, texts):
         for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text)):
             if unit := _UNIT.fullmatch(found.strip(" .")):
                 factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
                 money = (unit["before"] or unit["after"] or "").strip().lower()
                 return f"{factor} {_CURRENCIES.get(money, money)}".strip()
     return ""
+
+
+def _in_words(text: str) -> str:
+    return _IN_1000.sub(r"in \1\2 thousand", text)
 
 
 def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
@@ -254,7 +286,7 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     """
     names: list[list[Cell]] = []
     titles: list[list[Cell]] = []
-    for stretch in _stretches(rows):
+    for stretch in map(_with_sections, _stretches(rows)):
         if all(len(row) == 1 or _only(row) for row in stretch):
             titles += stretch
             continue

@@ -366,8 +366,8 @@ def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_of_a_csv_are_named_and_c
     )
     document = plain_text.read(path)
     assert texts(document) == [
-        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
-        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+        ((), "Town: Rowan, 1921: 4.5, 1922: 6.7."),
+        ((), "Town: Elm, 1921: 1.5, 1922: 2.5."),
     ]
     assert [part.where for part in document.unread] == ["line 3"]
     path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")
