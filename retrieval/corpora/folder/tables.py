@@ -436,8 +436,10 @@ def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
-    if not any(names) and len(row) == 2 and _names_its_row(row[0]) and row[1].text:
-        pairs = {(row[0].text.rstrip(":"), row[1]): None}  # "Mayor | Ann Lee"
+    label = row[0].text.rstrip(":")
+    is_label = len(label) <= _LONGEST and _has_a_word(label) and not label.endswith(_ENDS)
+    if not any(names) and len(row) == 2 and is_label and not _has_box(label) and row[1].text:
+        pairs = {(label, row[1]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
     said = []
     for name, cell in pairs:
