@@ -45,8 +45,16 @@ _ENTRY = re.compile(
 _LABEL = re.compile(
     r"(?:[^\W\d_]+\.? )?\(?\d+(?:\.\d+)*[.:)]?|\d+(?:\.\d+)*\.? [^\W\d_a-z].*", re.DOTALL
 )
-# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price".
-_CLAUSE = re.compile(r"(?:(?:Article|Clause|Part|Section) )?\d+(?:\.\d+)*[.)]? [^\W\d_a-z].*")
+# The heading of a clause in the letters of its text: "2. Time", "Article 3 Price", "IV. Rent".
+_CLAUSE = re.compile(
+    r"(?:(?:(?:Article|Clause|Part|Section) |§ ?)?\d+(?:\.\d+)*[.:)]?|[IVX]{1,5}\.)(?: [–-])?"  # noqa: RUF001
+    r" [^\W\d_a-z].*"
+)
+# A line in bold letters that says what was decided is none.
+_DECIDED = re.compile(
+    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
+    re.IGNORECASE,
+)
 _OF_PAGES = re.compile(r"\b[Pp]age \d+ of \d+$")
 _LARGER = 1.1  # how much larger than the text a heading is
 _LONGEST_HEADING = 100  # characters
@@ -200,11 +208,13 @@ def running_text(pages: Sequence[Sequence[Line | Table]]) -> list[PageText]:
 def _page_text(paragraphs: Sequence[_Paragraph], usual_size: float) -> PageText:
     read: list[tuple[str, float, str]] = []
     dropped: list[str] = []
-    clauses = [False, *map(_names_clause, paragraphs), False]
-    for at, one in enumerate(paragraphs):
-        size = _heading_size(one, usual_size)
-        if one.last and clauses[at : at + 3] == [False, True, False] and one is not paragraphs[-1]:
-            size = size or one.last.size  # of items in a list others are beside it
+    sizes = [_heading_size(one, usual_size) for one in paragraphs]
+    sized = list(zip(paragraphs, sizes, strict=True))
+    headings = [False, *(not size and _may_be_heading(one) for one, size in sized), False]
+    for at, (one, size) in enumerate(sized):
+        # Items of a list, or lines of a title, are beside others.
+        if one.last and headings[at : at + 3] == [False, True, False] and at + 1 < len(paragraphs):
+            size = size or one.last.size
         if size or one.is_row or (one.last and _says_something(one.text)):
             read.append((one.text, size, "row" if one.is_row else ""))
         elif any(map(str.isdigit, one.text)):  # which may be data
@@ -296,6 +306,8 @@ def _continues(
         return False
     ended = bool(_ENDED.search(before.text))
     in_sentence = goes_on(before.text, line.text)
+    if last.bold and not (line.bold or in_sentence):
+        return False
     down = last.base - line.base
     if last.column != line.column or down < 0:
         return in_sentence or (before.is_full and not ended)
@@ -384,10 +396,13 @@ def _heading_size(paragraph: _Paragraph, usual_size: float) -> float:
     return size if is_short and size >= _LARGER * usual_size else 0
 
 
-def _names_clause(paragraph: _Paragraph) -> bool:
-    text = paragraph.text
-    is_short = len(text) <= _LONGEST_CLAUSE and not _ENDED.search(text)
-    return bool(is_short and not paragraph.is_note and _CLAUSE.fullmatch(text))
+def _may_be_heading(paragraph: _Paragraph) -> bool:
+    """Return whether a short line in the size of the text is numbered like a clause, or bold."""
+    text, line = paragraph.text, paragraph.last
+    if line is None or paragraph.is_note or len(text) > _LONGEST_CLAUSE or _ENDED.search(text):
+        return False
+    is_bold = line.bold and text == line.text and _WORD.search(text) and text[0].isupper()
+    return bool(_CLAUSE.fullmatch(text) or (is_bold and not _DECIDED.search(text)))
 
 
 def _says_something(paragraph: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
@@ -55,9 +55,9 @@ _CURRENCIES = {"$": "dollars", "us$": "US dollars", "usd": "US dollars", "chf": 
 # "Services for older people", "Members' expenses" or "Spent to date".
 _OTHER_UNIT = re.compile(
     r"[%‰]|\b(?:per|percent|percentage|rate|ratio|share of|number)\b"
-    r"|^(?:notes?|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
-    r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|people|persons"
-    r"|inhabitants|population|members|passengers|visitors)"
+    r"|^(?:notes?|people|persons|years?|(?:[\w-]+ )*(?<!\bto )date|(?:years?|date) of .*)$"
+    r"|^(?:(?!(?:and|for|of|to|with) )[\w-]+ ){0,3}(?:employees|headcount|workers|inhabitants"
+    r"|population|members|passengers|visitors)"
     r"(?=\W*$| ?[,(]| (?:as|at|by|in|of|on|who|with)\b)"
     r"|\((?!(?:thousand|million|billion|net|gross|deficit|loss|revised|actual)s?\))"
     r"(?-i:(?:in |sq )?[a-z]{1,12}[²³.]?|FTE|[kMG]Wh?|°C)\)$",
@@ -66,7 +66,11 @@ _OTHER_UNIT = re.compile(
 _CODE = re.compile(
     r"[A-Z]?\d{0,4}\.?|[IVX]{1,4}\.?"
 )  # of a section of a budget: "2", "C", "A1", "IV."
-_TOTAL = re.compile(r"(?:grand |sub-?)?total\b.*|.*\btotal", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"(?:(?:grand |sub-?)?total|(?:net |overall )?(?:balance|deficit|profit|result|surplus))\b.*"
+    r"|.*\btotal",
+    re.IGNORECASE,
+)
 _OF_PEOPLE = re.compile(
     r"\b(?:names?|persons?|candidates?|members?|authors?|councillors?)$", re.IGNORECASE
 )
@@ -138,7 +142,10 @@ def row_sentences(rows: Sequence[Sequence[Cell | str]], said: Sequence[str] = ()
         for t in filter(_is_name_of_rows, titles)
         if not _UNIT.fullmatch(_in_words(t).strip("()[] "))
     ]
-    yield from _of_rows(grid, heads, names, above, unit)
+    below = [[row[at].text for row in grid[heads:] if at < len(row)] for at in range(width)]
+    years = {name for name, values in zip(names, below, strict=True) if _are_years(values)}
+    plain = years.union(filter(_OTHER_UNIT.search, names))
+    yield from _of_rows(grid, heads, names, above, unit, plain)
 
 
 def _filled(rows: Sequence[Sequence[Cell | str]]) -> list[list[Cell]]:
@@ -174,8 +181,14 @@ def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str])
 
 
 def _of_rows(
-    grid: list[list[Cell]], heads: int, names: list[str], above: list[str], unit: str
+    grid: list[list[Cell]],
+    heads: int,
+    names: list[str],
+    above: list[str],
+    unit: str,
+    plain: Set[str],
 ) -> Iterator[str]:
+    """Yield the sentences of the rows; figures of columns that are ``plain`` get no unit."""
     last = max((at for at, row in enumerate(grid) if not _only(row)), default=0)
     heading = [[cell.text for cell in row] for row in grid[:heads]]
     sections = heads < len(grid) and _has_one_cell(grid[heads])
@@ -192,7 +205,7 @@ def _of_rows(
             yield _ended(alone)
         elif at >= heads and [cell.text for cell in row] not in heading:  # repeated on a new page
             row, empty = _with_ticks(row, names)
-            values = _named(names, row, unit)
+            values = _named(names, row, unit, plain)
             is_sum = bool(_TOTAL.fullmatch(next((cell.text for cell in row if cell.text), "")))
             groups = [] if summed and is_sum else groups  # the sum of several sections
             summed = is_sum
@@ -428,22 +441,27 @@ def is_period(text: str) -> bool:
     return _PERIOD.fullmatch(text) is not None
 
 
+def _are_years(values: list[str]) -> bool:
+    filled = list(filter(None, values))
+    return len(filled) > 1 and all(map(is_period, filled))
+
+
 def _has_a_word(value: str) -> bool:
     return any(map(str.isalpha, value)) and not _NO_WORD.fullmatch(value)
 
 
-def _named(names: list[str], row: list[Cell], unit: str) -> list[str]:
+def _named(names: list[str], row: list[Cell], unit: str, plain: Set[str]) -> list[str]:
     """Return the cells of a row with their names; a cell in two columns of a name is there once."""
     padded = names + [""] * (len(row) - len(names))
     pairs = dict.fromkeys((name, cell) for name, cell in zip(padded, row, strict=False))
     label = row[0].text.rstrip(":")
-    is_label = len(label) <= _LONGEST and _has_a_word(label) and not label.endswith(_ENDS)
+    is_label = len(label) <= _LONGEST and _has_a_word(label) and not re.search(r"[:.!?…]", label)
     if not any(names) and len(row) == 2 and is_label and not _has_box(label) and row[1].text:
         pairs = {(label, row[1]): None}  # "Mayor | Ann Lee"
     of_row = unit_in([row[0].text]) or ("" if _OTHER_UNIT.search(row[0].text) else unit)
     said = []
     for name, cell in pairs:
-        of_cell = unit_in([name]) or ("" if _OTHER_UNIT.search(name) else of_row)
+        of_cell = unit_in([name]) or ("" if name in plain else of_row)
         value = _with_unit(cell.text, of_cell) if cell is not row[0] else cell.text
         said += [f"{name}: {value}" if name and value else value]
     return list(filter(None, said))
