@@ -39,6 +39,10 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
 _BULLET = re.compile(r"[•▪◦‣●■*–-]\s+")  # noqa: RUF001 - the dash of a list is meant
 _CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
+_DECIDED = re.compile(
+    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
+    re.IGNORECASE,
+)
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
 _NO_HEADING = re.compile(r"[☐☑☒]|[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
@@ -271,6 +275,11 @@ def may_be_heading(line: str) -> bool:
         and not _NO_HEADING.search(line)
         and (":" not in line or _NUMBERED.match(line))
     )
+
+
+def may_be_bold_heading(line: str) -> bool:
+    """Return whether a line in bold letters is one, and does not say what was decided."""
+    return may_be_heading(line) and not _DECIDED.search(line)
 
 
 def _is_text(line: str) -> bool:

@@ -20,6 +20,7 @@ from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX
 from retrieval.corpora.folder.layout import Line, Table
 from retrieval.corpora.folder.segments import Segment, rows
 from retrieval.corpora.folder.tables import Cell, above_table, names_in, row_sentences
+from retrieval.corpora.passages import may_be_bold_heading
 from retrieval.text.sentence_splitter import boundaries
 
 _EDGE = 2  # lines at the top and the bottom that may be running heads
@@ -49,11 +50,6 @@ _LABEL = re.compile(
 _CLAUSE = re.compile(
     r"(?:(?:(?:Article|Clause|Part|Section) |§ ?)?\d+(?:\.\d+)*[.:)]?|[IVX]{1,5}\.)(?: [–-])?"  # noqa: RUF001
     r" [^\W\d_a-z].*"
-)
-# A line in bold letters that says what was decided is none.
-_DECIDED = re.compile(
-    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
-    re.IGNORECASE,
 )
 _OF_PAGES = re.compile(r"\b[Pp]age \d+ of \d+$")
 _LARGER = 1.1  # how much larger than the text a heading is
@@ -401,8 +397,8 @@ def _may_be_heading(paragraph: _Paragraph) -> bool:
     text, line = paragraph.text, paragraph.last
     if line is None or paragraph.is_note or len(text) > _LONGEST_CLAUSE or _ENDED.search(text):
         return False
-    is_bold = line.bold and text == line.text and _WORD.search(text) and text[0].isupper()
-    return bool(_CLAUSE.fullmatch(text) or (is_bold and not _DECIDED.search(text)))
+    is_bold = line.bold and text == line.text and may_be_bold_heading(text)
+    return bool(is_bold or _CLAUSE.fullmatch(text))
 
 
 def _says_something(paragraph: str) -> bool:

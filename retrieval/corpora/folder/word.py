@@ -23,9 +23,9 @@ from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
-from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.folder.tree import LOWEST, shown
 from retrieval.corpora.folder.zipped import office_file, saved_on
-from retrieval.corpora.passages import ends_sentence
+from retrieval.corpora.passages import ends_sentence, may_be_bold_heading
 from retrieval.corpora.superscripts import lowered, marked
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -117,7 +117,9 @@ class _Reader:
 
     def read(self, parent: Any, into: etree._Element) -> None:
         """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
-        for element in _elements(parent, _P, _TABLE):
+        elements = list(_elements(parent, _P, _TABLE))
+        bold = [element.tag == _P and _is_bold(element) for element in elements]
+        for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
                 continue
@@ -125,7 +127,10 @@ class _Reader:
             level = self._styles.level(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
             tag = "li" if self._styles.is_item(element) else "p"
-            tag = f"h{min(level, 6)}" if level and not is_text else tag
+            begins = bold[at : at + 2] == [True, False]  # of several bold lines the last
+            if not level and begins and tag == "p" and may_be_bold_heading(found.text):
+                level = LOWEST
+            tag = f"h{min(level, LOWEST)}" if level and not is_text else tag
             etree.SubElement(into, tag).text = found.text
             self._hanging(found.boxes, found.notes, into)
 
