@@ -14,7 +14,7 @@ from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import EMPTY_BOX, Page, Passage
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX, Page, Passage
 from retrieval.text.sentence_splitter import shared_splitter
 
 LIMIT = 1200  # characters of a passage
@@ -79,7 +79,8 @@ def paragraphs(text: str) -> list[str]:
 class _Part:
     """Consecutive paragraphs of one page and one section; ``whole``: which are one sentence.
 
-    What stands after an empty box is, so that all of it states nothing.
+    What stands after an empty box is, so that all of it states nothing, and a question with the
+    box that answers it.
     """
 
     section: tuple[str, ...]
@@ -143,7 +144,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
         for text in [block.text] if block.kind == "row" else apart(block.text):
             is_row = block.kind == "row" and len(text) <= _LONGEST_ROW
             part.paragraphs.append(text)
-            part.whole.append(is_row or text.startswith(EMPTY_BOX))
+            answers = TICKED_BOX in text[1:]  # "Rent? ☒ no"
+            part.whole.append(is_row or answers or text.startswith(EMPTY_BOX))
     if part is not None:
         yield part
 
