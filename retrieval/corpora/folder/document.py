@@ -60,27 +60,26 @@ class FileText:
     """The text of a file.
 
     ``title``: "" if the file does not say it. ``url``: where it was published, if the file says so.
-    ``unread``: the parts of the file that are not read. ``date``: the day on which it was written,
-    ISO 8601, where the format has one, as a mail does. ``saved``: the day on which a program saved
-    it last, by its own account; "" if it has none.
+    ``unread``: the parts of the file that are not read. ``saved``: the day on which a program saved
+    it last, by its own account, ISO 8601; "" if it has none.
     """
 
     title: str
     blocks: list[Block]
     url: str | None = None
     unread: list[Unread] = field(default_factory=list)
-    date: str = ""
     saved: str = ""
 
     @property
     def day(self) -> str:
-        """The day of the text: its own one, that in its head, or that of its file; "" if none."""
-        head = (text for block in self.blocks[:_HEAD] for text in (*block.section, block.text))
-        said = (self.date, own_date([self.title, *dict.fromkeys(head)]), self.saved)
-        return next(filter(None, map(_as_day, said)), "")
+        """The day of what has none of its own: that in its head, or of its file; "" if none."""
+        first = (block for block in self.blocks[:_HEAD] if not block.date)
+        head = (text for block in first for text in (*block.section, block.text))
+        said = own_date([self.title, *dict.fromkeys(head)]), self.saved
+        return next(filter(None, map(as_day, said)), "")
 
 
-def _as_day(written: str) -> str:
+def as_day(written: str) -> str:
     """Return what a file says as a day, ISO 8601; "" if it is none, or has not come yet."""
     with suppress(ValueError):
         day, tomorrow = date.fromisoformat(written), datetime.now(UTC).date() + timedelta(1)
@@ -99,12 +98,19 @@ def own_date(lines: Iterable[str]) -> str:
         of_text = _OF_A_TEXT.search(beside) or len(beside.split()) <= _FEW
         if not of_text or len(line) > _LONGEST_HEAD or ends_sentence(line):
             continue
-        for found in _DATE.finditer(line):
-            parts = {name[0]: value for name, value in found.groupdict().items() if value}
-            month = parts["m"][:3].lower()
-            number = int(month) if month.isdecimal() else _MONTHS.index(month) + 1
-            with suppress(ValueError):
-                return date(int(parts["y"]), number, int(parts["d"])).isoformat()
+        if day := first_day(line):
+            return day
+    return ""
+
+
+def first_day(line: str) -> str:
+    """Return the first day that a line names, ISO 8601; "" if it names none."""
+    for found in _DATE.finditer(line):
+        parts = {name[0]: value for name, value in found.groupdict().items() if value}
+        month = parts["m"][:3].lower()
+        number = int(month) if month.isdecimal() else _MONTHS.index(month) + 1
+        with suppress(ValueError):
+            return date(int(parts["y"]), number, int(parts["d"])).isoformat()
     return ""
 
 

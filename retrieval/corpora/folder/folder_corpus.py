@@ -187,11 +187,12 @@ class FolderChunk:
         if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd"):
             title = ""  # the name of a file, such as printing programs write
         title = title or clean(path.stem) or page_id
-        day = f"as of {document.day}" if document.day else f"modified on {_modified(path)}"
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]
-            yield replace(page, source=", ".join([*place, day]), date=document.day)
+            day = page.date or document.day
+            said = f"as of {day}" if day else f"modified on {_modified(path)}"
+            yield replace(page, source=", ".join([*place, said]), date=day)
         for part in document.unread:
             yield BadPage(f"{shown(path)}, {part.where}: {part.message}", part.hint)
 
