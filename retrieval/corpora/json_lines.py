@@ -9,14 +9,14 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from retrieval.corpora.corpus import BadPage
+from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.decoding import utf_16_of
 from retrieval.errors import BadSource
 
@@ -53,6 +53,19 @@ class LineBlock:
         if self.damage:
             where = f"{self.name}, {self.unit} {self.first}"
             yield where, BadPage(f"{where}: {self.damage}.", self.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A chunk of a corpus: the pages of each record; ``keys`` are as of ``LineBlock.records``."""
+
+    block: LineBlock
+    pages: Callable[[str, dict[str, Any]], Iterable[Page | BadPage]]
+    keys: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Page | BadPage]:
+        for where, record in self.block.records(self.keys):
+            yield from [record] if isinstance(record, BadPage) else self.pages(where, record)
 
 
 def line_blocks(name: str, stream: IO[bytes] | Unpacked) -> Iterator[LineBlock]:

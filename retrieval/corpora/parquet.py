@@ -19,7 +19,7 @@ from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.json_lines import FilesCorpus, opened
-from retrieval.corpora.passages import APPENDICES, sections
+from retrieval.corpora.passages import APPENDICES, Block, sections
 from retrieval.corpora.records import USUAL, Fields, pages_of
 from retrieval.errors import BadSource
 from retrieval.system.fixes import install_extra_command
@@ -84,14 +84,14 @@ class ParquetChunk:
             names = self.rows.schema.names
             columns = [map(_value, self.rows.column(name)) for name in names]
             for number, values in enumerate(zip(*columns, strict=True), self.first):
-                row = dict(zip(names, values, strict=True))
-                where = f"{self.path}, row {number}"
-                # No line is wrapped.
-                yield from pages_of(
-                    row, self.fields, where, lambda text: sections(text.split("\n"), APPENDICES)
-                )
+                row, where = dict(zip(names, values, strict=True)), f"{self.path}, row {number}"
+                yield from pages_of(where, row, self.fields, _paragraphs)
         if self.damage is not None:
             yield self.damage
+
+
+def _paragraphs(text: str) -> list[Block]:
+    return sections(text.split("\n"), APPENDICES)  # no line is wrapped
 
 
 def _value(cell: Any) -> Any:

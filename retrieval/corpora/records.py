@@ -10,6 +10,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as parts_of
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from retrieval.corpora.json_lines import (
     LONGEST,
     FilesCorpus,
     LineBlock,
+    Records,
     Unpacked,
     encoded_line,
     opened,
@@ -69,9 +71,9 @@ USUAL = Fields()
 
 
 def pages_of(
+    where: str,
     record: Mapping[str, Any],
     fields: Fields,
-    where: str,
     blocks: Callable[[str], Iterable[Block]],
 ) -> Iterator[Page | BadPage]:
     """Yield the document of a record, a long one in passages, or why it cannot be read.
@@ -127,7 +129,7 @@ class JsonlCorpus(FilesCorpus):
         super().__init__("jsonl", path, (), fields.digest())
         self._fields = fields
 
-    def chunks(self) -> Iterator[tuple[JsonlChunk, int]]:
+    def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the documents in the file's order."""
         (path,) = self.files
         with unpacked(path) as content:
@@ -139,27 +141,13 @@ class JsonlCorpus(FilesCorpus):
                 blocks = _items(str(path), content)
             else:
                 blocks = content.line_blocks(str(path))
+            pages = partial(pages_of, fields=self._fields, blocks=_paragraphs)
             for block, size in blocks:
-                yield JsonlChunk(block, self._fields), size
+                yield Records(replace(block, content=in_utf_8(block.content)), pages), size
 
 
-@dataclass(frozen=True, slots=True)
-class JsonlChunk:
-    """Some lines of the file, or items of its list."""
-
-    block: LineBlock
-    fields: Fields
-
-    def __iter__(self) -> Iterator[Page | BadPage]:
-        """Yield a document for each line, a long one in passages."""
-        block = replace(self.block, content=in_utf_8(self.block.content))
-        for where, record in block.records(()):
-            if isinstance(record, BadPage):
-                yield record
-            else:
-                yield from pages_of(
-                    record, self.fields, where, lambda text: map(Block, paragraphs(text))
-                )
+def _paragraphs(text: str) -> Iterable[Block]:
+    return map(Block, paragraphs(text))
 
 
 class _Bounded:

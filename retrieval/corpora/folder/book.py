@@ -11,8 +11,8 @@ from lxml import etree
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, Headings, Unreadable, iso_day
-from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.folder.zipped import parsed, unpacked
+from retrieval.corpora.folder.office import parsed, unpacked
+from retrieval.corpora.folder.tree import in_sections, shown
 
 _CONTAINER = "META-INF/container.xml"
 _RIGHTS = "META-INF/rights.xml"
@@ -33,7 +33,7 @@ def read(path: Path) -> FileText:
     title = clean(root.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     day = root.findtext(".//{http://purl.org/dc/elements/1.1/}date") or ""
     headings = Headings(title)
-    blocks = [block for chapter in chapters for block in chapter.blocks(headings)]
+    blocks = [b for chapter in chapters for _, b in in_sections(chapter.pieces, headings)]
     unread = [one for chapter in chapters for one in chapter.unread]
     return FileText(title, blocks, None, unread, saved=iso_day(day))
 

@@ -31,7 +31,7 @@ from retrieval.corpora.folder.document import (
     first_day,
 )
 from retrieval.corpora.folder.plain_text import lines_of
-from retrieval.corpora.folder.tree import shown
+from retrieval.corpora.folder.tree import in_sections, shown
 from retrieval.corpora.passages import Block
 
 _LONGEST_SIGNATURE = 10  # lines
@@ -150,19 +150,14 @@ class _Mail:
             quote.tag = "blockquote"
         found = shown(tree)
         self.unread += found.unread
-        quoting: tuple[str, ...] = ()
-        headings = Headings("")
-        for piece in found.pieces:
-            around = (piece.element, *piece.element.iterancestors())
-            is_quoted = any(element.tag == "blockquote" for element in around)
+        quoting = _QUOTED
+        for piece, block in in_sections(found.pieces, Headings("")):
             if _WROTE.match(piece.text):
-                quoting = (piece.text.rstrip(": "),)
-            elif piece.level:
-                headings.add(piece.level, piece.text)
+                quoting = piece.text.rstrip(": ")
+            elif any(element.tag == "blockquote" for element in piece.around):
+                self._add(block, (*above, *block.section, quoting), first_day(quoting))
             else:
-                quoted = (quoting or (_QUOTED,)) if is_quoted else ()
-                section = (*above, *headings.section, *quoted)
-                self._add(Block(piece.text, kind=piece.kind), section, first_day(" ".join(quoted)))
+                self._add(block, (*above, *block.section))
 
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
         """Read what is attached, if its format is known."""

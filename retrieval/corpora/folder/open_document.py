@@ -15,9 +15,9 @@ from lxml import etree, html
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import FileText, hidden_text, iso_day
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
+from retrieval.corpora.folder.office import parsed, unpacked
 from retrieval.corpora.folder.tables import Cell, table_text, tables_in
 from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.folder.zipped import parsed, unpacked
 from retrieval.corpora.passages import Block
 from retrieval.corpora.superscripts import lowered, marked, unmarked
 

@@ -20,11 +20,10 @@ from lxml import etree, html
 
 from retrieval.corpora.boxes import box
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.folder.charts import charts_in
 from retrieval.corpora.folder.document import FileText, Unreadable, hidden_text
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
+from retrieval.corpora.folder.office import charts_in, office_file, saved_on
 from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.folder.zipped import office_file, saved_on
 from retrieval.corpora.passages import ends_sentence
 from retrieval.corpora.superscripts import lowered, marked
 

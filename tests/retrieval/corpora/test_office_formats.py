@@ -33,7 +33,7 @@ from retrieval.corpora.folder import (
     zipped,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.office import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
