@@ -46,6 +46,13 @@ _SECONDS_AT_LEAST, _SECONDS_PER_MEGABYTE = 30, 100
 _MEMORY_AT_LEAST, _MEMORY_PER_BYTE = 768 << 20, 100
 _MOST_TEXT = 64_000_000  # characters of a document
 DIVIDE = "Divide the file, or save its text as a .txt file."
+# What programs write as titles.
+_NO_TITLE = re.compile(
+    r"|untitled.*|microsoft \w+ - .*|word document|(?:powerpoint )?presentation"
+    r"|.*\.(?:docx?|pptx?|xlsx?|od[ts]|rtf|pdf|tex|dvi|indd|qxd|p65|fm|te?xt|[ct]sv|md|markdown"
+    r"|srt|vtt|ics|x?html?|mht(?:ml)?|epub|eml|mbox)",
+    re.IGNORECASE,
+)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -127,6 +134,11 @@ def first_day(line: str) -> str:
         with suppress(ValueError):
             return date(int(parts["y"]), number, int(parts["d"])).isoformat()
     return ""
+
+
+def first_title(*said: str | None) -> str:
+    """Return the first of some titles that is one, and no name of a file or of a program."""
+    return next((t for t in map(clean, filter(None, said)) if not _NO_TITLE.fullmatch(t)), "")
 
 
 def iso_day(written: str) -> str:

@@ -14,7 +14,14 @@ from retrieval.corpora.child_process import ChildProcess
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.folder import document as reader
-from retrieval.corpora.folder.document import BY_SUFFIX, DIVIDE, FileText, Unreadable, read_file
+from retrieval.corpora.folder.document import (
+    BY_SUFFIX,
+    DIVIDE,
+    FileText,
+    Unreadable,
+    first_title,
+    read_file,
+)
 from retrieval.corpora.json_lines import fingerprint_of
 from retrieval.corpora.passages import passages
 from retrieval.errors import BadSource
@@ -183,10 +190,7 @@ class FolderChunk:
         if bad := bad_id(page_id, shown(path)):
             yield bad
             return
-        title = clean(document.title)
-        if Path(title).suffix.lower() in (*BY_SUFFIX, ".doc", ".indd"):
-            title = ""  # the name of a file, such as printing programs write
-        title = title or clean(path.stem) or page_id
+        title = first_title(document.title) or clean(path.stem) or page_id
         for page in passages(page_id, title, document.url, document.blocks):
             number = page.passage.page if page.passage else None
             place = [page_id, *([] if number is None else [f"page {number}"])]

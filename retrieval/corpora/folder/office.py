@@ -58,10 +58,13 @@ def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
                     why = f"the file unpacks to {size / 1e6:,.0f} MB; {most}"
                     raise Unreadable(why, "Save it without its pictures, or divide it.")
                 yield archive
-        except (zipfile.BadZipFile, NotImplementedError, KeyError, etree.XMLSyntaxError) as error:
+        except (Unreadable, OSError, MemoryError):
+            raise
+        except Exception as error:  # of zipfile, lxml and libraries, which do not list their own
             if "unknown error" in str(error):  # all that lxml says without memory
                 raise MemoryError from error
-            why = f"the file is damaged, or is not a {suffix} ({type(error).__name__})."
+            said = clean(str(error).partition("\n")[0])[:200] or type(error).__name__
+            why = f"the file is damaged, or is not a {suffix} ({said})."
             raise Unreadable(why, _SAVE_AGAIN) from error
 
 

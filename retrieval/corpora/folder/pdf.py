@@ -23,6 +23,7 @@ from retrieval.corpora.folder.document import (
     Headings,
     Unread,
     Unreadable,
+    first_title,
     hidden_text,
     numbers_of,
 )
@@ -54,11 +55,6 @@ _BASE = 0.3  # where the line of a field stands, as a part of its height
 _LARGEST = 11.0  # points of the letters in a field
 _LONGEST_TITLE = 200  # characters
 _LARGER = 1.15  # how much larger than most of the page a title is set
-# Titles that programs make of the file's name, and names without meaning.
-_NO_TITLE = re.compile(
-    r"untitled.*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|pdf|tex|dvi|indd|qxd|p65|fm)",
-    re.IGNORECASE,
-)
 _DAMAGED = "Open it in a PDF viewer and save it again."
 _NAME_THEM = "If they matter, write them into a .csv file with the names of their columns."
 _SHOWN = 80  # characters of a line that a message shows
@@ -274,10 +270,8 @@ def _dropped(pages: Sequence[PageText]) -> Iterator[Unread]:
 
 def _title(document: pdfium.PdfDocument, first: Sequence[Sequence[Segment]]) -> str:
     """Return the title of the metadata if it is one, or else the largest line of page one."""
-    title = clean(document.get_metadata_value("Title"))
-    if title and not _NO_TITLE.fullmatch(title):
-        return title[:_LONGEST_TITLE]
-    return _largest(first[0]) if first else ""
+    title = first_title(document.get_metadata_value("Title"))[:_LONGEST_TITLE]
+    return title or (_largest(first[0]) if first else "")
 
 
 def _largest(page: Sequence[Segment]) -> str:
