@@ -124,11 +124,9 @@ class ChildProcess:
             ready = False
         if not ready:
             self.end()
-            raise BadSource(
-                "reader_not_started",
-                "The process that reads the files did not start.",
-                "There may be too little memory. Run the same command again.",
-            )
+            message = "The process that reads the files did not start."
+            hint = "There may be too little memory. Run the same command again."
+            raise BadSource("reader_not_started", message, hint)
         return connection
 
 

@@ -81,11 +81,9 @@ def line_blocks(name: str, stream: IO[bytes] | Unpacked) -> Iterator[LineBlock]:
             yield LineBlock(name, first, whole + newline)
             first += whole.count(b"\n") + 1
         elif len(rest) > LONGEST:
-            raise BadSource(
-                "source_not_json",
-                f"{name}, line {first}: longer than {LONGEST >> 20} MiB.",
-                "Break the file into lines, one page each.",
-            )
+            message = f"{name}, line {first}: longer than {LONGEST >> 20} MiB."
+            hint = "Break the file into lines, one page each."
+            raise BadSource("source_not_json", message, hint)
     if rest:
         yield LineBlock(name, first, rest)
 
@@ -154,11 +152,9 @@ class FilesCorpus:
             found = (path for path in place.rglob("[!.]*") if path.name.endswith(tuple(endings)))
             self.files = sorted(path for path in found if path.is_file())
         if not self.files:
-            raise BadSource(
-                "source_missing",
-                f"{place} contains no {' or '.join(endings)} files.",
-                f"Give a file, or a folder of them: {kind}:PATH.",
-            )
+            message = f"{place} contains no {' or '.join(endings)} files."
+            hint = f"Give a file, or a folder of them: {kind}:PATH."
+            raise BadSource("source_missing", message, hint)
         whole = place.resolve()
         self.name = _SUFFIX.sub("", whole.name) if place.is_file() else whole.name
         self.source = f"{kind}:{whole}"
@@ -209,11 +205,9 @@ def opened(path: Path) -> Iterator[BufferedReader]:
         with path.open("rb") as stream:
             yield stream
     except OSError as error:
-        raise BadSource(
-            "source_unreadable",
-            f"{path} cannot be read ({error.strerror}).",
-            "Check the path and its permissions.",
-        ) from error
+        message = f"{path} cannot be read ({error.strerror})."
+        hint = "Check the path and its permissions."
+        raise BadSource("source_unreadable", message, hint) from error
 
 
 class Unpacked:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
-from importlib.util import find_spec
 from io import BufferedReader
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,17 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
-from retrieval.corpora.corpus import BadPage, Page
+from retrieval.corpora.corpus import BadPage, Page, check_library
 from retrieval.corpora.json_lines import FilesCorpus, opened
 from retrieval.corpora.passages import APPENDICES, Block, sections
 from retrieval.corpora.records import USUAL, Fields, pages_of
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
 
-_LIBRARY = "pyarrow"
 _ROWS = 128  # of a chunk; whole articles have 3 kB on average, and some have 500
 _BUFFER = 1 << 20  # bytes; pages of a column are read one by one, not all of them at once
 _LARGEST = 64_000_000  # bytes of a chunk
@@ -45,12 +42,7 @@ class ParquetCorpus(FilesCorpus):
         Raises:
             BadSource: there are none, or pyarrow is not installed.
         """
-        if find_spec(_LIBRARY) is None:
-            raise BadSource(
-                "library_missing",
-                f"Parquet files are read with {_LIBRARY}, which is not installed.",
-                f"Run: {install_extra_command('corpora')}",
-            )
+        check_library("pyarrow", "Parquet", "corpora")
         super().__init__("parquet", place, (".parquet", ".arrow"), fields.digest())
         self._fields = fields
 

@@ -55,11 +55,8 @@ class Fields:
         named = {part.strip(): name.strip() for part, _, name in pairs}
         known = [part.name for part in parts_of(cls)]
         if len(named) < len(pairs) or not all(named.values()) or not set(named) <= set(known):
-            raise BadSource(
-                "source_unknown",
-                f"--fields {written!r} cannot be used.",
-                f"Name keys or columns for {', '.join(known)}: --fields id=_id,text=contents.",
-            )
+            hint = f"Name keys or columns for {', '.join(known)}: --fields id=_id,text=contents."
+            raise BadSource("source_unknown", f"--fields {written!r} cannot be used.", hint)
         return cls(**named)
 
     def digest(self) -> bytes:
@@ -161,11 +158,9 @@ class _Bounded:
     def read(self, size: int, /) -> bytes:
         self.of_item += size
         if self.of_item > LONGEST:
-            raise BadSource(
-                "source_not_json",
-                f"{self._name}: an item is longer than {LONGEST >> 20} MiB.",
-                "Divide the list into objects, one page each.",
-            )
+            message = f"{self._name}: an item is longer than {LONGEST >> 20} MiB."
+            hint = "Divide the list into objects, one page each."
+            raise BadSource("source_not_json", message, hint)
         read = self._cut + self._content.read(size)
         end = codecs.utf_8_decode(read, "replace", False)[1]
         self._cut = read[end:]

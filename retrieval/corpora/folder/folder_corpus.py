@@ -103,11 +103,9 @@ class FolderCorpus:
             raise BadSource("source_missing", kinds[0].message, kinds[0].hint)
         if not self._files:
             others = f" {kinds[0].message}" if unknown else ""
-            raise BadSource(
-                "source_missing",
-                f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}",
-                f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR.",
-            )
+            message = f"{folder} contains no text, Markdown, HTML, PDF or Word files.{others}"
+            hint = f"Give a folder with {', '.join(BY_SUFFIX)} files: folder:DIR."
+            raise BadSource("source_missing", message, hint)
         self.date = max(map(_modified, self._files))
 
     def _find_files(self) -> tuple[Counter[str], Counter[str]]:

@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from urllib.parse import quote, urlsplit
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import BadPage, Page, bad_id
+from retrieval.corpora.corpus import BadPage, Page, bad_id, check_library
 from retrieval.corpora.wiki.article import (
     LARGEST,
     ArticleText,
@@ -34,7 +33,6 @@ from retrieval.corpora.wiki.article import (
 )
 from retrieval.corpora.wiki.zim_directory import Directory, ZimFile
 from retrieval.errors import BadSource
-from retrieval.system.fixes import install_extra_command
 
 if TYPE_CHECKING:
     from libzim.reader import Archive, Entry
@@ -45,7 +43,6 @@ _LARGEST = 32 << 20  # bytes of an article
 _MOST_ENDS = 50  # of the process while it reads one chunk
 _FACTS = ("Name", "Title", "Date", "Language", "Source", "Creator", "Scraper")
 _CHUNK = 256  # articles
-_LIBRARY = "libzim"
 # Wikimedia's wikis, as Kiwix names their files: wikipedia_en_all_maxi_2025-10.
 _OF_WIKIMEDIA = re.compile(
     r"(?:^|\.)(wikipedia|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage|wiktionary)"
@@ -294,7 +291,7 @@ class ZimCorpus:
         Raises:
             BadSource: there is none, it is damaged, or libzim is not installed.
         """
-        check_library()
+        check_library("libzim", "ZIM", "zim")
         self._file, self._whole = ZimFile(place), whole
         reader = ZimReader(self._file.path)
         try:
@@ -378,17 +375,3 @@ class ZimChunk:
             yield page
         else:
             yield from whole_article(page, text.blocks, text.links)
-
-
-def check_library() -> None:
-    """Check that what reads ZIM files is installed.
-
-    Raises:
-        BadSource: it is not.
-    """
-    if find_spec(_LIBRARY) is None:
-        raise BadSource(
-            "library_missing",
-            f"ZIM files are read with {_LIBRARY}, which is not installed.",
-            f"Run: {install_extra_command('zim')}",
-        )
