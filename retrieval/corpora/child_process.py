@@ -75,7 +75,7 @@ class ChildProcess:
             raise ChildEnded from error
 
     def receive(self, seconds: float) -> Any:
-        """Return the next answer, after so many seconds at most.
+        """Return the next answer, after so many seconds at most; raise it if it is an error.
 
         Raises:
             ChildEnded: there is none; the process has ended.
@@ -87,13 +87,16 @@ class ChildProcess:
         end = time.monotonic() + seconds
         limit.start()
         try:
-            return self._connection.recv()
+            answer = self._connection.recv()
         except (EOFError, OSError) as error:
             too_slow = time.monotonic() >= end
             self.end()
             raise (ChildTooSlow if too_slow else ChildEnded) from error
         finally:
             limit.cancel()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def end(self) -> None:
         """End the process, if there is one."""

@@ -68,26 +68,6 @@ class Records:
             yield from [record] if isinstance(record, BadPage) else self.pages(where, record)
 
 
-def line_blocks(name: str, stream: IO[bytes] | Unpacked) -> Iterator[LineBlock]:
-    """Yield a file's lines in blocks of about ``BLOCK`` bytes.
-
-    Raises:
-        BadSource: a line is longer than ``LONGEST``.
-    """
-    first, rest = 1, b""
-    while read := stream.read(BLOCK):
-        whole, newline, rest = (rest + read).rpartition(b"\n")
-        if newline:
-            yield LineBlock(name, first, whole + newline)
-            first += whole.count(b"\n") + 1
-        elif len(rest) > LONGEST:
-            message = f"{name}, line {first}: longer than {LONGEST >> 20} MiB."
-            hint = "Break the file into lines, one page each."
-            raise BadSource("source_not_json", message, hint)
-    if rest:
-        yield LineBlock(name, first, rest)
-
-
 def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each line's number and object; blank lines are skipped.
 
@@ -249,15 +229,20 @@ class Unpacked:
         Raises:
             BadSource: a line is too long.
         """
-        last = LineBlock(name, 1, b"\n")
-        number = read = 0
-        for last in line_blocks(name, self):
-            number = last.first + last.content.count(b"\n") - 1
+        first, read, rest = 1, 0, b""
+        while piece := self.read(BLOCK):
+            whole, newline, rest = (rest + piece).rpartition(b"\n")
+            if newline:
+                more = self.position() - read
+                yield LineBlock(name, first, whole + newline), more
+                first, read = first + whole.count(b"\n") + 1, read + more
+            elif len(rest) > LONGEST:
+                message = f"{name}, line {first}: longer than {LONGEST >> 20} MiB."
+                hint = "Break the file into lines, one page each."
+                raise BadSource("source_not_json", message, hint)
+        if rest or self.damage:
             more = self.position() - read
-            read += more
-            yield last, more
-        if self.damage and last.content.endswith(b"\n"):
-            yield LineBlock(name, number + 1, b"", self.damage), 0
+            yield LineBlock(name, first, rest, "" if rest else self.damage), more
 
 
 class _Recoded:

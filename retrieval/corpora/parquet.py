@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.corpora import child_process
 from retrieval.corpora.child_process import ChildEnded, ChildProcess, ChildTooSlow
+from retrieval.corpora.cleaning import reason_of
 from retrieval.corpora.corpus import BadPage, Page, check_library
 from retrieval.corpora.json_lines import FilesCorpus, opened
 from retrieval.corpora.passages import APPENDICES, Block, sections
@@ -101,8 +102,6 @@ def _chunks(
     try:
         child.send((path, fields, _ROWS))
         while (answer := child.receive(_SECONDS)) is not None:
-            if isinstance(answer, BadSource):
-                raise answer
             chunk, part = answer
             yield chunk, part
             read = chunk.first + (chunk.rows.num_rows if chunk.rows is not None else 0)
@@ -263,8 +262,7 @@ def _decoded(rows: RecordBatch) -> RecordBatch:
 
 
 def _damaged(path: Path, row: int, what: str, error: Exception) -> ParquetChunk:
-    reason = " ".join(str(error).split()).rstrip(".")
-    return _left_out(path, row, f"{what} ({reason}).", "Fetch the file again.")
+    return _left_out(path, row, f"{what} ({reason_of(error)}).", "Fetch the file again.")
 
 
 def _left_out(path: Path, row: int, message: str, hint: str) -> ParquetChunk:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.corpora.cleaning import clean, web_address
+from retrieval.corpora.cleaning import clean, reason_of, web_address
 from retrieval.corpora.corpus import BadPage, Page, bad_id
 from retrieval.corpora.decoding import in_utf_8
 from retrieval.corpora.json_lines import (
@@ -186,7 +186,7 @@ def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
                 block, read = replace(block, first=block.first + len(lines)), content.position()
                 lines, size = [], 0
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        why = content.damage or f"not JSON ({' '.join(str(error).split())[:200]})"
+        why = content.damage or f"not JSON ({reason_of(error)})"
         damage = f"{why}; the rest is left out"
     yield replace(block, content=b"".join(lines)), content.position() - read
     if damage:

@@ -230,9 +230,8 @@ _FORMATS = {
     (".html", ".htm", ".xhtml", ".mhtml", ".mht"): Format("web_page", 10_000_000, "trafilatura"),
     (".pdf",): Format("pdf", 500_000_000, "pypdfium2", encrypts=True),
     (".docx",): Format("word", 250_000_000, "python-docx", "docx"),
-    (".odt", ".ods"): Format("open_document", 250_000_000, "lxml"),
+    (".odt", ".ods", ".epub"): Format("open_document", 250_000_000, "lxml"),
     (".rtf",): Format("rich_text", 50_000_000, "striprtf"),
-    (".epub",): Format("book", 250_000_000, "lxml"),
     (".eml", ".mbox"): Format("mail", 250_000_000, "lxml"),
     (".pptx",): Format("slides", 250_000_000, "python-pptx", "pptx"),
     (".xlsx",): Format("spreadsheet", 250_000_000, "openpyxl"),
@@ -261,15 +260,13 @@ def read_file(
         seconds = min(SECONDS, _SECONDS_AT_LEAST + round(_SECONDS_PER_MEGABYTE * megabytes))
     try:
         child.send((path, kind, password))
-        answer: FileText | Unreadable = child.receive(seconds)
+        document: FileText = child.receive(seconds)
     except ChildEnded as error:
         why = "the process that read the file was ended, perhaps for lack of memory."
         if isinstance(error, ChildTooSlow):
             why = f"the file takes more than {seconds:g} seconds to read."
         raise Unreadable(why, DIVIDE) from error
-    if isinstance(answer, Unreadable):
-        raise answer
-    return answer
+    return document
 
 
 def serve(connection: Connection) -> None:

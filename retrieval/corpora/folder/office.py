@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 from lxml import etree
 
-from retrieval.corpora.cleaning import clean
+from retrieval.corpora.cleaning import clean, reason_of
 from retrieval.corpora.folder.document import Unread, Unreadable
 from retrieval.corpora.folder.tables import Cell, row_sentences
 
@@ -63,8 +63,7 @@ def unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
         except Exception as error:  # of zipfile, lxml and libraries, which do not list their own
             if "unknown error" in str(error):  # all that lxml says without memory
                 raise MemoryError from error
-            said = clean(str(error).partition("\n")[0])[:200] or type(error).__name__
-            why = f"the file is damaged, or is not a {suffix} ({said})."
+            why = f"the file is damaged, or is not a {suffix} ({reason_of(error)})."
             raise Unreadable(why, _SAVE_AGAIN) from error
 
 

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.json_lines import FilesCorpus, LineBlock, Records, line_blocks, opened
+from retrieval.corpora.json_lines import FilesCorpus, LineBlock, Records, Unpacked, opened
 from retrieval.errors import BadSource
 from retrieval.text.word_forms import nfc
 
@@ -70,8 +70,10 @@ class FeverCorpus(FilesCorpus):
         with _opened_zip(place) as archive:
             for member in members:
                 with archive.open(member) as stream:
-                    for block in line_blocks(f"{place}, {member.filename}", stream):
-                        yield block, len(block.content)
+                    unpacked = Unpacked(stream, stream)
+                    yield from unpacked.line_blocks(f"{place}, {member.filename}")
+                    if unpacked.damage:
+                        raise EOFError
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from retrieval.corpora.child_process import ChildEnded, ChildProcess
-from retrieval.corpora.cleaning import clean
+from retrieval.corpora.cleaning import clean, reason_of
 from retrieval.corpora.corpus import BadPage, Page, bad_id, check_library
 from retrieval.corpora.wiki.article import (
     LARGEST,
@@ -162,7 +162,7 @@ class ZimReader:
             BadSource: libzim cannot open it, or the process does not start.
         """
         try:
-            self._send(None)
+            self._child.send((self._path, False, None))
             facts: Facts = self._child.receive(_SECONDS)
         except ChildEnded as error:
             raise _damaged(self._path, "the process that read it was ended") from error
@@ -181,7 +181,7 @@ class ZimReader:
         try:
             while done < len(wanted):
                 try:
-                    self._send((whole, wanted[done:]))
+                    self._child.send((self._path, whole, wanted[done:]))
                     while done < len(wanted):
                         answer = self._child.receive(_SECONDS)
                         done += 1
@@ -196,14 +196,6 @@ class ZimReader:
             if done < len(wanted):  # answers that nobody takes would be taken for later ones
                 self._child.end()
 
-    def _send(self, wanted: tuple[bool, Sequence[ArticleRequest]] | None) -> None:
-        if self._child.pid is None:
-            self._child.send(self._path)
-            if refusal := self._child.receive(_SECONDS):
-                self._child.end()
-                raise _damaged(self._path, refusal)
-        self._child.send(wanted)
-
 
 @lru_cache(maxsize=1)
 def shared_reader(path: Path) -> ZimReader:
@@ -217,24 +209,22 @@ def _damaged(path: Path, reason: str) -> BadSource:
 
 
 def serve(connection: Connection) -> None:
-    """Answer for the file that comes first: whether it can be opened, ``Facts``, and articles."""
+    """Answer for the file that comes first with ``Facts`` and articles, or that it is damaged."""
     from libzim.reader import Archive, set_cluster_cache_max_size
 
     set_cluster_cache_max_size(_CLUSTERS)
-    try:
-        archive = Archive(connection.recv())
-    except Exception as error:  # libzim's own, of several kinds
-        connection.send(_reason(error))
-        return
-    connection.send("")
+    archive: Archive | None = None
     while True:
-        wanted = connection.recv()
+        path, whole, wanted = connection.recv()
+        try:
+            archive = archive or Archive(path)
+        except Exception as error:  # libzim's own, of several kinds
+            connection.send(_damaged(path, reason_of(error)))
+            continue
         if wanted is None:
             connection.send(facts_in(archive))
-        else:
-            whole, some = wanted
-            for one in some:
-                connection.send(_article(archive, one, whole))
+        for one in wanted or ():
+            connection.send(_article(archive, one, whole))
 
 
 def facts_in(archive: Archive) -> Facts:
@@ -261,7 +251,7 @@ def _article(archive: Archive, wanted: ArticleRequest, whole: bool) -> Article |
         content = bytes(item.content)
         text = _whole(clean(title), content) if whole else introduction(content)
     except Exception as error:  # libzim's own, of several kinds
-        return Damaged(path, _reason(error))
+        return Damaged(path, reason_of(error))
     return Article(path, title, text, tuple(_titles(archive, wanted.redirects)))
 
 
@@ -276,10 +266,6 @@ def _titles(archive: Archive, redirects: Sequence[int]) -> Iterator[str]:
         with suppress(Exception):  # the article can be read without it
             entry: Entry = archive._get_entry_by_id(number)
             yield entry.title
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 class ZimCorpus:
@@ -349,7 +335,7 @@ class ZimChunk:
             where = f"{self.path}, entry {wanted.entry}"
             if isinstance(answer, Damaged):
                 path = f" ({clean(answer.path)})" if answer.path else ""
-                message = f"{where}{path}: damaged ({clean(answer.reason)})."
+                message = f"{where}{path}: damaged ({answer.reason})."
                 yield BadPage(message, "Fetch the file again.")
             elif answer.text and not _OWN_PAGE.match(answer.title):
                 yield from self._pages(answer, where)

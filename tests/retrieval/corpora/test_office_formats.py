@@ -20,7 +20,6 @@ from pptx.util import Pt
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
-    book,
     folder_corpus,
     mail,
     office,
@@ -116,7 +115,7 @@ def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
         "<tr><td>Rowan</td><td>300</td></tr></table>",
     }
     path.write_bytes(epub_of("Lamps of Rowan", chapters))
-    document = book.read(path)
+    document = open_document.read(path)
     assert document.title == "Lamps of Rowan"
     assert texts(document) == [
         (("The tank",), f"The tank holds 3 {TIMES} 10⁶ litres of oil for the lamps."),
@@ -138,7 +137,7 @@ def test_a_book_hides_and_raises_by_its_style_sheets_and_repeats_merged_cells(
     path.write_bytes(epub_of("Lamps", {"One": chapter}))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
-    assert [text for _, text in texts(book.read(path))] == [
+    assert [text for _, text in texts(open_document.read(path))] == [
         "It paid $320 for 15 taps and 10⁶ ants.",
         "Mayor: Ann Lee",
         "Fires",
