@@ -21,7 +21,6 @@ from retrieval.corpora.json_lines import (
     BLOCK,
     LONGEST,
     FilesCorpus,
-    LineBlock,
     Records,
     Unpacked,
     encoded_line,
@@ -132,15 +131,14 @@ class JsonlCorpus(FilesCorpus):
         with unpacked(path) as content:
             start = content.read(_START)
         mark = len(codecs.BOM_UTF8) if start.startswith(codecs.BOM_UTF8) else 0
+        pages = partial(pages_of, fields=self._fields, blocks=_paragraphs)
+        records = Records(pages, name=str(path))
         with unpacked(path) as content:
-            if start[mark:].lstrip().startswith(b"["):
-                content.read(mark)
-                blocks = _items(str(path), content)
-            else:
-                blocks = content.line_blocks(str(path))
-            pages = partial(pages_of, fields=self._fields, blocks=_paragraphs)
-            for block, size in blocks:
-                yield Records(replace(block, content=in_utf_8(block.content)), pages), size
+            is_list = start[mark:].lstrip().startswith(b"[")
+            content.read(mark if is_list else 0)
+            chunks = _items(records, content) if is_list else content.in_chunks(records)
+            for chunk, size in chunks:
+                yield replace(chunk, content=in_utf_8(chunk.content)), size
 
 
 def _paragraphs(text: str) -> Iterable[Block]:
@@ -167,12 +165,12 @@ class _Bounded:
         return in_utf_8(read[:end])
 
 
-def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
-    """Yield the objects of a list, read one by one, as lines; each block with its bytes."""
+def _items(records: Records, content: Unpacked) -> Iterator[tuple[Records, int]]:
+    """Yield the objects of a list, read one by one, as lines; each chunk with its bytes."""
     import ijson
 
-    stream = _Bounded(name, content)
-    block = LineBlock(name, 1, b"", unit="item")
+    stream = _Bounded(records.name, content)
+    chunk = replace(records, unit="item", hint="Correct the file.")
     lines: list[bytes] = []
     size = read = 0
     damage = ""
@@ -182,13 +180,10 @@ def _items(name: str, content: Unpacked) -> Iterator[tuple[LineBlock, int]]:
             lines.append(encoded_line(item))
             size += len(lines[-1])
             if size > BLOCK:
-                yield replace(block, content=b"".join(lines)), content.position() - read
-                block, read = replace(block, first=block.first + len(lines)), content.position()
+                yield replace(chunk, content=b"".join(lines)), content.position() - read
+                chunk, read = replace(chunk, first=chunk.first + len(lines)), content.position()
                 lines, size = [], 0
     except (ijson.JSONError, UnicodeDecodeError) as error:
         why = content.damage or f"not JSON ({reason_of(error)})"
         damage = f"{why}; the rest is left out"
-    yield replace(block, content=b"".join(lines)), content.position() - read
-    if damage:
-        at = block.first + len(lines)
-        yield LineBlock(name, at, b"", damage, "Correct the file.", "item"), 0
+    yield replace(chunk, content=b"".join(lines), damage=damage), content.position() - read

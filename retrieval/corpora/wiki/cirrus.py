@@ -107,7 +107,7 @@ class CirrusCorpus(FilesCorpus):
     def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the lines in order of the files' names."""
         pages = partial(_pages, wiki=self._wiki, whole=self._whole)
-        return ((Records(block, pages), size) for block, size in self.line_blocks())
+        return self.in_chunks(Records(pages))
 
 
 def _pages(where: str, record: dict[str, Any], wiki: Wiki, whole: bool) -> Iterator[Page | BadPage]:

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +18,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.corpus import BadPage, Page, bad_id
-from retrieval.corpora.json_lines import FilesCorpus, LineBlock, Records, Unpacked, opened
+from retrieval.corpora.json_lines import FilesCorpus, Records, Unpacked, opened
 from retrieval.errors import BadSource
 from retrieval.text.word_forms import nfc
 
@@ -55,8 +56,8 @@ class FeverCorpus(FilesCorpus):
 
     def chunks(self) -> Iterator[tuple[Records, int]]:
         """Yield the files' lines in order of the files' names."""
-        blocks = self._unpacked(self._zip) if self._zip else self.line_blocks()
-        return ((Records(block, _pages, ("id", "text", "lines")), size) for block, size in blocks)
+        records = Records(_pages, ("id", "text", "lines"))
+        return self._unpacked(self._zip, records) if self._zip else self.in_chunks(records)
 
     def _members(self) -> list[ZipInfo]:
         """Return the files of a zip in order of their names, without those that macOS adds."""
@@ -65,13 +66,14 @@ class FeverCorpus(FilesCorpus):
             kept = (each for each in found if "__MACOSX" not in each.filename)
             return sorted(kept, key=lambda each: each.filename)
 
-    def _unpacked(self, place: Path) -> Iterator[tuple[LineBlock, int]]:
+    def _unpacked(self, place: Path, records: Records) -> Iterator[tuple[Records, int]]:
         members = self._members()
         with _opened_zip(place) as archive:
             for member in members:
                 with archive.open(member) as stream:
                     unpacked = Unpacked(stream, stream)
-                    yield from unpacked.line_blocks(f"{place}, {member.filename}")
+                    name = f"{place}, {member.filename}"
+                    yield from unpacked.in_chunks(replace(records, name=name))
                     if unpacked.damage:
                         raise EOFError
 
