@@ -29,12 +29,13 @@ from retrieval.text.sentence_splitter import shared_splitter
 
 LARGEST = 8_000_000  # bytes of HTML
 MOST_BLOCKS = 5000
-_LEFT_OUT = re.compile(
-    r"(?:^|\s)(?:reference|mw-ref|mw-references|references|reflist|mw-references-wrap|navbox|hatnote"
-    r"|metadata|ambox|toc|sistersitebox|noprint|mw-empty-elt|mw-editsection|catlinks|printfooter"
-    r"|error|mw-jump-link|vertical-navbox|sidebar|navbar|shortdescription|nomobile|mw-cite-backlink)"
-    r"(?:\s|$)"
-)
+_LEFT_OUT = {  # classes of elements
+    *("ambox", "hatnote", "metadata", "navbar", "navbox", "sidebar", "sistersitebox", "toc"),
+    *("mw-cite-backlink", "mw-ref", "mw-references", "mw-references-wrap", "reference"),
+    *("references", "reflist", "catlinks", "error", "mw-editsection", "mw-empty-elt"),
+    *("mw-jump-link", "nomobile", "noprint", "printfooter", "shortdescription"),
+    "vertical-navbox",
+}
 _INFOBOX = re.compile(r"(?:^|\s)infobox(?:[\s_-]|$)")
 _PART = re.compile(r"[•◦▪–-]\s*")  # of what the row above names: "Population", "• Total"  # noqa: RUF001
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\?", re.I)  # no article of this wiki
@@ -46,23 +47,17 @@ _DISAMBIGUATION = " (disambiguation)"
 _MOST_LEADS = 100
 # Of introductions: as in Wikimedia's own extracts, boxes (``div``) and tables are no text.
 _NO_LEAD_TAGS = {
-    *("aside", "figure", "footer", "header", "nav", "svg", "table"),
-    *("button", "form", "input", "select", "audio", "iframe", "img", "object", "video"),
-    *("annotation", "h1", "head", "link", "meta", "noscript", "script", "style", "template"),
+    *("aside", "figure", "footer", "header", "nav", "table", "form", "input", "select", "h1"),
+    *("annotation", "noscript"),
 }
-_NO_LEAD_CLASSES = {
-    *("ambox", "bandeau", "dablink", "hatnote", "metadata", "rellink", "shortdescription"),
-    *("infobox", "navbox", "sidebar", "toc", "vertical-navbox", "gallery", "thumb"),
-    *("coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault"),
-    *("mw-cite-backlink", "mw-ref", "reference", "references", "reflist"),
-    *("error", "mw-editsection", "noexcerpt", "nomobile", "noprint", "sortkey"),
-    "mw-broken-media",
+_NO_LEAD_CLASSES = _LEFT_OUT | {
+    *("bandeau", "dablink", "rellink", "infobox", "gallery", "thumb", "noexcerpt", "sortkey"),
+    *("coordinates", "geo", "geo-default", "geo-inline", "geo-nondefault", "mw-broken-media"),
 }
 _NO_LEAD_IDS = {"coordinates", "toc", "siteSub", "contentSub", "siteNotice"}
 _PRONUNCIATION_CLASSES = {"IPA", "IPA-label", "ext-phonos", "haudio", "respell"}
 _PRONUNCIATION_TITLES = ("Help:IPA", "Help:Pronunciation", "English pronunciation respelling")
 _COLUMNS = {"div-col", "multicol", "mw-parser-output"}  # boxes that hold text
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _FORMULAS = {"mwe-math-element", "mwe-math-fallback-image-inline"}
 # Where the first section begins. What follows is not parsed: it is most of a long article.
 _FIRST_SECTION = re.compile(
@@ -99,7 +94,7 @@ def read_article(title: str, content: bytes) -> ArticleText:
     redirect = next(iter(tree.xpath("//link[@rel='mw:PageProp/redirect']/@href")), "")
     marked = bool(tree.xpath("//meta[@property='mw:PageProp/disambiguation']"))
     for element in list(tree.iter(etree.Element)):
-        if _LEFT_OUT.search(element.get("class", "")) and element.getparent() is not None:
+        if _LEFT_OUT & {*element.classes} and element.getparent() is not None:
             element.drop_tree()
     linked = list(_links(tree))
     pieces = shown(tree).pieces  # and the tree has nothing hidden any more
@@ -249,9 +244,7 @@ def introduction(content: bytes) -> str:
 
 def _instead(element: html.HtmlElement) -> str | None:
     """Return what stands for an element that is left out, ``None`` for any other."""
-    get = element.get
-    classes = set(get("class", "").split())
-    title = get("title", "")
+    get, classes, title = element.get, {*element.classes}, element.get("title", "")
     spoken = classes & _PRONUNCIATION_CLASSES or get("lang", "").endswith("-fonipa")
     if spoken or title.startswith(_PRONUNCIATION_TITLES):
         return REMOVED
@@ -263,7 +256,6 @@ def _instead(element: html.HtmlElement) -> str | None:
         or classes & _NO_LEAD_CLASSES
         or get("id") in _NO_LEAD_IDS
         or get("role") in {"note", "navigation"}
-        or _HIDDEN.search(get("style", ""))
     ):
         return ""
     return None
