@@ -40,33 +40,24 @@ def _unreadable(path: Path | str, error: OSError) -> BadPage:
     return BadPage(message, "Check its permissions.")
 
 
-def _unknown_formats(folder: Path, unknown: Counter[str]) -> Iterator[BadPage]:
-    """Yield what is said of the files of formats that are not read: one message, or none."""
-    if unknown:
-        named = unknown.most_common(_MOST_NAMED)
-        counts = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
-        others = unknown.total() - sum(count for _, count in named)
-        counts += [f"{others} others"] if others else []
-        files = f"{unknown.total()} file{'s' * (unknown.total() > 1)}"
-        said = f"{files} in {shown(folder)} {_are(unknown.total())} of formats that are not read"
-        hint = "Save what they say as PDF, Word or text files."
-        yield BadPage(f"{said}: {', '.join(counts)}.", hint)
-
-
-def _lacking_libraries(folder: Path, lacking: Counter[str]) -> Iterator[BadPage]:
-    """Yield what is said of the files that need a library: one message, or none."""
+def _of_no_use(folder: Path, unknown: Counter[str], lacking: Counter[str]) -> Iterator[BadPage]:
+    """Yield what is said of files that need a library, and of those whose formats are not read."""
     if lacking:
         counts = (f"{count} {suffix} file{'s' * (count > 1)}" for suffix, count in lacking.items())
         files = " and ".join(sorted(counts, key=lambda said: said.split()[1]))
         libraries = sorted({BY_SUFFIX[suffix].library for suffix in lacking})
-        why = f"{' and '.join(libraries)} {_are(len(libraries))} not installed"
+        why = f"{' and '.join(libraries)} {'is' if len(libraries) == 1 else 'are'} not installed"
         were = "was" if lacking.total() == 1 else "were"
         message = f"{files} in {shown(folder)} {were} left out, because {why}."
         yield BadPage(message, f"Run: {install_service_command()}")
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    if total := unknown.total():
+        named = unknown.most_common(_MOST_NAMED)
+        kinds = [f"{count} {shown(suffix) or 'without an ending'}" for suffix, count in named]
+        others = total - sum(count for _, count in named)
+        said = ", ".join([*kinds, *([f"{others} others"] if others else [])])
+        files, are = ("file", "is") if total == 1 else ("files", "are")
+        message = f"{total} {files} in {shown(folder)} {are} of formats that are not read: {said}."
+        yield BadPage(message, "Save what they say as PDF, Word or text files.")
 
 
 def shown(path: Path | str) -> str:
@@ -94,7 +85,7 @@ class FolderCorpus:
         self._files: list[Path] = []
         self._left_out: list[BadPage] = []
         unknown, lacking = self._find_files()
-        kinds = [*_lacking_libraries(folder, lacking), *_unknown_formats(folder, unknown)]
+        kinds = list(_of_no_use(folder, unknown, lacking))
         if kinds:  # one message, and the first, because the first one is what is printed
             said = [f"{each.message} {each.hint}" for each in kinds[:-1]]
             message = " ".join([*said, kinds[-1].message])

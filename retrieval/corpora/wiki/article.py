@@ -223,12 +223,12 @@ def introduction(content: bytes) -> str:
     body = tree.find("body")
     root = found[0] if found else tree if body is None else body
     for element in list(root.iterdescendants(etree.Element)):
-        if (said := _instead(element)) is not None:
-            element.tail = said + (element.tail or "")
+        if (instead := _instead(element)) is not None:
+            element.tail = instead + (element.tail or "")
             element.drop_tree()
     pieces = list(takewhile(lambda piece: not piece.level, shown(root).pieces))
-    texts = [piece.element for piece in pieces if piece.element.tag == "p"]
-    lead = min(texts, key=lambda text: len(list(text.iterancestors())), default=root).getparent()
+    around = [[*piece.element.iterancestors()] for piece in pieces if piece.element.tag == "p"]
+    lead = min(around, key=len, default=[root])[0]  # of the paragraphs in the fewest boxes
 
     def is_text(piece: Piece) -> bool:
         inside = takewhile(lambda one: one is not lead, piece.around)
