@@ -117,7 +117,7 @@ def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
     finally:
         textpage.close()
     reasons = Counter(reason for *_, reason in drawn)
-    most = len(drawn) / 2 if sight.may_hold_more else len(drawn) - 1
+    most = len(drawn) / 2 if sight.nested or sight.pictures else len(drawn) - 1
     hidden: set[int] = set()
     by_direction: dict[int, list[Letter]] = {}
     for angle, letter, owner, reason in drawn:
@@ -138,15 +138,15 @@ class _Sight:
         self._order: dict[int, int] = {}  # by the address of an object
         self._grounds: list[tuple[int, _Box]] = []  # what white letters may stand on
         self._covers: list[tuple[int, _Box]] = []
-        self._pictures: list[_Box] = []
-        self._nested = False  # the places of what is in a form are not known
+        self.pictures: list[_Box] = []
+        self.nested = False  # the places of what is in a form are not known
         self._look = cache(_look)
         for number, thing in enumerate(page.get_objects(max_depth=1)):
             self._order[_address(thing.raw)] = number
             if thing.type == raw.FPDF_PAGEOBJ_IMAGE:
-                self._pictures.append(thing.get_bounds())
+                self.pictures.append(thing.get_bounds())
             elif thing.type in _UNKNOWN_PLACES:
-                self._nested = True
+                self.nested = True
             elif (
                 thing.type == raw.FPDF_PAGEOBJ_PATH
                 and number < _MOST_DRAWINGS
@@ -159,18 +159,13 @@ class _Sight:
                 if is_box and area < most and not raw.FPDFPageObj_HasTransparency(thing.raw):
                     self._covers.append((number, box))
 
-    @property
-    def may_hold_more(self) -> bool:
-        """Whether there are pictures, or parts whose places are not known."""
-        return self._nested or bool(self._pictures)
-
     def hides(self, angle: int, letter: Letter, owner: int) -> str:
         """Return why a letter of the object at an address is invisible; "" if it is visible."""
         if angle or not owner:
             return ""
         invisible, white = self._look(owner)
         x, y = (letter.left + letter.right) / 2, letter.base + _MIDDLE * letter.size
-        on_picture = any(_holds(box, x, y) for box in self._pictures)
+        on_picture = any(_holds(box, x, y) for box in self.pictures)
         if letter.size <= _TINY or (invisible and not on_picture):
             return "colour" if invisible else "size"
         at = self._order.get(owner)
@@ -179,7 +174,7 @@ class _Sight:
         if any(number > at and _holds(box, x, y) for number, box in self._covers):
             return "covered"
         on_ground = any(number < at and _holds(box, x, y) for number, box in self._grounds)
-        return "white" if white and not (on_picture or on_ground or self._nested) else ""
+        return "white" if white and not (on_picture or on_ground or self.nested) else ""
 
 
 def _look(owner: int) -> tuple[bool, bool]:

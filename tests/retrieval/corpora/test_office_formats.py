@@ -20,9 +20,9 @@ from pptx.util import Pt
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.folder import (
-    book,
     folder_corpus,
     mail,
+    office,
     open_document,
     plain_text,
     rich_text,
@@ -30,10 +30,9 @@ from retrieval.corpora.folder import (
     spreadsheet,
     tables,
     word,
-    zipped,
 )
 from retrieval.corpora.folder.document import FileText, Unreadable
-from retrieval.corpora.folder.numbers import shown_number
+from retrieval.corpora.folder.office import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
@@ -116,7 +115,7 @@ def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
         "<tr><td>Rowan</td><td>300</td></tr></table>",
     }
     path.write_bytes(epub_of("Lamps of Rowan", chapters))
-    document = book.read(path)
+    document = open_document.read(path)
     assert document.title == "Lamps of Rowan"
     assert texts(document) == [
         (("The tank",), f"The tank holds 3 {TIMES} 10⁶ litres of oil for the lamps."),
@@ -138,7 +137,7 @@ def test_a_book_hides_and_raises_by_its_style_sheets_and_repeats_merged_cells(
     path.write_bytes(epub_of("Lamps", {"One": chapter}))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("text/a.css", ".gone { display: none } .up { vertical-align: super }")
-    assert [text for _, text in texts(book.read(path))] == [
+    assert [text for _, text in texts(open_document.read(path))] == [
         "It paid $320 for 15 taps and 10⁶ ants.",
         "Mayor: Ann Lee",
         "Fires",
@@ -403,13 +402,13 @@ def test_what_is_no_zip_or_unpacks_to_too_much_is_refused_in_one_line(tmp_path: 
     found = messages(tmp_path)
     for suffix, bomb, none, old in zip(suffixes, found[:4], found[4:8], found[8:], strict=True):
         assert "unpacks to 300 MB; at most 268 MB are read" in bomb
-        assert f"the file is damaged, or is not a {suffix} (BadZipFile)." in none
+        assert f"the file is damaged, or is not a {suffix} (File is not a zip file)." in none
         assert f"the file is encrypted, or is not a {suffix}" in old
 
 
 def test_entities_of_xml_are_left_alone() -> None:
     bomb = b'<!DOCTYPE a [<!ENTITY b "lamp lamp"><!ENTITY c "&b;&b;">]><a>&c;</a>'
-    assert "".join(zipped.parsed(bomb).itertext()) in {"", "&c;"}
+    assert "".join(office.parsed(bomb).itertext()) in {"", "&c;"}
 
 
 def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:
