@@ -23,6 +23,7 @@ from lxml import etree, html
 from retrieval.corpora.cleaning import clean
 from retrieval.corpora.folder.document import BY_SUFFIX, FileText, Headings, Unread, Unreadable
 from retrieval.corpora.folder.plain_text import lines_of
+from retrieval.corpora.folder.tables import in_order
 from retrieval.corpora.folder.tree import shown
 from retrieval.corpora.passages import Block
 
@@ -95,7 +96,7 @@ class _Mail:
     def __init__(self, message: MIMEPart, above: tuple[str, ...]) -> None:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
-        name = clean(parseaddr(str(message["from"] or ""))[0])
+        name = in_order(clean(parseaddr(str(message["from"] or ""))[0]))
         self._read(message, above, (f"From {name}",) if name else ())
 
     def _read(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
