@@ -84,7 +84,7 @@ def test_a_claim_goes_from_the_form_to_its_result(browser: Chrome, web: WebProce
     browser.find_element(By.CSS_SELECTOR, ".group.asked summary").click()
     done = web.worker.record(run, FIRST_HOP[5:9], done)
     wait_for(browser, "document.querySelector('.group.read.running .labelled .unsettled')")
-    assert "Ostrea 1.00 title" in text_of(browser, ".group.opened .found")
+    assert "Ostrea similarity 1.00, found by title" in text_of(browser, ".group.opened .found")
     # What the reader has opened stays open.
     assert "built by Ida Holm?" in text_of(browser, ".group.asked ul")
     done = web.worker.record(run, FIRST_HOP[9:], done)
