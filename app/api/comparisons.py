@@ -7,7 +7,7 @@ from typing import Literal
 
 from flask import Blueprint, Response, url_for
 
-from app.api.models import Error, Forget, answer, download
+from app.api.models import Error, Model, answer, download
 from app.api.openapi import describe
 from app.comparisons.comparison import Comparison
 from app.comparisons.files import FILES
@@ -33,11 +33,13 @@ class ComparisonExport(ComparedIds):
     """Format of the file."""
 
 
-class ComparisonEnd(Forget):
+class ComparisonEnd(Model):
     """Which comparison to stop, or to delete."""
 
     id: str = ""
     """Its id."""
+    forget: Literal["0", "1"] = "0"
+    """1: the comparison is deleted; its checks stay in the history."""
 
 
 @blueprint.get("/compare")
