@@ -31,6 +31,7 @@ from retrieval.corpora.folder.document import (
     first_day,
 )
 from retrieval.corpora.folder.plain_text import lines_of
+from retrieval.corpora.folder.tables import in_order
 from retrieval.corpora.folder.tree import in_sections, shown
 from retrieval.corpora.passages import Block
 
@@ -104,7 +105,7 @@ class _Mail:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
         self._day = _day(message)
-        name = clean(parseaddr(str(message["from"] or ""))[0])
+        name = in_order(clean(parseaddr(str(message["from"] or ""))[0]))
         self._read(message, above, (f"From {name}",) if name else ())
 
     def _add(self, block: Block, section: tuple[str, ...], day: str = "") -> None:

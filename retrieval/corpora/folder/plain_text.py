@@ -28,7 +28,7 @@ from retrieval.corpora.passages import (
     without_edit,
 )
 from retrieval.corpora.superscripts import unmarked
-from retrieval.corpora.table_files import SEPARATORS, separated_rows, separator_of
+from retrieval.corpora.table_files import NO_SEPARATOR, separated_rows, separator_of
 from retrieval.errors import Problem
 
 _NEWLINE = re.compile(r"\r\n?|[\f\v\x85\u2028\u2029]")
@@ -54,6 +54,8 @@ _NOTE = re.compile(r"^\[\^[^\]\s]{1,40}\]:|\[\^[^\]\s]{1,40}\]", re.M)
 _PICTURE = re.compile(r"<img [^>]*?alt=\"([^\"]*)\"[^>]*>")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n[\w-]+:.*?^(?:---|\.\.\.)[ \t]*$", re.M | re.S)
 # Of tables.
+_LOOKED_AT = 50  # lines
+_MOST_TITLES = 5  # lines above a table
 _MOST_NAMED = 20  # rows that cannot be read
 _WHOLE_PART = r"(?:[€$£] ?)?[-+−]?(?:\d+|\d{1,3}(?:[. ]\d{3})+)"  # noqa: RUF001
 _COMMA = re.compile(rf"{_WHOLE_PART},\d{{1,2}}(?: ?[%€$£])?")
@@ -220,10 +222,16 @@ def _in_english(text: str) -> str:
 
 
 def _separator_below_titles(text: str) -> str | None:
-    """Return what parts the cells below the lines of a title, ``None`` if the table is first."""
-    lines = text.split("\n")
-    begin = next((at for at, line in enumerate(lines) if set(line) & set(SEPARATORS)), 0)
-    return separator_of("\n".join(lines[begin:])) if begin else None
+    """Return what parts most of the first lines, of which some may be titles with commas.
+
+    ``None``: nothing does.
+    """
+    lines = text.split("\n", _LOOKED_AT)[:_LOOKED_AT]
+    begins = range(min(_MOST_TITLES, len(lines)))
+    found = [separator_of("\n".join(lines[at:])) for at in begins]
+    if set(found) == {NO_SEPARATOR}:
+        return None
+    return max(found, key=lambda separator: sum(separator in line for line in lines))
 
 
 def _said(text: str) -> Iterator[str]:

@@ -17,9 +17,10 @@ MOST_COLUMNS = 500
 _MOST_HEADS = 3  # rows
 _MOST_AT_ONCE = 400_000  # cells of a table
 _MOST_CELLS = 500_000  # of a table whose merged cells are repeated
-# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", perhaps with the mark of a note.
+# A year, "2019/20", "FY 2020", "Q1", "Q1/2020", "31.12.2020", perhaps with the mark of a note.
 _PERIOD = re.compile(
     r"(?:FY|[QH][1-4])?[ '/-]?(?:1[5-9]|20)\d\d(?: ?[/–-] ?\d\d(?:\d\d)?)?\*?|[QH][1-4]"  # noqa: RUF001
+    r"|\d{1,2}([./])\d{1,2}\1(?:1[5-9]|20)\d\d|(?:1[5-9]|20)\d\d-\d\d-\d\d"
 )
 _LONGEST_NOTE = 200  # characters
 _ON_IT = re.compile(r"(?:all|figures|amounts|values|sums|units?|notes?|sources?|in|\()\b", re.I)
@@ -177,7 +178,12 @@ def _put_first_names_first(grid: list[list[Cell]], heads: int, names: list[str])
         below = [row for row in grid[heads:] if at < len(row) and row[at].text]
         if _OF_PEOPLE.search(name) and all(_TURNED.fullmatch(row[at].text) for row in below):
             for row in below:
-                row[at] = replace(row[at], text=_TURNED.sub(r"\2 \1", row[at].text))
+                row[at] = replace(row[at], text=in_order(row[at].text))
+
+
+def in_order(name: str) -> str:
+    """Return "Ann Lee" for "Lee, Ann", and other names as they are."""
+    return _TURNED.sub(r"\2 \1", name) if _TURNED.fullmatch(name) else name
 
 
 def _of_rows(
@@ -278,8 +284,9 @@ def unit_in(texts: Iterable[str]) -> str:
     "in thousand euros", "($m)", "(EUR million)", "Figures in thousands of pounds"; "" if none does.
     """
     for text in map(_in_words, texts):
-        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text)):
-            if unit := _UNIT.fullmatch(found.strip(" .")):
+        for found in (*_IN_BRACKETS.findall(text), *_AFTER_IN.findall(text), text):
+            unit = _UNIT.fullmatch(found.strip(" ."))
+            if unit and (found is not text or unit["before"]):
                 factor = _FACTORS[unit["factor"].lower().strip("'’")[:2]]  # noqa: RUF001
                 money = (unit["before"] or unit["after"] or "").strip().lower()
                 return f"{factor} {_CURRENCIES.get(money, money)}".strip()
@@ -300,8 +307,11 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
     names: list[list[Cell]] = []
     titles: list[list[Cell]] = []
     for stretch in map(_with_sections, _stretches(rows)):
-        if all(len(row) == 1 or _only(row) for row in stretch):
-            titles += stretch
+        said = [_said_apart(row) for row in stretch]
+        if all(said):
+            titles += (
+                [Cell(text), *(Cell("") for _ in stretch[0][1:])] for row in said for text in row
+            )
             continue
         for table in _beside_each_other([*titles, *stretch]):
             alone = list(takewhile(_only, table))
@@ -314,6 +324,16 @@ def tables_in(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:
         titles = []
     if titles:
         yield titles
+
+
+def _said_apart(row: list[Cell]) -> list[str]:
+    """Return what a row says that has one cell, or two at the ends of a line; none of others."""
+    filled = [at for at, cell in enumerate(row) if cell.text]
+    if len(row) == 1 or _only(row):
+        return [row[filled[0]].text]
+    texts = [row[at].text for at in filled]
+    is_apart = len(filled) == 1 or (len(filled) == 2 and filled[1] - filled[0] > 2)
+    return texts if is_apart and filled[0] < 2 and _has_a_word(texts[0]) else []
 
 
 def _stretches(rows: Iterable[list[Cell]]) -> Iterator[list[list[Cell]]]:

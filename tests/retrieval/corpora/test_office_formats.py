@@ -339,6 +339,21 @@ def test_a_budget_has_its_title_its_unit_and_its_sections_in_bold_letters(tmp_pa
     ]
 
 
+def test_a_short_line_of_word_in_bold_letters_is_a_heading(tmp_path: Path) -> None:
+    document = docx.Document()
+    for text in ("*Rowan", "*1 Lamps", "It has 7.", "*Carried, 9 to 4", "*Ships", "It has 3."):
+        document.add_paragraph().add_run(text.removeprefix("*")).bold = text.startswith("*")
+    document.save(tmp_path / "a.docx")
+    read = word.read(tmp_path / "a.docx")
+    assert read.title == ""
+    assert texts(read) == [
+        ((), "Rowan"),
+        (("1 Lamps",), "It has 7."),
+        (("1 Lamps",), "Carried, 9 to 4"),
+        (("Ships",), "It has 3."),
+    ]
+
+
 def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
     text, deck, book = (tmp_path / f"lamps{suffix}" for suffix in (".docx", ".pptx", ".xlsx"))
     made = docx.Document()

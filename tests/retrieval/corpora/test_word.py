@@ -54,21 +54,6 @@ def test_a_file_is_read_as_word_shows_it(
     assert texts(tmp_path, body, notes) == read
 
 
-def test_a_short_line_in_bold_letters_is_a_heading(tmp_path: Path) -> None:
-    document = docx.Document()
-    for text in ("*Rowan", "*1 Lamps", "It has 7.", "*Carried, 9 to 4", "*Ships", "It has 3."):
-        document.add_paragraph().add_run(text.removeprefix("*")).bold = text.startswith("*")
-    document.save(tmp_path / "a.docx")
-    read = word.read(tmp_path / "a.docx")
-    assert read.title == ""
-    assert [(block.section, block.text) for block in read.blocks] == [
-        ((), "Rowan"),
-        (("1 Lamps",), "It has 7."),
-        (("1 Lamps",), "Carried, 9 to 4"),
-        (("Ships",), "It has 3."),
-    ]
-
-
 def test_text_that_its_style_hides_is_not_read(tmp_path: Path) -> None:
     document = docx.Document()
     style = document.styles.add_style("Draft", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
