@@ -51,27 +51,11 @@ class Records:
         for number, line in enumerate(self.content.splitlines(keepends=True), self.first):
             if line.strip():
                 where = f"{self.name}, {self.unit} {number}"
-                record = _record(where, line, self.keys)
+                record = record_in(where, line, self.keys)
                 yield from [record] if isinstance(record, BadPage) else self.pages(where, record)
         if self.damage:
             where = f"{self.name}, {self.unit} {number + 1}"
             yield BadPage(f"{where}: {self.damage}.", self.hint)
-
-
-def read_json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's number and object; blank lines are skipped.
-
-    Raises:
-        BadSource: the file cannot be read, is not UTF-8, or a line is not a JSON object
-            with a string under each of ``keys``.
-    """
-    with opened(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.strip():
-                record = _record(f"{path}, line {number}", line, keys)
-                if isinstance(record, BadPage):
-                    raise BadSource("source_not_json", record.message, record.hint)
-                yield number, record
 
 
 def encoded_line(record: Mapping[str, Any]) -> bytes:
@@ -83,7 +67,8 @@ def encoded_line(record: Mapping[str, Any]) -> bytes:
     return text + b"\n"
 
 
-def _record(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
+def record_in(where: str, line: bytes, keys: tuple[str, ...]) -> dict[str, Any] | BadPage:
+    """Return the object of a line with a text under each of ``keys``, or what is wrong with it."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -126,30 +126,25 @@ def read(path: Path, password: str | None = None) -> FileText:
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
             raise Unreadable("the file is not a PDF.", "Give it the suffix of its format.")
-    with _opened(path, password) as document:
+    with closing(_opened(path, password)) as document:
         if document.get_formtype() in _FORMS:
             document.init_forms()
         return _document(document)
 
 
-@contextmanager
-def _opened(path: Path, password: str | None) -> Iterator[pdfium.PdfDocument]:
+def _opened(path: Path, password: str | None) -> pdfium.PdfDocument:
     try:
         try:
-            document = pdfium.PdfDocument(path)
+            return pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:  # a file may have no password where others have one
             if not password or error.err_code != raw.FPDF_ERR_PASSWORD:
                 raise
-            document = pdfium.PdfDocument(path, password=password)
+            return pdfium.PdfDocument(path, password=password)
     except pdfium.PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             why = f"the file is encrypted with {'another' if password else 'a'} password."
             raise Unreadable(why, "Give its password: --password WORD") from error
         raise Unreadable(f"the file is damaged ({reason_of(error)}).", _DAMAGED) from error
-    try:
-        yield document
-    finally:
-        document.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,31 +195,27 @@ def _document(document: pdfium.PdfDocument) -> FileText:
 
 def _page(document: pdfium.PdfDocument, number: int, until: float) -> _Page:
     try:
-        page = document[number]
-    except pdfium.PdfiumError as error:  # the other pages can be read
-        return _Page(unread=Unreadable(f"it cannot be read ({reason_of(error)}).", _DAMAGED))
-    try:
-        printed, hidden = letters(page)
-        upright = bool(printed) and printed[0][0] == 0
-        drawn, thin = rules(page) if upright else ([], [])
-        if upright and (lines := [*thin, *marks(page)]):
-            printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
-        main, *others = [segments(group) for _, group in printed] or [[]]
-        parts = [part for part in ([*main, *_fields(document, page, main)], *others) if part]
-        if not ocr.is_scanned(page, (one for part in parts for one in part)):
-            return _Page(parts, drawn, hidden=hidden)
-        if not ocr.installed():
-            return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
-        if time.monotonic() > until:
-            message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
-            return _Page(parts, unread=Unreadable(message, ocr.FIRST))
-        return _Page([ocr.read(page)], scanned=True)
-    except (pdfium.PdfiumError, OSError) as error:
+        with closing(document[number]) as page:
+            printed, hidden = letters(page)
+            upright = bool(printed) and printed[0][0] == 0
+            drawn, thin = rules(page) if upright else ([], [])
+            if upright and (lines := [*thin, *marks(page)]):
+                printed[0] = 0, on_one_line(without_struck(printed[0][1], lines), thin)
+            main, *others = [segments(group) for _, group in printed] or [[]]
+            main += _fields(document, page, list(main))
+            parts = [part for part in (main, *others) if part]
+            if not ocr.is_scanned(page, chain.from_iterable(parts)):
+                return _Page(parts, drawn, hidden=hidden)
+            if not ocr.installed():
+                return _Page(parts, unread=Unreadable(_SCANNED, ocr.INSTALL))
+            if time.monotonic() > until:
+                message = f"OCR of the pages before took more than {OCR_SECONDS} seconds."
+                return _Page(parts, unread=Unreadable(message, ocr.FIRST))
+            return _Page([ocr.read(page)], scanned=True)
+    except (pdfium.PdfiumError, OSError) as error:  # the other pages can be read
         return _Page(unread=Unreadable(f"it cannot be read ({reason_of(error)}).", _DAMAGED))
     except Unreadable as error:
         return _Page(unread=error)
-    finally:
-        page.close()
 
 
 def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
@@ -237,9 +228,6 @@ def _nothing_read(pages: Sequence[_Page]) -> Unreadable:
         )
     if not unread:
         return Unreadable("the file has no text.", ocr.FIRST)
-    if all(each.message == _SCANNED for each in unread):
-        why = "it seems to be scanned pictures, and OCR is not installed"
-        return Unreadable(f"the file has no text; {why}.", ocr.INSTALL)
     return Unreadable(f"no page can be read; of the first, {unread[0].message}", unread[0].hint)
 
 

@@ -114,7 +114,7 @@ class _Reader:
                 level = LOWEST
             tag = f"h{min(level, LOWEST)}" if level and not is_text else tag
             etree.SubElement(into, tag).text = found.text
-            self._hanging(found.boxes, found.notes, into)
+            self._hanging(found, into)
 
     def _words(self, paragraph: Any) -> _Words:
         """Return what a paragraph says."""
@@ -175,10 +175,10 @@ class _Reader:
             ):
                 self._read(child, paragraph, found, pieces)
 
-    def _hanging(self, boxes: list[Any], references: list[Any], into: etree._Element) -> None:
-        for each in boxes:
+    def _hanging(self, found: _Words, into: etree._Element) -> None:
+        for each in found.boxes:
             self.read(each, into)
-        for reference in references:
+        for reference in found.notes:
             kind = etree.QName(reference).localname.removesuffix("Reference")
             note = self._notes.pop((kind, reference.get(qn("w:id"), "")), None)  # each is read once
             if note is not None:
@@ -215,12 +215,10 @@ class _Reader:
                     above[at].text = " ".join(each.text for each in found)
                 hanging += found
                 inner += _elements(cell, _TABLE)
-        for each in hanging:
-            self._hanging(each.boxes, [], into)
         for one in inner:
             self._table(one, into)
         for each in hanging:
-            self._hanging([], each.notes, into)
+            self._hanging(each, into)
 
 
 def _elements(parent: Any, *tags: str) -> Iterator[Any]:

@@ -150,11 +150,6 @@ class ZimReader:
         self._child = ChildProcess(__name__)
         self.end = weakref.finalize(self, self._child.end)
 
-    @property
-    def pid(self) -> int | None:
-        """The number of the process, if there is one."""
-        return self._child.pid
-
     def facts(self) -> Facts:
         """Return what the file says of itself.
 

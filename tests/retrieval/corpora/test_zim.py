@@ -260,8 +260,8 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
-    assert reader.pid is not None
-    os.kill(reader.pid, signal.SIGKILL)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGKILL)
     read += answers
     reader.end()
     assert len(read) == 9
