@@ -120,7 +120,7 @@ def test_without_ocr_a_scanned_page_is_named_with_the_package(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
-    with pytest.raises(Unreadable, match="scanned pictures, and OCR is not installed") as caught:
+    with pytest.raises(Unreadable, match="a scanned picture, and OCR is not installed") as caught:
         pdf.read(tmp_path / "a.pdf")
     assert "apt install tesseract-ocr" in caught.value.hint
 

@@ -69,6 +69,20 @@ def test_a_document_is_of_the_day_that_it_says(
     assert (day == "modified on") == (page.date == "")
 
 
+@cases("reading", "name", "text", "days")
+def test_each_text_of_a_file_is_of_its_own_day(
+    tmp_path: Path, name: str, text: str, days: list[list[str]]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    pages = [page for chunk, _ in open_corpus(f"folder:{tmp_path}").chunks() for page in chunk]
+    found = [page for page in pages if isinstance(page, Page)]
+    said = [" ".join(page.sentences or [page.text]) for page in found]
+    assert [[text, page.date] for text, page in zip(said, found, strict=True)] == days
+    assert [f"{page.source}," in f"{name}, as of {page.date}," for page in found] == [
+        bool(day) for _, day in days
+    ]
+
+
 @cases("superscripts", "line", "read")
 def test_a_line_is_read_with_what_stands_above_and_below_it(line: str, read: str) -> None:
     """In ``line``, what is above it is in {}, and what is below it in _{}."""

@@ -15,6 +15,7 @@ from tests.support.cases import cases
 pytest.importorskip("libzim", reason="no libzim, which reads and writes ZIM files")
 
 from cli.index import command
+from retrieval.corpora import corpus
 from retrieval.corpora.cleaning import without_pronunciations
 from retrieval.corpora.corpus import BadPage, Page, Passage
 from retrieval.corpora.sources import of_whole_articles, open_corpus
@@ -259,8 +260,8 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     reader = ZimReader(path)
     answers = reader.articles(wanted)
     read = [next(answers)]
-    assert reader.pid is not None
-    os.kill(reader.pid, signal.SIGKILL)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGKILL)
     read += answers
     reader.end()
     assert len(read) == 9
@@ -268,8 +269,8 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     assert not isinstance(read[-1], Damaged)
     reader = ZimReader(path)
     reader.facts()
-    assert reader.pid is not None
-    os.kill(reader.pid, signal.SIGSTOP)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGSTOP)
     monkeypatch.setattr(zim, "_SECONDS", 0.2)
     assert [type(answer) for answer in reader.articles(wanted[:1])] == [Damaged]
     reader.end()
@@ -278,9 +279,9 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
 def test_without_libzim_the_error_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zim, "_LIBRARY", "no_such_library")
+    monkeypatch.setattr(corpus, "find_spec", lambda _: None)
     message = refusal(tmp_path / "wiki.zim")
-    assert "no_such_library, which is not installed" in message
+    assert "libzim, which is not installed" in message
     assert "-m pip install -r" in message
     assert message.endswith("requirements-zim.txt")
 
