@@ -16,7 +16,6 @@ from retrieval.claim import as_sentence, in_full, read_claim
 from retrieval.claim_lists.files import ListFile, read_claims, separator_of
 from retrieval.corpora.corpus import Page
 from retrieval.errors import BadSource, EsotericError
-from retrieval.models.cross_encoders import with_grouped_figures
 from retrieval.pipeline.claim_parser import ClaimParser, Spelling
 from retrieval.quantities.amounts import (
     _UNITS,
@@ -45,6 +44,7 @@ from retrieval.stages.decide.proof import label_of, operator_of
 from retrieval.text.clause import as_statement
 from retrieval.text.context import CopiedSentences, context_of
 from retrieval.text.english import EnglishParser
+from retrieval.text.figures import written_alike
 from retrieval.text.notices import NAMELESS, NO_STATEMENT, SEVERAL, is_name_alone, plain_statement
 from retrieval.text.statement_cutter import statements
 from retrieval.text.subject import subject_of
@@ -320,7 +320,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
     ("quantities", "words", "least", least),
-    ("quantities", "cells", "read", lambda _, cells: with_grouped_figures(cells)),
+    ("figures", "claim evidence", "read", lambda _, *pair: list(written_alike(*pair))),
     ("quantities", "text", "dimension", lambda p, text: only(p, text).dimension),
     ("comparisons", "claim", "first_half second_half more", halves),
     ("no_comparisons", "claim", "", lambda p, claim: comparison(p.parse(claim)) is None),
