@@ -107,8 +107,8 @@ _FOUND_BY = {
     "disambiguation": "title with parentheses",
     "text": "phrase",
     "words": "words",
-    "link": "linked",
-    "mention": "mentioned",
+    "link": "link",
+    "mention": "mention",
     "generation": "predicted title",
     "dense": "meaning",
 }
