@@ -269,8 +269,8 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     assert not isinstance(read[-1], Damaged)
     reader = ZimReader(path)
     reader.facts()
-    assert reader.pid is not None
-    os.kill(reader.pid, signal.SIGSTOP)
+    assert reader._child.pid is not None
+    os.kill(reader._child.pid, signal.SIGSTOP)
     monkeypatch.setattr(zim, "_SECONDS", 0.2)
     assert [type(answer) for answer in reader.articles(wanted[:1])] == [Damaged]
     reader.end()
