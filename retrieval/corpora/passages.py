@@ -14,7 +14,7 @@ from urllib.parse import quote, urldefrag
 
 from retrieval.corpora.boxes import apart
 from retrieval.corpora.cleaning import clean
-from retrieval.corpora.corpus import EMPTY_BOX, Page, Passage
+from retrieval.corpora.corpus import EMPTY_BOX, TICKED_BOX, Page, Passage
 from retrieval.text.sentence_splitter import shared_splitter
 
 LIMIT = 1200  # characters of a passage
@@ -39,9 +39,13 @@ APPENDICES = {  # of articles in wikis; what is short in them says nothing
 _BULLET = re.compile(r"[•▪◦‣●■*–-]\s+")  # noqa: RUF001 - the dash of a list is meant
 _CAPTION = re.compile(r"(?:Table|Tab\.|Figure|Fig\.|Exhibit|Annex) ?\w", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Z][a-z]+ )?\d")  # "Chapter 1: Ships", but not "Vote: 12 to 3"
+_DECIDED = re.compile(
+    r"\b(?:adopted|agreed|approved|carried|deferred|lost|passed|rejected|resolved|votes?|withdrawn)\b",
+    re.IGNORECASE,
+)
 # What saved pages of wikis have after a heading.
 _EDIT = re.compile(r"(?<!\s)\s*\[\s*edit(?:\s*\|)?(?:\s*(?:edit )?source)?\s*\]\s*$", re.IGNORECASE)
-_NO_HEADING = re.compile(r"[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
+_NO_HEADING = re.compile(r"[☐☑☒]|[.!?…:;,][\"'”’)\]]*$")  # noqa: RUF001 - curly quotes are meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ def paragraphs(text: str) -> list[str]:
 class _Part:
     """Consecutive paragraphs of one page, section and day; ``whole``: which are one sentence.
 
-    What stands after an empty box is, so that all of it states nothing.
+    What stands after an empty box is, so that all of it states nothing, and a question with the
+    box that answers it.
     """
 
     section: tuple[str, ...]
@@ -145,7 +150,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
         for text in [block.text] if block.kind == "row" else apart(block.text):
             is_row = block.kind == "row" and len(text) <= _LONGEST_ROW
             part.paragraphs.append(text)
-            part.whole.append(is_row or text.startswith(EMPTY_BOX))
+            answers = TICKED_BOX in text[1:]  # "Rent? ☒ no"
+            part.whole.append(is_row or answers or text.startswith(EMPTY_BOX))
     if part is not None:
         yield part
 
@@ -153,10 +159,13 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 def _below_their_leads(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks that say something, items and rows below what introduces them."""
     lead = ""
+    around: tuple[str, ...] = ()
     for block in blocks:
         text = clean(block.text)
         if not text:
             continue
+        if block.section != around:
+            lead, around = "", block.section
         if not block.kind:
             lead = text if len(text) <= _LONGEST_LEAD else ""
         names = _CAPTION.match(lead) and not _NO_HEADING.search(lead)
@@ -274,6 +283,11 @@ def may_be_heading(line: str) -> bool:
         and not _NO_HEADING.search(line)
         and (":" not in line or _NUMBERED.match(line))
     )
+
+
+def may_be_bold_heading(line: str) -> bool:
+    """Return whether a line in bold letters is one, and does not say what was decided."""
+    return may_be_heading(line) and not _DECIDED.search(line)
 
 
 def _is_text(line: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,8 @@ _BLANK = 32
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl"}
 _OLD_STYLE_DIGITS = {0xF730 + digit: str(digit) for digit in range(10)}  # as Adobe numbers them
+_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx", re.IGNORECASE)
+_LONGEST_NAME = 128  # bytes of the name of a font
 # Stands for a character that only its font knows; some are pictures, and others digits.
 PRIVATE = "\uf8ff"
 _PRIVATE_USE = range(0xE000, 0xF900)
@@ -90,6 +93,7 @@ class Letter(NamedTuple):
     right: float
     base: float
     size: float
+    bold: bool = False
 
 
 def letters(page: pdfium.PdfPage) -> tuple[list[tuple[int, list[Letter]]], int]:
@@ -208,6 +212,7 @@ def _drawn(
     xs, ys, matrices, boxes = map(ctypes.byref, (x, y, matrix, box))
     last: tuple[float, ...] = ()
     angle, scale, mirrored = 0, 1.0, False
+    bold: dict[int, bool] = {}  # by object, all letters of which have one font
     for index in range(textpage.count_chars()):
         code = raw.FPDFText_GetUnicode(page, index)
         if code in _LINE_ENDS or (code == _BLANK and raw.FPDFText_IsGenerated(page, index)):
@@ -234,7 +239,16 @@ def _drawn(
             base = -base
         size = abs(raw.FPDFText_GetFontSize(page, index) * scale) or 1.0
         owner = _address(raw.FPDFText_GetTextObject(page, index))
-        yield angle, Letter(_character(code), left, right, base, size), owner
+        if owner not in bold:
+            bold[owner] = _is_bold(page, index)
+        yield angle, Letter(_character(code), left, right, base, size, bold[owner]), owner
+
+
+def _is_bold(page: Any, index: int) -> bool:
+    """Return whether the font of a letter is bold by its name, because weights are often wrong."""
+    name, flags = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(page, index, name, _LONGEST_NAME, ctypes.byref(flags))
+    return bool(_BOLD.search(name.value))
 
 
 def _character(code: int) -> str:

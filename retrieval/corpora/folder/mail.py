@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -31,6 +31,7 @@ from retrieval.corpora.folder.document import (
     first_day,
 )
 from retrieval.corpora.folder.plain_text import lines_of
+from retrieval.corpora.folder.tables import in_order
 from retrieval.corpora.folder.tree import in_sections, shown
 from retrieval.corpora.passages import Block
 
@@ -49,6 +50,8 @@ _ORIGINAL = re.compile(
 )
 _FIELD = re.compile(r"\*?(From|Sent|Date|To|Cc|Subject|Reply-To)\*?: ?\*?(.*)$", re.I)
 _DAYS = ("sent", "date")
+# The same as Outlook writes it into a page, where it is one paragraph.
+_HEAD = re.compile(r"From: (.{1,200}?) (?:Sent|Date): (.{1,100}?) (?:To|Cc|Subject): ")
 _QUOTING = "//blockquote | //*[contains(@class, 'gmail_quote')] | //*[@id='divRplyFwdMsg']"
 # What a mail says whose text is in another part.
 _STUB = re.compile(
@@ -101,37 +104,38 @@ class _Mail:
         self.blocks: list[Block] = []
         self.unread: list[Unread] = []
         self._day = _day(message)
-        self._read(message, above)
+        name = in_order(clean(parseaddr(str(message["from"] or ""))[0]))
+        self._read(message, above, (f"From {name}",) if name else ())
 
     def _add(self, block: Block, section: tuple[str, ...], day: str = "") -> None:
         day = as_day(day) or self._day
         self.blocks.append(replace(block, section=section, page=None, date=day))
 
-    def _read(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _read(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         kind = part.get_content_type()
         if kind == "message/rfc822":
             inner = part.get_content()
             speaker = _speaker(str(inner["from"] or ""), str(inner["date"] or ""))
             outer, self._day = self._day, _day(inner) or self._day
-            self._read(inner, (*above, speaker))
+            self._read(inner, (*above, speaker), ())
             self._day = outer
         elif part.is_attachment() or (part.get_filename() and not kind.startswith("text/")):
             self._attachment(part, above)
         elif part.get_content_maintype() == "multipart" and kind not in _ONE_TEXT:
             for inner in part.iter_parts():
-                self._read(inner, above)
+                self._read(inner, above, writer)
         else:
-            self._body(part, above)
+            self._body(part, above, writer)
 
-    def _body(self, part: MIMEPart, above: tuple[str, ...]) -> None:
+    def _body(self, part: MIMEPart, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         plain, page = part.get_body(("plain",)), part.get_body(("html",))
         text = _content(plain) if plain is not None else ""
         stub = len(text) <= _LONGEST_STUB and (not text.strip() or _STUB.search(text))
         if page is not None and (plain is None or stub):
-            self._page(_content(page), above)
+            self._page(_content(page), above, writer)
         elif text:
             for said, group in groupby(_spoken(text.replace("\r\n", "\n")), key=itemgetter(0)):
-                section = (*above, said) if said else above
+                section = (*above, *([said] if said else writer))
                 for paragraph in lines_of("\n".join(line for _, line in group)):
                     self._add(Block(paragraph), section, first_day(said))
         if part.get_content_type() == "multipart/related":
@@ -139,7 +143,7 @@ class _Mail:
                 if inner.get_filename() and not inner.get_content_type().startswith("image/"):
                     self._attachment(inner, above)
 
-    def _page(self, content: str, above: tuple[str, ...]) -> None:
+    def _page(self, content: str, above: tuple[str, ...], writer: tuple[str, ...]) -> None:
         """Read a page; what it quotes is read as texts that follow."""
         try:
             tree = html.document_fromstring(content.encode(), html.HTMLParser(encoding="utf-8"))
@@ -150,13 +154,16 @@ class _Mail:
         found = shown(tree)
         self.unread += found.unread
         quoting = _QUOTED
+        follows = False  # whether all that follows is of an older mail
         for piece, block in in_sections(found.pieces, Headings("")):
-            if _WROTE.match(piece.text):
+            if head := _HEAD.match(piece.text):
+                quoting, follows = _speaker(*head.groups()), True
+            elif _WROTE.match(piece.text):
                 quoting = piece.text.rstrip(": ")
-            elif any(element.tag == "blockquote" for element in piece.around):
+            elif follows or any(element.tag == "blockquote" for element in piece.around):
                 self._add(block, (*above, *block.section, quoting), first_day(quoting))
             else:
-                self._add(block, (*above, *block.section))
+                self._add(block, (*above, *block.section, *writer))
 
     def _attachment(self, part: MIMEPart, above: tuple[str, ...]) -> None:
         """Read what is attached, if its format is known."""

@@ -60,6 +60,7 @@ _NESTED = re.compile(r"@[^{};]{0,1000}\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^{};]{0,
 _ALONE = re.compile(r"[\w-]*([.#][\w-]+)")
 _NAMED = re.compile(r"[.#][A-Za-z_-][\w-]*")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+LOWEST = len(HEADINGS)
 _NOT_SHOWN = (
     "//template | //dialog[not(@open)] | //*[@hidden] | //del | //s | //strike | //rp | //rt"
 )
@@ -136,8 +137,13 @@ class Shown:
     unread: list[Unread] = field(default_factory=list)
 
     def document(self, title: str, saved: str = "", unread: Iterable[Unread] = ()) -> FileText:
-        """Return it as a document; without a title its first heading is the title."""
-        title = title or next((piece.text for piece in self.pieces if piece.level), "")
+        """Return it as a document; without a title its first heading is the title.
+
+        One of the lowest level is so only at the very beginning.
+        """
+        first = (one.text for one in self.pieces[:1] if one.level)
+        others = (one.text for one in self.pieces if 0 < one.level < LOWEST)
+        title = title or next(first, "") or next(others, "")
         blocks = [block for _, block in in_sections(self.pieces, Headings(title))]
         return FileText(title, blocks, None, [*self.unread, *unread], saved=saved)
 

@@ -22,8 +22,8 @@ from retrieval.corpora.boxes import box
 from retrieval.corpora.folder.document import FileText, first_title, hidden_text
 from retrieval.corpora.folder.formula import FORMULA, beside, formula
 from retrieval.corpora.folder.office import charts_in, office_file, saved_on
-from retrieval.corpora.folder.tree import shown
-from retrieval.corpora.passages import ends_sentence
+from retrieval.corpora.folder.tree import LOWEST, shown
+from retrieval.corpora.passages import ends_sentence, may_be_bold_heading
 from retrieval.corpora.superscripts import lowered, marked
 
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
@@ -103,7 +103,9 @@ class _Reader:
 
     def read(self, parent: Any, into: etree._Element) -> None:
         """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
-        for element in _elements(parent, _P, _TABLE):
+        elements = list(_elements(parent, _P, _TABLE))
+        bold = [element.tag == _P and _is_bold(element) for element in elements]
+        for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
                 continue
@@ -111,7 +113,10 @@ class _Reader:
             level = self._styles.level(element)
             is_text = len(found.text) > _LONGEST_HEADING and ends_sentence(found.text)
             tag = "li" if self._styles.is_item(element) else "p"
-            tag = f"h{min(level, 6)}" if level and not is_text else tag
+            begins = bold[at : at + 2] == [True, False]  # of several bold lines the last
+            if not level and begins and tag == "p" and may_be_bold_heading(found.text):
+                level = LOWEST
+            tag = f"h{min(level, LOWEST)}" if level and not is_text else tag
             etree.SubElement(into, tag).text = found.text
             self._hanging(found, into)
 

@@ -318,6 +318,42 @@ def test_merged_cells_of_a_workbook_are_repeated_and_what_is_hidden_is_not_read(
     ]
 
 
+def test_a_budget_has_its_title_its_unit_and_its_sections_in_bold_letters(tmp_path: Path) -> None:
+    with xlsxwriter.Workbook(str(tmp_path / "a.xlsx")) as book:
+        bold = book.add_format({"bold": True})
+        costs = book.add_worksheet()
+        costs.merge_range("A1:C1", "Costs of Rowan", bold)
+        costs.write("A2", "in thousand euros")
+        costs.write_row("B4", ("Spent 1921", "Planned 1922"), bold)
+        for at, (name, *figures) in enumerate(
+            [("Lamps",), ("Oil", 4, 5), ("Total lamps", 4, 5), ("Ships",), ("Coal", 6, 7)], start=4
+        ):
+            costs.write_row(at, 0, (name, *figures), None if name in ("Oil", "Coal") else bold)
+    assert [text for _, text in texts(spreadsheet.read(tmp_path / "a.xlsx"))] == [
+        f"Costs of Rowan, {row} thousand euros."
+        for row in (
+            "Lamps, Oil, Spent 1921: 4 thousand euros, Planned 1922: 5",
+            "Lamps, Total lamps, Spent 1921: 4 thousand euros, Planned 1922: 5",
+            "Ships, Coal, Spent 1921: 6 thousand euros, Planned 1922: 7",
+        )
+    ]
+
+
+def test_a_short_line_of_word_in_bold_letters_is_a_heading(tmp_path: Path) -> None:
+    document = docx.Document()
+    for text in ("*Rowan", "*1 Lamps", "It has 7.", "*Carried, 9 to 4", "*Ships", "It has 3."):
+        document.add_paragraph().add_run(text.removeprefix("*")).bold = text.startswith("*")
+    document.save(tmp_path / "a.docx")
+    read = word.read(tmp_path / "a.docx")
+    assert read.title == ""
+    assert texts(read) == [
+        ((), "Rowan"),
+        (("1 Lamps",), "It has 7."),
+        (("1 Lamps",), "Carried, 9 to 4"),
+        (("Ships",), "It has 3."),
+    ]
+
+
 def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
     text, deck, book = (tmp_path / f"lamps{suffix}" for suffix in (".docx", ".pptx", ".xlsx"))
     made = docx.Document()
@@ -344,8 +380,8 @@ def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_of_a_csv_are_named_and_c
     )
     document = plain_text.read(path)
     assert texts(document) == [
-        ((), "Town: Rowan, 1921: 4,5, 1922: 6,7."),
-        ((), "Town: Elm, 1921: 1,5, 1922: 2,5."),
+        ((), "Town: Rowan, 1921: 4.5, 1922: 6.7."),
+        ((), "Town: Elm, 1921: 1.5, 1922: 2.5."),
     ]
     assert [part.where for part in document.unread] == ["line 3"]
     path.write_text("lamp,year\n" + '"red"x,1931\n' * 100 + "blue,1932\n", encoding="utf-8")

@@ -204,7 +204,7 @@ class Halves(ClaimParser):
     def parse(self, text: str) -> ParsedClaim:
         parts = [CutStatement(f"Part {n}.", 0, 0, ()) for n in (1, 2)]
         halves = (ParsedStatement(part, Words().parse(part.text)) for part in parts)
-        return ParsedClaim(super().parse(text).read, tuple(halves))
+        return replace(super().parse(text), statements=tuple(halves))
 
 
 def test_each_statement_goes_through_the_recipe_and_progress_ends_with_all_done() -> None:
