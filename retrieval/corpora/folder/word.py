@@ -29,7 +29,7 @@ from retrieval.corpora.superscripts import lowered, marked
 _P, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _WITHIN = {qn(f"w:{name}") for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo")}
 _HIDDEN_ROW = "./w:trPr/w:del | ./w:trPr/w:hidden"
-# Of cells: whether all letters are bold, and whether it is a part of the one above.
+# Whether all letters are bold, and whether a cell is a part of the one above.
 _NOT_BOLD = ".//w:r[w:t][not(w:rPr/w:b[not(@w:val='0' or @w:val='false')])]"
 _IS_BOLD = f"boolean(.//w:r[w:t]) and not({_NOT_BOLD})"
 _CONTINUES = "boolean(./w:tcPr/w:vMerge[not(@w:val) or @w:val='continue'])"
@@ -104,7 +104,7 @@ class _Reader:
     def read(self, parent: Any, into: etree._Element) -> None:
         """Add the paragraphs and tables; text boxes and notes follow what they hang on."""
         elements = list(_elements(parent, _P, _TABLE))
-        bold = [element.tag == _P and _is_bold(element) for element in elements]
+        bold = [element.tag == _P and element.xpath(_IS_BOLD) for element in elements]
         for at, element in enumerate(elements):
             if element.tag == _TABLE:
                 self._table(element, into)
