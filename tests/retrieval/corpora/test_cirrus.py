@@ -13,7 +13,7 @@ import pytest
 
 from retrieval.corpora.corpus import BadPage, Page
 from retrieval.corpora.sources import of_whole_articles, open_corpus
-from retrieval.corpora.wiki.cirrus import Wiki
+from retrieval.corpora.wiki.cirrus import wiki_named
 from tests.support.cases import cases
 
 NAME = "enwiki-20251027-cirrussearch-content.json.gz"
@@ -177,4 +177,4 @@ def test_a_bad_line_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
 
 @cases("cirrus", "name", "language", "address")
 def test_a_wiki_is_known_by_its_name(name: str, language: str, address: str) -> None:
-    assert Wiki.named(name) == Wiki(language, address)
+    assert wiki_named(name) == (language, address)
