@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,7 @@ from tests.support.states import state_of
 NUMBERS = [(7, 1, 1), (1, 2), (30_521,), (1,), (1, 300), (1, 2), ()]
 
 
-def test_titles_are_sorted_and_looked_at_in_blocks_of_any_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_titles_are_sorted_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     run = build_run((title, number) for number, title in enumerate(NUMBERS))
     assert run.tokens.tolist() == [1, 1, 2, 1, 2, 1, 300, 7, 1, 1, 30_521]
     assert run.starts.tolist() == [0, 1, 3, 5, 7, 10, 11]
@@ -128,7 +127,7 @@ WAYS = {
 }
 
 
-def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> None:
+def test_documents_and_sets_have_the_probabilities_of_all_ways_to_them() -> None:
     found = alone(Scripted(WAYS), beams=10)
     # To Oslo 0.5 * 0.8 * 0.3 by the first, 0.4 * 0.5 by the second, 0.5 * 0.2 * 0.9 by both.
     assert [(one.documents[-1], one.probability) for one in found] == [
@@ -140,9 +139,7 @@ def test_a_document_has_the_probabilities_of_all_sentences_that_lead_to_it() -> 
     ]
     # Its sentences are those of the most probable way.
     assert (found[0].sentences, found[3].sentences) == ((1,), (0,))
-
-
-def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None:
+    # A set has those of all sentences of its documents.
     found = joint_sets(sequences(Scripted(WAYS), beams=10))
     reading = {one.documents: one.probability for one in found}
     # To Oslo lead the first sentence, the second, and both; each is another set.
@@ -160,7 +157,7 @@ def test_a_set_has_the_probabilities_of_all_sentences_of_its_documents() -> None
     assert best.probability == pytest.approx(0.12 + 0.2 + 0.09, rel=1e-5)
 
 
-def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_others() -> None:
+def test_no_document_leads_to_itself_and_unwanted_ones_make_room() -> None:
     found = generate(Scripted(WAYS), MARKUP, TRIE, 10, ("oslo", "ann_lee"))
     documents = {one.documents for one in found}
     assert {("oslo", "lamp"), ("ann_lee", "oslo"), ("ann_lee", "ann_lee_2")} <= documents
@@ -169,9 +166,7 @@ def test_a_document_does_not_lead_to_itself_and_unwanted_ones_make_room_for_othe
     assert [one.documents[-1] for one in others] == ["ann_lee_2", "lamp", "lamp_song"]
     (other,) = alone(Scripted(WAYS), 1, unwanted={"lamp"})
     assert other.documents == ("lamp_song",)
-
-
-def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> None:
+    # A narrow search follows the best beginnings alone, and ends early.
     reading = Scripted(WAYS)
     (found,) = alone(reading, beams=1)
     # FIRST (0.5), BEGIN (0.4), LAMP (0.24), END (0.12); no other beginning was kept.
@@ -181,7 +176,7 @@ def test_a_narrow_search_follows_the_best_beginnings_alone_and_ends_early() -> N
     assert [len(prefixes[0]) for prefixes in reading.asked] == [0, 1, 2, 3]
 
 
-def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_follow() -> None:
+def test_two_sentences_at_most_and_titles_that_exist_and_end_are_generated() -> None:
     reading = Scripted({}, identifiers=(FIRST, SECOND, THIRD))
     sequences(reading, beams=1000)
     asked = {prefix for prefixes in reading.asked for prefix in prefixes if BEGIN in prefix}
@@ -191,9 +186,7 @@ def test_sentences_are_ascending_and_two_at_most_and_only_titles_that_exist_foll
     titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked}
     assert titles == {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
     assert sequences(Scripted(WAYS), beams=5, titles=TitleTrie.of([], [])) == []
-
-
-def test_a_title_that_is_far_too_long_is_not_generated_and_the_search_ends() -> None:
+    # A title that is far too long is not generated, and the search ends.
     trie = TitleTrie.of([[OSLO], [LAMP] * (LONGEST + 5)], ["o", "l"])
     reading = Scripted({(BEGIN, *[LAMP] * n): {LAMP: 0.9} for n in range(LONGEST + 9)}, ())
     assert {one.documents for one in sequences(reading, beams=10, titles=trie)} == {("o",)}
@@ -207,16 +200,6 @@ LEADS = (
     evidence("Pier", "It has a lamp.", sentence_id=4),
     evidence("Lamp", "It was made in Oslo by Ann Lee.", sentence_id=2),
 )
-
-
-class Named:
-    """Sentences that name these documents."""
-
-    def __init__(self, *documents: str) -> None:
-        self._documents = documents
-
-    def titled(self, evidence: Sequence[Evidence]) -> list[tuple[str, str]]:
-        return [(document, document) for document in self._documents]
 
 
 class ScriptedModel:
@@ -245,7 +228,8 @@ def generated(
     **settings: Any,
 ) -> list[Candidate]:
     config = RetrievalConfig(**{"generation_beams": 10, "generation_named_beams": 0, **settings})
-    names = Named("oslo", "ann_lee")
+    both = [("oslo", "oslo"), ("ann_lee", "ann_lee")]
+    names = SimpleNamespace(titled=lambda evidence: both)
     documents = tuple(ranked(title, "text") for title in seen)
     state = state_of(CLAIM, hop=2, evidence=tuple(leads), documents=documents)
     return TitleGenerator(model or ScriptedModel(), TRIE, names, config).expand(state)
@@ -258,17 +242,7 @@ def read(leads: Sequence[Evidence], **settings: Any) -> Sequence[tuple[str, str]
     return model.texts
 
 
-def test_documents_come_with_their_probability_and_what_led_there_unless_they_were_read() -> None:
-    assert generated()[:2] == [
-        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, SentenceKey("Lamp", 2))
-        for name, share in (("oslo", 0.41), ("ann_lee", 0.18))
-    ]
-    found = generated(LEADS, "oslo", "ann_lee")
-    assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
-    assert found[1].led_by == SentenceKey("Pier", 4)
-
-
-def test_the_best_sentences_are_read_with_their_titles_and_links_where_this_is_asked_for() -> None:
+def test_the_best_sentences_are_read_with_their_titles_and_links_where_asked_for() -> None:
     assert read([]) == ()
     leads = [evidence(f"Pier {n}", f"It has {n} lamps.") for n in range(7)]
     assert read(leads) == [(f"Pier {n}", f"It has {n} lamps.") for n in range(5)]
@@ -278,7 +252,15 @@ def test_the_best_sentences_are_read_with_their_titles_and_links_where_this_is_a
     assert read([linked]) == [("Pier", "It has a lamp.")]
 
 
-def test_with_joint_scores_the_best_set_comes_first_also_what_was_read_before() -> None:
+def test_documents_come_with_their_probability_and_what_led_there() -> None:
+    assert generated()[:2] == [
+        Candidate(name, ("generation",), pytest.approx(share, rel=1e-5), 3, SentenceKey("Lamp", 2))
+        for name, share in (("oslo", 0.41), ("ann_lee", 0.18))
+    ]
+    found = generated(LEADS, "oslo", "ann_lee")
+    assert [candidate.document_id for candidate in found] == ["ann_lee_2", "lamp", "lamp_song"]
+    assert found[1].led_by == SentenceKey("Pier", 4)
+    # With joint scores the best set comes first, also what was read before.
     found = generated(LEADS, "Pier", generation_joint=True)
     # By decreasing probability: Oslo 0.2 and the two Ann Lees 0.18 after "Lamp", 0.12 after "Pier".
     best = ["Lamp", "oslo", "ann_lee", "ann_lee_2", "Pier", "lamp", "lamp_song"]
@@ -286,8 +268,7 @@ def test_with_joint_scores_the_best_set_comes_first_also_what_was_read_before() 
     assert found[1].score == pytest.approx(0.2, rel=1e-5)
     assert found[1].led_by == SentenceKey("Lamp", 2)
 
-
-def test_what_the_sentences_name_is_found_also_where_a_narrow_search_loses_it() -> None:
+    # What the sentences name is found also where a narrow search loses it.
     def names(**settings: Any) -> list[str]:
         return [one.document_id for one in generated(generation_beams=1, **settings)]
 

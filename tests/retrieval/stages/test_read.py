@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.stages.test_find import QUERIES
 from tests.support.cases import rules
 from tests.support.encoders import WordEncoder
-from tests.support.evidence import Names, document, evidence, items, ranked
+from tests.support.evidence import Names, evidence, items, ranked
 from tests.support.opinions import Says
 from tests.support.stages import after
 from tests.support.states import state_of
@@ -40,9 +41,8 @@ def chosen(claim: str, light_by: FoundBy | None, vectors: bool, limit: int) -> l
     found = (Candidate("Light", (light_by,), 1.0, 1), Candidate("Town", ("text",), 1.0, 1))
     candidates = found if light_by else ()
     store = STORE if vectors else WITHOUT_VECTORS
-    made = after(
-        "sentences", state_of(claim, candidates=candidates), store, sentence_limit=limit
-    ).state
+    state = state_of(claim, candidates=candidates)
+    made = after("sentences", state, store, sentence_limit=limit).state
     assert [opened.document.id for opened in made.opened] == [one.document_id for one in candidates]
     assert made.candidates == ()
     assert all(sentence in of.document.sentences for of, sentence in made.chosen)
@@ -50,16 +50,15 @@ def chosen(claim: str, light_by: FoundBy | None, vectors: bool, limit: int) -> l
 
 
 def read_by_dense_search(
-    claim: str, opened: list[str], read: list[str], found: list[str], nearest: int, limit: int
+    claim: str, opened: list[str], read: list[str], names: list[str], nearest: int, limit: int
 ) -> list[str]:
-    """What is read of the documents that were found; ``opened`` and ``read``: in the hop before."""
+    """What is read of the documents of these names; ``opened`` and ``read``: in the hop before."""
     leads = tuple(evidence("Light", text) for text in read)
     before = (RankedDocument(one, 1.0, ("dense",), 1) for one in STORE.documents(opened))
     hop = 2 if opened else 1
-    candidates = tuple(Candidate(title, ("dense",), 1.0, hop) for title in found)
-    state = state_of(
-        claim, hop=hop, documents=tuple(before), read=leads, evidence=leads, candidates=candidates
-    )
+    candidates = tuple(Candidate(title, ("dense",), 1.0, hop) for title in names)
+    found = {"documents": tuple(before), "read": leads, "evidence": leads}
+    state = state_of(claim, hop=hop, candidates=candidates, **found)
     limits = {"dense_limit": nearest, "sentence_limit": limit, "expansion_sentence_limit": limit}
     made = after("sentences:dense", state, STORE, QUERIES, **limits).state
     return [sentence.text for _, sentence in made.chosen]
@@ -152,18 +151,12 @@ def paths(
 
     says = Says(lambda *_: (1, 0, 0))
     documents = tuple(
-        RankedDocument(
-            document(NAMES.all[one].title, "text"), 1.0, ("mention",), 2, NAMES.all[lead].key
-        )
+        replace(ranked(NAMES.all[one].title, "text"), led_by=NAMES.all[lead].key)
         for one, lead in led.items()
     )
-    state = state_of(
-        "The builder of the pier kept bees.",
-        evidence=NAMES.items(found),
-        read=NAMES.items(read),
-        documents=documents,
-        paths=NAMES.items(before),
-    )
+    names = {"evidence": found, "read": read, "paths": before}
+    items = {name: NAMES.items(some) for name, some in names.items()}
+    state = state_of("The builder of the pier kept bees.", documents=documents, **items)
     models = {"path_model": says.model, **QUERIES}
     settings = {"path_leads": leads, "path_neighbours": neighbours}
     made = after("paths", state, Nearest(), models, **settings).state.paths[len(before) :]
