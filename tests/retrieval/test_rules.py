@@ -153,7 +153,6 @@ def converted(_: EnglishParser, first: str, second: str) -> bool:
     for text in (first, second):
         (numeral,) = numerals(text)
         found = unit_after(text, numeral.end)
-        assert found is not None
         values.append((found[0].dimension, found[0].in_base(numeral.value)))
     return values[0] == (values[1][0], pytest.approx(values[1][1]))
 
@@ -352,7 +351,6 @@ def test_numbers_and_units_are_read_as_written_and_converted_both_ways() -> None
     for unit in map(_unit, _UNITS):
         assert unit.from_base(unit.in_base(12.5)) == pytest.approx(12.5)
     found = currency_before("It cost C$14 million.", 10)
-    assert found is not None
     assert (found[0].name, found[1]) == ("Canadian dollar", 8)
     assert currency_before("It cost 14 million.", 8) is None
     # Years before Christ are counted backwards.
@@ -377,7 +375,6 @@ def test_how_much_earlier_is_part_of_the_comparison_and_a_span_has_two_dates(
     parser: EnglishParser,
 ) -> None:
     found = compared_in(parser, "The mill opened more than three years after the bridge fell.")
-    assert found.by is not None
     assert (found.by.said, found.by.kind) == ("three years", "bound")
     spans = fillings(parser.parse("She was king from 1901 to May 1917."))
     assert [item.words for item in spans] == ["1901", "May 1917"]
@@ -388,13 +385,11 @@ def test_several_fillings_must_agree_unless_one_is_hardly_supported(parser: Engl
     claim = Comparison((selm,), (orn,), more=True)
     few = side(parser, orn, "It has 500 people.")
     agree = compared(claim, side(parser, selm, "It has 900 people.", "It had 1,200 people."), few)
-    assert agree is not None
     assert agree[0].label == SUPPORTS
     apart = side(parser, selm, "It has 900 people.", "It had 120 people.")
     assert compared(claim, apart, few) is None
     sure = side(parser, selm, "It has 900 people.", sure=0.95)
     unsure = side(parser, selm, "It had 120 people.", sure=0.5)
     found = compared(claim, [*sure, *unsure], few)
-    assert found is not None
     said = "900 is more than 500 (read as: Selm has 900 people; Orn has 500 people)."
     assert found[0] == Ruling(SUPPORTS, said, sure[0].probability * few[0].probability)

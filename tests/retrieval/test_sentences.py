@@ -93,8 +93,6 @@ def test_of_a_long_neighbour_only_the_nearer_words_are_read() -> None:
     first, second = document("Varn", long, "No."), document("Varn", "Is it so?", long)
     before = context_of(first, first.sentences[1]).before
     after = context_of(second, second.sentences[0]).after
-    assert before is not None
-    assert after is not None
     assert before.endswith("word98 word99?")
     assert before.startswith("word")
     assert after.startswith("word0 word1")

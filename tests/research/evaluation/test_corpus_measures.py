@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,34 +21,26 @@ from research.evaluation.measures.corpus import contradicted as is_contradicted
 from research.evaluation.over_corpus import CRASHED, KeptDocuments, Places
 from research.evaluation.verifier_alone import comparison_results, pair_results, with_comparisons
 from retrieval.corpora.corpus import Page
-from retrieval.result import ClaimResult, Evidence, Verdict
+from retrieval.result import ClaimResult, Evidence
 from retrieval.text.context import evidence_text
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
-    CorpusInfo,
     Label,
-    Opinion,
     Retrieved,
     SentenceKey,
 )
-from tests.app.claim_documents import claim_document
+from tests.app.claim_documents import claim_document, document_without_evidence
 from tests.retrieval.index.in_memory_store import InMemoryStore
-from tests.support.cases import cases
+from tests.support.cases import cases, whole_cases
 from tests.support.opinions import Says
 
 
-def claim(
-    label: Label,
-    *evidence: Sequence[tuple[str, int]],
-    kind: str = "plain",
-    texts: tuple[tuple[str, ...], ...] = (),
-    text: str = "A claim.",
-) -> CorpusClaim:
+def claim(label: Label, *evidence: Any, text: str = "A claim.", **more: Any) -> CorpusClaim:
     sets = tuple(tuple((page, number) for page, number in group) for group in evidence)
-    return CorpusClaim(text, label, sets, kind=kind, texts=texts, tempting=None)
+    return CorpusClaim(text, label, sets, **{"kind": "plain", **more})
 
 
 def item(document: str, number: int, stance: Label = NOT_ENOUGH_INFO, **more: Any) -> Evidence:
@@ -66,16 +57,9 @@ def selected(document: str, number: int, stance: Label = NOT_ENOUGH_INFO) -> Evi
 def answer(
     label: Label, *evidence: Evidence, confidence: float = 1.0, seconds: float = 1.0
 ) -> ClaimResult:
-    return ClaimResult(
-        claim="A claim.",
-        recipe="esoteric",
-        corpus=CorpusInfo(name="coast", documents=1200, built_at="2026-11-20T09:30:00Z"),
-        verdict=Verdict(label=label, confidence=confidence, judge="by hand", rationale=""),
-        evidence=evidence,
-        documents=(),
-        hops=(),
-        seconds={"total": seconds},
-    )
+    document = document_without_evidence("A claim.") | {"seconds": {"total": seconds}}
+    document["verdict"] |= {"label": label, "confidence": confidence}
+    return ClaimResult.model_validate(document).model_copy(update={"evidence": evidence})
 
 
 def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
@@ -117,7 +101,7 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
     assert (undecided["evidence_recall@5"], undecided["opposite_stances"]) == (None, None)
 
 
-def test_two_verdicts_are_right_for_a_claim_that_hover_calls_not_supported() -> None:
+def test_hover_has_two_right_verdicts_and_no_evidence_counts_for_the_label_only() -> None:
     unlit = CorpusClaim("A claim.", REFUTES, ((("Lamp", 0),),), "2 hops", two_labels=True)
     lit = CorpusClaim("Another.", SUPPORTS, ((("Lamp", 0),),), "3 hops", two_labels=True)
     given = [answer(one) for one in (REFUTES, NOT_ENOUGH_INFO, SUPPORTS, NOT_ENOUGH_INFO)]
@@ -125,9 +109,7 @@ def test_two_verdicts_are_right_for_a_claim_that_hover_calls_not_supported() -> 
     assert results["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == pytest.approx(2 / 3)
     assert results["by_label"][SUPPORTS]["label_accuracy"] == 0
     assert results["by_kind"]["2 hops"]["claims"] == 3
-
-
-def test_a_decided_claim_without_evidence_in_sentences_counts_for_its_label_only() -> None:
+    # A decided claim without evidence in sentences counts for its label only.
     # The index has the accent as two characters, an annotation as one (``page_key``).
     given = [answer(SUPPORTS, item("Pier", 0)), answer(SUPPORTS, item("Cafe\u0301", 0))]
     results = corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
@@ -183,18 +165,12 @@ def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
     assert is_contradicted(answer(label, *chosen, *rest)) is contradicted
 
 
-@cases("measures", "sets", "documents", "sentences", "chosen", "scores")
-def test_a_whole_set_is_asked_for(
-    sets: list[list[tuple[str, int]]],
-    documents: list[str],
-    sentences: list[tuple[str, int]],
-    chosen: list[tuple[str, int]],
-    scores: dict[str, float],
-) -> None:
-    ranked = tuple((page, number) for page, number in sentences)
-    found = Found(tuple(documents), ranked, frozenset((page, n) for page, n in chosen))
-    row = dict(zip(MEASURES, scores_of(claim(SUPPORTS, *sets), found), strict=True))
-    assert {name: row[name] for name in scores} == pytest.approx(scores)
+@whole_cases("measures", "sets", "documents", "sentences", "chosen", "scores")
+def test_a_whole_set_is_asked_for(case: Any) -> None:
+    ranked, chosen = (tuple(map(tuple, keys)) for keys in (case.sentences, case.chosen))
+    found = Found(tuple(case.documents), ranked, frozenset(chosen))
+    row = dict(zip(MEASURES, scores_of(claim(SUPPORTS, *case.sets), found), strict=True))
+    assert {name: row[name] for name in case.scores} == pytest.approx(case.scores)
 
 
 def test_claims_are_grouped_by_kind_and_by_the_smallest_set() -> None:
@@ -298,12 +274,6 @@ def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     ]
 
 
-def supports_filled_halves(claim: str, _: str) -> Opinion:
-    """Support two claims, whatever is read."""
-    filled = claim in ("The mill opened in 1901.", "the bridge fell in 1903.")
-    return (0.9, 0.0, 0.1) if filled else (0.1, 0.0, 0.9)
-
-
 def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
     mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
@@ -315,7 +285,9 @@ def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
         )
     ]
     before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
-    after, ruled = with_comparisons(pairs, before, Says(supports_filled_halves).model)
+    filled = ("The mill opened in 1901.", "the bridge fell in 1903.")
+    halves = Says(lambda claim, _: (0.9, 0.0, 0.1) if claim in filled else (0.1, 0.0, 0.9))
+    after, ruled = with_comparisons(pairs, before, halves.model)
     assert ruled == [1]
     assert after.argmax(axis=1).tolist() == [LABELS.index(x) for x in (SUPPORTS, REFUTES)]
     turned = {"turned_right": 1, "turned_wrong": 0, "accuracy_without": 0.0}

@@ -25,26 +25,15 @@ from tests.support.shipped_recipes import SHIPPED
 pytestmark = [pytest.mark.models, pytest.mark.server]
 
 SYSTEMS = [*SHIPPED, "bm25", "minilm", "tfidf"]
-CLAIMS: list[dict[str, Any]] = [
-    {
-        "id": 1,
-        "label": "SUPPORTS",
-        "claim": "Skerrow Light was designed by Ann Lee.",
-        "evidence": [[[1, 1, "Skerrow_Light", 1]]],
-    },
-    {
-        "id": 2,
-        "label": "REFUTES",
-        "claim": "Skerrow Light was first lit in 1790.",
-        "evidence": [[[2, 2, "Skerrow_Light", 1]]],
-    },
-    {
-        "id": 3,
-        "label": "NOT ENOUGH INFO",
-        "claim": "Ann Lee collected stamps from France.",
-        "evidence": [[[3, None, None, None]]],
-    },
-]
+
+
+def evaluated(*names: str) -> list[dict[str, Any]]:
+    found = rows("evaluated", names)
+    return [dict(zip(names, given, strict=True)) for _, given, _ in found]
+
+
+CLAIMS = evaluated("id", "label", "claim", "evidence")
+PAIRS = evaluated("claim", "label", "title", "evidence", "source")
 
 
 @pytest.fixture(scope="module")
@@ -193,24 +182,6 @@ SERVED: list[dict[str, Any]] = [
         ([[["Skerrow_Light", 1]]], [[["Skerrow_Light", 1]]], []),
         strict=True,
     )
-]
-PAIRS: list[dict[str, Any]] = [
-    {
-        "claim": "Skerrow Light was designed by Ann Lee.",
-        "label": "SUPPORTS",
-        "title": "Skerrow Light",
-        "evidence": "It was designed by Ann Lee and was first lit in 1871.",
-        "source": "islands",
-    },
-    {
-        "claim": "The designer of Skerrow Light collected stamps from France.",
-        "label": "NOT ENOUGH INFO",
-        "evidence": [
-            {"title": "Skerrow Light", "sentence": "It was designed by Ann Lee."},
-            {"title": "Ann Lee", "sentence": "She died in Dundee in 1902."},
-        ],
-        "source": "islands",
-    },
 ]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from research.evaluation.claims import AnnotatedClaim, SentenceKey
+from research.evaluation.claims import AnnotatedClaim
 from research.evaluation.measures.esoteric_table import (
     COUNTINGS,
     RetrievedPassage,
@@ -34,8 +35,9 @@ from research.evaluation.measures.scores import (
     sufficiency,
 )
 from research.evaluation.run import Answer, AnswerHop
-from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, FoundBy, Label
+from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS, Label
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, answer, claim
+from tests.support.cases import cases
 
 
 def test_the_reliability_curve_its_error_and_the_accuracy_of_the_most_confident() -> None:
@@ -74,27 +76,25 @@ def test_figures_are_those_counted_by_hand() -> None:
     )
 
 
-def test_the_first_five_pieces_of_evidence_count_on_pages_in_any_unicode_form() -> None:
+def test_the_first_five_pieces_of_evidence_count_and_no_claim_makes_no_number() -> None:
     late = answer(SUPPORTS, [("A", number) for number in range(6)], ["A"])
     assert scores_of(claim(1, SUPPORTS, [("A", 5)]), late)[:4] == [1.0, 0.0, 0.0, 0.0]
     known = claim(1, SUPPORTS, [("Caf\u00e9", 0)])
     same = answer(SUPPORTS, [("Cafe\u0301", 0)], ["Cafe\u0301"])
     assert scores_of(known, same)[1:5] == [1, 1, 1, 1]
-
-
-def test_a_figure_in_which_no_claim_has_a_part_is_no_number() -> None:
+    # A figure in which no claim has a part is no number.
     figures = figures_of(score_matrix([claim(1, NOT_ENOUGH_INFO)], [answer(NOT_ENOUGH_INFO)]))
     assert dict(zip(FIGURES, figures, strict=True))["fever_score"] == 1.0
     assert math.isnan(dict(zip(FIGURES, figures, strict=True))["evidence_f1"])
 
 
-def scores(first_column: list[float]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def scores(first_column: list[float]) -> np.ndarray:
     matrix = np.zeros((len(first_column), len(COLUMNS)))
     matrix[:, 0] = first_column
     return matrix
 
 
-def test_an_interval_contains_the_figure_and_narrows_with_more_claims() -> None:
+def test_intervals_narrow_with_more_claims_and_ten_coins_have_their_probability() -> None:
     few = confidence_intervals(scores([0.0, 1.0] * 20), range(40))[0]
     many = confidence_intervals(scores([0.0, 1.0] * 500), range(1000))[0]
     assert few[0] < 0.5 < few[1]
@@ -103,8 +103,7 @@ def test_an_interval_contains_the_figure_and_narrows_with_more_claims() -> None:
     assert abs(many[1] - 0.531) < 0.005
     assert abs(many[0] - 0.469) < 0.005
 
-
-def test_ten_claims_that_differ_in_one_direction_have_the_probability_of_ten_coins() -> None:
+    # Ten claims that differ in one direction are as probable as ten coins.
     def p_value(groups: Sequence[object]) -> float:
         return float(paired_p_values(scores([1.0] * 10), scores([0.0] * 10), groups)[0])
 
@@ -143,13 +142,8 @@ def test_the_first_hop_of_claims_with_several_pages_is_counted_by_hand() -> None
     assert mean_hops([answer(SUPPORTS)]) is None
 
 
-def search(
-    label: Label,
-    sets: list[list[SentenceKey]],
-    documents: list[tuple[str, FoundBy | None]],
-    passages: list[tuple[str, list[SentenceKey]]],
-    retrieval: float,
-) -> Search:
+def search(label: Label, sets: Any, documents: Any, passages: Any, retrieval: float) -> Search:
+    """``sets``: of keys; ``documents``: with the way; ``passages``: with what each covers."""
     return Search(
         AnnotatedClaim("A claim.", label, tuple(map(tuple, sets))),
         tuple(documents),
@@ -159,72 +153,27 @@ def search(
     )
 
 
+LAMP, LAMP_1, QUAY = ("Lamp", 0), ("Lamp", 1), ("Quay", 2)
+# Two sets, on Lamp and on Pier, both found. Of Lamp both annotated sentences are covered, one
+# of them twice; of Pier none. Boat is a wrong document.
+FIRST = [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")]
+COVERED = [("Lamp", [LAMP]), ("Lamp", [LAMP, LAMP_1]), ("Pier", []), ("Boat", [])]
+# One set on two pages; only Quay is found, and its sentence.
+SECOND, HALF = [("Quay", "disambiguation")], [("Quay", [QUAY]), ("Quay", [])]
 SEARCHES = [
-    # Two sets, on Lamp and on Pier, both found. Of Lamp both annotated sentences are covered, one
-    # of them twice; of Pier none. Boat is a wrong document.
-    search(
-        SUPPORTS,
-        [[("Lamp", 0)], [("Lamp", 1), ("Pier", 0)]],
-        [("Lamp", "title"), ("Boat", "text"), ("Pier", "text")],
-        [("Lamp", [("Lamp", 0)]), ("Lamp", [("Lamp", 0), ("Lamp", 1)]), ("Pier", []), ("Boat", [])],
-        retrieval=2.0,
-    ),
-    # One set on two pages; only Quay is found, and its sentence.
-    search(
-        REFUTES,
-        [[("Quay", 2), ("Harbour", 0)]],
-        [("Quay", "disambiguation")],
-        [("Quay", [("Quay", 2)]), ("Quay", [])],
-        retrieval=1.0,
-    ),
+    search(SUPPORTS, [[LAMP], [LAMP_1, ("Pier", 0)]], FIRST, COVERED, retrieval=2.0),
+    search(REFUTES, [[QUAY, ("Harbour", 0)]], SECOND, HALF, retrieval=1.0),
     # Nothing is found.
     search(SUPPORTS, [[("Sluice", 1)]], [("Boat", "words")], [("Boat", [])], retrieval=3.0),
 ]
 TABLE = esoteric_table(SEARCHES)
 
 
-# What is found, as the text of the report counts, and its program by document and by passage.
-@pytest.mark.parametrize(
-    ("row", "text", "by_document", "by_passage"),
-    [
-        # Lamp, Pier, Quay of these, Harbour, Sluice; and of Lamp, Boat, Pier, Quay, Boat.
-        ("document_recall", 3 / 5, 3 / 5, 3 / 5),
-        ("document_precision", 3 / 5, 3 / 5, 3 / 5),
-        ("document_f1", 3 / 5, 3 / 5, 3 / 5),
-        ("document_ofever", 1 / 3, 1 / 3, 1 / 3),  # Lamp alone is a whole set; Lamp and Pier
-        # Lamp 0, Lamp 1, Quay 2 of these and Pier 0, two others are not on documents found; of four
-        # sentences two documents, Lamp and Quay; three pairs of the first claim, one of the second.
-        ("passage_recall", 3 / 4, 2 / 4, 4 / 4),
-        ("combined_recall", 3 / 6, 2 / 6, 3 / 6),
-        # Three passages hit of five on right documents, of seven in all; two documents of Lamp,
-        # Pier, Quay, of five in all.
-        ("passage_precision", 3 / 5, 2 / 3, 3 / 5),
-        ("combined_precision", 3 / 7, 2 / 5, 3 / 7),
-        # The first claim has the whole set of Lamp 0, and is the only one with the documents of
-        # one. Of the second all sentences on its found documents are covered; of the third there
-        # are none, which counts as well, unless only claims with a right document do.
-        ("passage_ofever", 1, 2 / 3, 1 / 2),
-        ("combined_ofever", 1 / 3, 0, 0),
-        ("retrieval_seconds", 6 / 3, 6 / 4, 6 / 4),  # the program counts one claim too many
-        ("seconds", 9 / 3, None, None),
-        ("documents", 5 / 3, None, None),
-        ("passages", 7 / 3, None, None),
-        # Lamp, Lamp, Pier, Quay, Harbour, Sluice: characters for each annotated sentence.
-        ("id_length", None, (4 + 4 + 4 + 4 + 7 + 6) / 6, (4 + 4 + 4 + 4 + 7 + 6) / 6),
-        ("place", (1 + 3 + 1) / 3, None, None),
-        ("place_by_text", 2, 3, 3),  # Pier, after Boat; after Lamp and Boat
-        ("hits_by_title", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_disambiguation", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_text", 1 / 3, 1 / 3, 1 / 3),
-        ("hits_by_words", None, None, None),  # Boat is a right document of no claim
-    ],
-)
-def test_a_row_is_counted_in_three_ways(
-    row: str, text: float | None, by_document: float | None, by_passage: float | None
-) -> None:
-    assert [TABLE[counting].get(row) for counting in COUNTINGS] == [
-        None if value is None else pytest.approx(value) for value in (text, by_document, by_passage)
-    ]
+@cases("esoteric_table", "row", "counted")
+def test_a_row_is_counted_in_three_ways(row: str, counted: list[float | None]) -> None:
+    """As the text of the report counts, and its program by document and by passage."""
+    found = [TABLE[counting].get(row) for counting in COUNTINGS]
+    assert found == [None if value is None else pytest.approx(value) for value in counted]
 
 
 def test_undecided_claims_are_no_searches_and_time_ends_before_the_verifier() -> None:

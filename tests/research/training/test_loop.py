@@ -61,13 +61,7 @@ def untrained_classifier() -> DistilBertForSequenceClassification:
         return DistilBertForSequenceClassification(config)
 
 
-class Stopped(Exception):
-    """What stops a run in these tests."""
-
-
-def run(
-    folder: Path, recipe: Hyperparameters = RECIPE, stop_at: int = 0
-) -> tuple[torch.Tensor, int]:
+def run(folder: Path, recipe: Any = RECIPE, stop_at: int = 0) -> tuple[torch.Tensor, int]:
     """Train, and return a weight of the result and the steps that it took."""
     model, tokenizer = untrained_classifier(), pair_tokenizer()
     steps = 0
@@ -76,10 +70,10 @@ def run(
         nonlocal steps
         steps += 1
         if steps == stop_at:
-            raise Stopped
+            raise InterruptedError
         return tokenizer(*texts, **settings)
 
-    loss_of = classification_loss(model, counted, recipe.max_tokens)  # type: ignore[arg-type]
+    loss_of = classification_loss(model, counted, recipe.max_tokens)
     train(model, EXAMPLES, loss_of, recipe, folder, dict, checkpoint_every=1)
     return model.distilbert.transformer.layer[0].ffn.lin1.weight.detach().clone(), steps
 
@@ -87,7 +81,7 @@ def run(
 def test_a_run_that_was_stopped_ends_with_the_weights_of_one_that_was_not(tmp_path: Path) -> None:
     undisturbed, steps = run(tmp_path / "undisturbed")
     assert steps == 4  # two epochs of two batches
-    with pytest.raises(Stopped):
+    with pytest.raises(InterruptedError):
         run(tmp_path / "stopped", stop_at=4)
     resumed, steps = run(tmp_path / "stopped")
     assert steps == 1
@@ -113,7 +107,7 @@ def test_a_phase_that_ends_early_has_the_last_rate_there(tmp_path: Path) -> None
     assert steps == 0
 
 
-def test_a_model_takes_the_mean_of_weights_whose_digest_leaves_out_what_is_frozen() -> None:
+def test_a_model_takes_the_mean_of_weights_without_what_is_frozen() -> None:
     def layer() -> nn.Linear:
         made = nn.Linear(2, 1)
         with torch.no_grad():
@@ -129,9 +123,7 @@ def test_a_model_takes_the_mean_of_weights_whose_digest_leaves_out_what_is_froze
     load_mean(one, [{"weight": torch.tensor([[1.0, b]])} for b in (3.0, 5.0)])
     assert (one.weight.tolist(), one.bias.tolist()) == ([[1.0, 4.0]], [7.0])
     assert weights_digest(one) != weights_digest(other)
-
-
-def test_rows_are_padded_to_one_width_and_ones_stand_where_tokens_do() -> None:
+    # Rows are padded to one width, and ones stand where tokens do.
     ids, mask = padded([torch.tensor([5, 6, 7]), torch.arange(1, 10)], 99)
     assert ids.tolist() == [[5, 6, 7] + [99] * 13, [*range(1, 10)] + [99] * 7]
     assert mask.tolist() == [[1] * 3 + [0] * 13, [1] * 9 + [0] * 7]
@@ -166,13 +158,9 @@ def test_a_network_that_was_trained_is_restored_but_its_embeddings(tmp_path: Pat
     def network(layers: int) -> MPNetClassifier:
         """A small network with weights of its own, always the same."""
         torch.manual_seed(3)
+        sizes = {"vocab_size": 16, "intermediate_size": 16, "max_position_embeddings": 16}
         config = MPNetConfig(
-            vocab_size=16,
-            hidden_size=8,
-            num_hidden_layers=layers,
-            num_attention_heads=2,
-            intermediate_size=16,
-            max_position_embeddings=16,
+            hidden_size=8, num_hidden_layers=layers, num_attention_heads=2, **sizes
         )
         return MPNetClassifier(MPNetModel(config, add_pooling_layer=False), labels=3).eval()
 

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 import torch
 
-from research.evaluation.claims import AnnotatedClaim, FeverClaim, SentenceKey
-from research.training.compositions import Composition
-from research.training.contrast import Contrast
 from research.training.evidence_sets import (
     EvidenceSet,
     Exchange,
-    claim_sets,
-    composition_sets,
-    contrast_sets,
 )
 from research.training.lexicon import Lexicon, Word, number_of
 from research.training.loop import Hyperparameters, train
@@ -37,7 +30,6 @@ from research.training.prover import (
 from research.training.read_texts import MiniLMTokens
 from research.training.sentence_pool import SentencePool
 from retrieval.errors import BadSource
-from retrieval.models.encoders import MiniLMEncoder
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
@@ -51,7 +43,8 @@ from retrieval.types import (
 )
 from settings import CHECKOUT
 from tests.research.training.pages import WORDNET, pool_of
-from tests.support.cases import cases, rows
+from tests.support.cases import rules
+from tests.support.encoders import WordEncoder
 
 PAGES = {
     "Elm_Pier": [
@@ -63,27 +56,15 @@ PAGES = {
     "Ash_Lamp": ["Ash Lamp is a green lamp ."],
     "Fir_Boat": ["Fir Boat carried wool ."],
 }
-PIER, OPENED, DESIGNED = (("Elm_Pier", number) for number in range(3))
-PAINTER = ("Ida_Holm", 0)
 
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
-    return pool_of(PAGES, MiniLMEncoder(), tmp_path_factory.mktemp("pages"))
-
-
-def fever(text: str, label: Label, *evidence: Sequence[SentenceKey]) -> FeverClaim:
-    return FeverClaim(text, label, tuple(tuple(group) for group in evidence), 1, "line 1")
+    return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
 Step: TypeAlias = tuple[str, Operator, str | None]
-Prove: TypeAlias = Callable[..., list[list[Step]]]
 LEXICON = Lexicon(WORDNET)
-
-
-def pair(pool: SentencePool, key: SentenceKey) -> tuple[str, str]:
-    sentence = pool.sentences[pool.position[key]]
-    return sentence.title, sentence.text
 
 
 def steps(example: ProofExample) -> list[Step]:
@@ -100,119 +81,64 @@ def steps(example: ProofExample) -> list[Step]:
     ]
 
 
-@pytest.fixture(scope="module")
-def prove() -> Prove:
-    encoder = MiniLMTokens()
-    return lambda *sets: [steps(example) for example in proofs(sets, LEXICON, encoder)]
+def by_keys(pool: SentencePool, claim: str, label: Label, keys: list[Any]) -> EvidenceSet:
+    """A claim and sentences of the pool, the first of which is the gold one."""
+    sentences = (pool.sentences[pool.position[page, number]] for page, number in keys)
+    told = tuple((one.title, one.text) for one in sentences)
+    return EvidenceSet(claim, label, told, () if label == NOT_ENOUGH_INFO else (0,))
 
 
-@pytest.mark.models
-@cases("training_proofs", "claim", "label", "sentences", "proof")
-def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
+def given(
+    _: SentencePool,
     claim: str,
     label: Label,
-    sentences: list[tuple[str, int]],
-    proof: list[list[str | None]] | None,
-    pool: SentencePool,
-    prove: Prove,
-) -> None:
-    told = tuple(pair(pool, (page, number)) for page, number in sentences)
-    gold = () if label == NOT_ENOUGH_INFO else (0,)
-    found = prove(EvidenceSet(claim, label, told, gold))
-    if proof is None:
-        assert found == []
-    else:
-        (steps,) = found
-        assert [list(step)[: len(e)] for step, e in zip(steps, proof, strict=True)] == proof
+    told: list[Any],
+    gold: list[int],
+    exchange: list[Any] | None,
+    missing: list[Any],
+    open_parts: list[Any],
+) -> EvidenceSet:
+    pairs, lacks, parts = (tuple(map(tuple, some)) for some in (told, missing, open_parts))
+    other = Exchange(*exchange) if exchange else None
+    return EvidenceSet(claim, label, pairs, tuple(gold), other, lacks, parts)
 
 
 @pytest.mark.models
-def test_parts_that_a_missing_sentence_states_are_open(pool: SentencePool, prove: Prove) -> None:
-    claim = fever("Elm Pier was designed by a Danish painter.", SUPPORTS, (DESIGNED, PAINTER))
-    whole, *parts = claim_sets([claim], pool, seed=0)
-    assert whole.label == SUPPORTS
-    assert {one.missing for one in parts} == {((pair(pool, DESIGNED)),), ((pair(pool, PAINTER)),)}
-    (proof,) = prove(whole)
-    assert {step[1] for step in proof} == {EQUIVALENCE}
-    for part in parts:
-        (proof,) = prove(part)
-        is_open = [step[0] for step in proof if step[1] == INDEPENDENCE]
-        if part.missing[0][0] == "Ida Holm":
-            assert is_open == ["by a Danish painter"]
-        else:
-            assert is_open == ["Elm Pier", "was designed"]
-
-
-CONTRAST = Contrast(
-    AnnotatedClaim("Elm Pier is in Denmark.", REFUTES, ((PIER,),)),
-    original="Elm Pier is in Norway.",
-    old="Norway",
-    new="Denmark",
+@rules(
+    ("training_proofs", "claim label sentences", "proof", by_keys),
+    ("training_proofs", "claim label told gold exchange missing open", "proof", given),
 )
-
-
-@pytest.mark.models
-def test_an_exchanged_fact_is_alternated_with_the_other(pool: SentencePool, prove: Prove) -> None:
-    seen = set()
-    for seed in range(4):
-        first, *flipped = contrast_sets([CONTRAST], pool, seed)
-        assert first.exchange == Exchange(15, 22, "Norway")
-        assert prove(first)[0][-1] == ("in Denmark", ALTERNATION, "Norway")
-        seen.add(len(flipped))
-        if flipped:
-            supported, refuted = flipped
-            assert prove(supported)[0][-1] == ("in Denmark", EQUIVALENCE, "Denmark")
-            assert prove(refuted)[0][-1] == ("in Norway", ALTERNATION, "Denmark")
-    assert 2 in seen
-
-
-COMPOSED = Composition(
-    claim=AnnotatedClaim(
-        "Elm Pier was designed by a Norwegian painter.", REFUTES, ((DESIGNED, PAINTER),)
-    ),
-    kind="description",
-    bridge="Ida Holm",
-    parts=(((0, 8), (13, 21)), ((27, 44),)),
-    flipped=(27, 36),
-    in_evidence="Danish",
-)
-
-
-@pytest.mark.models
-def test_a_part_of_a_composition_may_miss_its_sentence(pool: SentencePool, prove: Prove) -> None:
-    whole, first_missing, second_missing = composition_sets([COMPOSED], pool, seed=0)
-    (proof,) = prove(whole)
-    assert [step[1] for step in proof] == [EQUIVALENCE, EQUIVALENCE, ALTERNATION]
-    assert proof[-1] == ("by a Norwegian painter", ALTERNATION, "Danish")
-    (proof,) = prove(first_missing)
-    assert proof == [
-        ("Elm Pier", INDEPENDENCE, None),
-        ("was designed", INDEPENDENCE, None),
-        ("by a Norwegian painter", ALTERNATION, "Danish"),
-    ]
-    (proof,) = prove(second_missing)
-    assert proof == [
-        ("Elm Pier", EQUIVALENCE, "Elm Pier"),
-        ("was designed", EQUIVALENCE, "designed"),
-        ("by a Norwegian painter", INDEPENDENCE, None),
-    ]
-
-
-@cases("lexicon", "claim", "evidence", "kind", "parts", "relation", "back")
-def test_two_words_are_related_as_wordnet_and_numbers_say(
-    claim: str, evidence: str, kind: str, parts: str, relation: str, back: str
+def test_each_part_of_a_claim_has_the_operator_that_the_evidence_gives_it(
+    rule: Any, given: list[Any], expected: list[list[str | None]] | None, pool: SentencePool
 ) -> None:
+    examples = proofs([rule(pool, *given)], LEXICON, MiniLMTokens())
+    if expected is None:
+        assert examples == []
+        return
+    (example,) = examples
+    found = [list(step)[: len(e)] for step, e in zip(steps(example), expected, strict=True)]
+    assert found == expected
+
+
+def relations(claim: str, evidence: str, kind: str, parts: str) -> list[str]:
     ours, theirs = (
         Word(text, text.lower(), part, kind)
         for text, part in zip((claim, evidence), parts or ("", ""), strict=True)
     )
-    assert LEXICON.relation(ours, theirs) == relation
-    assert LEXICON.relation(theirs, ours) == back
+    return [LEXICON.relation(ours, theirs), LEXICON.relation(theirs, ours)]
 
 
-def test_numbers_in_digits_and_in_words_and_a_folder_without_wordnet(tmp_path: Path) -> None:
-    for why, (text,), value in rows("number_words", ["text"], "value"):
-        assert number_of(text) == value, why
+@rules(
+    ("lexicon", "claim evidence kind parts", "relation back", relations),
+    ("number_words", "text", "value", number_of),
+)
+def test_two_words_are_related_as_wordnet_and_numbers_say(
+    rule: Any, given: list[str], expected: object
+) -> None:
+    assert rule(*given) == expected
+
+
+def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSource, match=r"index\.noun cannot be read"):
         Lexicon(tmp_path)
 

@@ -42,6 +42,7 @@ from retrieval.models.title_trie import TitleTokenizer
 from retrieval.types import LABELS, NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.training.pages import data_of, pool_of
 from tests.support.encoders import WordEncoder
+from tests.support.opinions import Says
 
 
 def test_what_is_wanted_competes_with_all_that_is_neither_wanted_nor_ignored() -> None:
@@ -64,29 +65,18 @@ def test_sentences_of_a_pool_have_the_vectors_of_an_index(
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
 
 
-class Relevance:
-    """Takes sentences about a storm for relevant, and says so of so many pairs."""
-
-    version, read = "0" * 64, 0
-
-    def probabilities(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return what it says."""
-        self.read += len(pairs)
-        return np.array([(0.3, 0.2, 0.5) if "storm" in e else (0.2, 0.2, 0.6) for _, e in pairs])
-
-
-def test_near_sentences_that_the_relevance_model_takes_for_relevant_are_likely_evidence(
+def test_near_sentences_that_are_relevant_are_likely_evidence(
     pool: SentencePool, tmp_path: Path
 ) -> None:
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
-    model = Relevance()
+    model = Says(lambda _, text: (0.3, 0.2, 0.5) if "storm" in text else (0.2, 0.2, 0.6))
     storm = pool.position["Elm_Pier", 1]
     assert likely_evidence(claims, pool, model, tmp_path, 0.5) == {decided.text: [storm]}
-    assert model.read == 5
+    assert len(model.read) == 5
     # Its opinions are kept: it says .5 of the storm.
     assert likely_evidence(claims, pool, model, tmp_path, 0.6) == {decided.text: []}
-    assert model.read == 5
+    assert len(model.read) == 5
 
 
 # Pages 0 to 9 have three sentences each: rows 0 to 29.
@@ -104,16 +94,14 @@ def ten(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(TEN_PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-def test_claims_over_two_pages_are_steps_both_ways(ten: SentencePool) -> None:
+def test_figures_are_of_claims_and_of_steps_both_ways(ten: SentencePool) -> None:
     searches = Searches.of([LONG, BOTH, TWO, NOTHING, UNKNOWN], ten)
     assert searches.claims == [LONG, BOTH]
     assert searches.steps == [
         Step((TWO.text, (("Page 4", "Page 4 is long."),)), lead=12, wanted=16),
         Step((TWO.text, (("Page 5", "Page 5 is red."),)), lead=16, wanted=12),
     ]
-
-
-def test_figures_of_three_claims_and_two_steps(ten: SentencePool) -> None:
+    # The figures of three claims and two steps.
     searches = Searches.of([LONG, BOTH, EITHER, TWO], ten)
 
     def ranked(*first: int) -> NDArray[np.float32]:
@@ -184,14 +172,12 @@ def data(tmp_path: Path) -> TrainingData:
     return data_of(pool, dev=dev)
 
 
-def test_sentences_come_before_the_title_that_is_between_markup() -> None:
+def test_sentences_come_before_the_title_that_a_claim_does_not_name(data: TrainingData) -> None:
     begin, end = MARKUP.title_begin, MARKUP.title_end
     before = [IDENTIFIERS[1], IDENTIFIERS[3]]
     assert target_tokens((1, 3), [500, 501]) == [*before, begin, 500, 501, end]
     assert len(target_tokens((0,), list(range(1000, 1200)))) == POSITIONS
-
-
-def test_a_dev_claim_looks_for_the_page_that_it_does_not_name(data: TrainingData) -> None:
+    # A dev claim looks for the page that it does not name.
     (search,) = title_searches(data)  # from Ann Lee to the lamp is no search: the claim names it
     assert (search.claim, search.page) == (CLAIM, "Ann_Lee")
     assert search.sentences[0].text == "It was designed by Ann Lee in Oslo."
@@ -200,19 +186,10 @@ def test_a_dev_claim_looks_for_the_page_that_it_does_not_name(data: TrainingData
     assert "Red_Lamp" in search.seen
 
 
+LONG_PIER, BY_LEE = ("Old Pier", "It is long."), ("Red Lamp", "It was designed by Ann Lee in Oslo.")
 LESSONS = [
-    TitleExample(
-        "Red Lamp was designed by a Scot.",
-        (("Old Pier", "It is long."), ("Red Lamp", "It was designed by Ann Lee in Oslo.")),
-        (1,),
-        "Ann Lee",
-    ),
-    TitleExample(
-        "Red Lamp was designed in a city.",
-        (("Red Lamp", "It was designed by Ann Lee in Oslo."), ("Old Pier", "It is long.")),
-        (0,),
-        "Oslo",
-    ),
+    TitleExample(CLAIM, (LONG_PIER, BY_LEE), (1,), "Ann Lee"),
+    TitleExample("Red Lamp was designed in a city.", (BY_LEE, LONG_PIER), (0,), "Oslo"),
 ]
 
 
@@ -225,9 +202,8 @@ def test_a_network_learns_the_titles_that_sentences_lead_to(
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)
     before = network.embedding.weight.clone()
-    recipe = Hyperparameters(
-        batch_size=2, learning_rate=1e-3, weight_decay=0.0, warmup=0.1, max_tokens=64
-    )
+    rates = {"learning_rate": 1e-3, "weight_decay": 0.0, "warmup": 0.1}
+    recipe = Hyperparameters(batch_size=2, max_tokens=64, **rates)
     loss_of = title_loss(network, tokenizer, recipe.max_tokens)
     start = loss_of(LESSONS).item()
     train(network, LESSONS * 40, loss_of, recipe, tmp_path / "run", dict)

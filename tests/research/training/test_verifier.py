@@ -64,15 +64,13 @@ def pair(number: int, label: Label = SUPPORTS) -> Pair:
     return Pair(f"{first} is {second}", f"{second} : the {first}", label, None, None, None)
 
 
-def ignore(done: int, of: int) -> None:
-    pass
+ignore = print  # what is told of the progress
 
 
 def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
     def fitted_to(count: int) -> list[str]:
-        lines = (
-            {"claim": f"claim {n}", "label": "SUPPORTS", "evidence": "It is."} for n in range(count)
-        )
+        told = {"label": "SUPPORTS", "evidence": "It is."}
+        lines = ({"claim": f"claim {n}", **told} for n in range(count))
         return [one.claim for one in pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))]
 
     assert len(fitted_to(30)) == 30
@@ -167,26 +165,12 @@ def verdict(fit: VerdictFit, one: Search) -> Opinion:
     return supports, refutes, undecided
 
 
-def test_claims_of_the_published_half_are_not_fitted_to(tmp_path: Path) -> None:
-    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
-    lines = [
-        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
-        for n in (1, 2, 3, 5)
-    ]
-    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
-        write_json_lines(tmp_path / name, *lines)
-    everyday, _, fever = claims_to_fit(tmp_path)
-    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
-    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
-
-
 def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
     changed = recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
-    by_form = dict.fromkeys(("of_several", "of_path", "of_value"), 0.0)
     verdict = {"together": 0.3, "alone": 0.9, "passage": 0.2, "undecided": -0.444}
-    verdict |= {f"undecided_{form}": value for form, value in by_form.items()}
+    verdict |= {f"undecided_of_{form}": 0.0 for form in ("several", "path", "value")}
     assert changed["in_search"] == {
         "temperature": 1.6,
         "bias": [0.1, 0.0, -0.3],
@@ -194,7 +178,7 @@ def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     }
 
 
-def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
+def test_a_fit_leaves_sure_opinions_counts_collections_alike_and_crosses_halves() -> None:
     opinions: list[Opinion] = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
     searches = [
         search(label, opinion)
@@ -205,16 +189,12 @@ def test_opinions_as_sure_as_they_are_right_stay_as_they_are() -> None:
     found = fitted([searches])
     for opinion in opinions:
         assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
-
-
-def test_each_collection_of_claims_counts_the_same_however_many_there_are() -> None:
+    # Each collection of claims counts the same, however many there are.
     # Half of the one collection are undecided and none of the other, so a quarter of what counts.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
     assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
-
-
-def test_the_verdicts_of_each_half_are_those_that_the_other_half_gives() -> None:
+    # The verdicts of each half are those that the other half gives.
     # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
     # half is given the label that is right for the other.
     opinion = (0.5, 0.0, 0.5)
@@ -286,7 +266,20 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     )
 
 
-def test_no_evidence_is_trained_on_or_fitted_to_and_measured(tmp_path: Path) -> None:
+def test_published_claims_and_trained_evidence_are_not_fitted_to(
+    tmp_path: Path,
+) -> None:
+    # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
+    lines = [
+        {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
+        for n in (1, 2, 3, 5)
+    ]
+    for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
+        write_json_lines(tmp_path / name, *lines)
+    everyday, _, fever = claims_to_fit(tmp_path)
+    assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
+    assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
+    # No evidence is trained on or fitted to, and measured.
     for source in DEV_PAIRS:
         line = {"claim": "C.", "label": SUPPORTS, "evidence": "Known.", "source": source}
         write_json_lines(tmp_path / "train" / f"{source}.jsonl", line)
@@ -329,13 +322,7 @@ def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
     return np.array([SAID[one] for one in pairs], dtype=np.float32)
 
 
-def test_a_model_that_is_right_half_as_often_as_it_thinks_is_cooled_down() -> None:
-    sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
-    assert temperature_of(sure, [0, 0, 1, 2]) > 1.5
-    assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
-
-
-def test_figures_of_three_claims() -> None:
+def test_figures_of_three_claims_and_a_model_that_is_too_sure() -> None:
     readings = read_claims(read, DEV)
     best = [items[0].sentence.text for items in readings.ranked]
     assert best == ["It is long.", "It is made of wood.", "It is red."]
@@ -348,9 +335,15 @@ def test_figures_of_three_claims() -> None:
     # Confidences 0.9 right, 0.5 wrong, 0.65 right: a third each of 0.1, 0.5 and 0.35. A probability
     # of 0 counts as 0.0001.
     assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)
+    # A model that is right half as often as it thinks is cooled down.
+    sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
+    assert temperature_of(sure, [0, 0, 1, 2]) > 1.5
+    assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
 
 
-def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
+def test_several_seeds_have_a_spread_and_one_trains_one_model(
+    tmp_path: Path,
+) -> None:
     found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
     found[7] = {"right": 75.0, "error": 0.1}
     head, right, error = (line.split() for line in spread(found).splitlines())
@@ -358,9 +351,7 @@ def test_the_spread_of_several_seeds_is_that_counted_by_hand() -> None:
     # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
     assert right == ["right", "72", "2.65", "70", "75"]
     assert error == ["error", "0.1", "0", "0.1", "0.1"]
-
-
-def test_a_seed_that_is_given_twice_trains_one_model_as_usual(tmp_path: Path) -> None:
+    # A seed that is given twice trains one model as usual.
     trained: list[tuple[Path, Path, int]] = []
 
     def train(run: Path, out: Path, seed: int) -> dict[str, float]:

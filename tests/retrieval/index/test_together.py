@@ -11,8 +11,7 @@ from retrieval.errors import IndexUnavailable
 from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from retrieval.index.together import Part, TogetherStore
 from retrieval.types import PhraseSearch
-from tests.retrieval.index.pages import PAGES, ListCorpus
-from tests.retrieval.index.questions import documents_titled
+from tests.retrieval.index.pages import PAGES, ListCorpus, documents_titled
 from tests.support.encoders import WordEncoder
 
 NOTES = (
@@ -35,9 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> TogetherStore:
     )
 
 
-def test_it_says_what_all_contain_and_gives_documents_under_their_own_ids(
-    store: TogetherStore,
-) -> None:
+def test_it_gives_all_documents_under_their_own_ids(store: TogetherStore) -> None:
     info = store.info()
     assert (info.name, info.documents, info.sentences) == ("list, notes", 15, 21)
     parts = [(part.name, part.title, part.documents) for part in info.as_corpus().parts]
@@ -76,7 +73,6 @@ def test_titles_words_and_vectors_of_both_are_found_alike(store: TogetherStore) 
     (among,) = store.nearest_sentences(queries, 9, among=["notes:zoe.md"])
     assert {match.key.document_id for match in among} == {"notes:zoe.md"}
     similar = store.similarities(["notes:zoe.md", "Zoe"], WordEncoder().encode(["Zoë is a ship."]))
-    assert similar is not None
     assert similar[0, 0] > similar[1, 0] > 0
 
 

@@ -130,7 +130,6 @@ def test_what_is_offered_is_a_setting_that_names_a_model_and_decides(
     *pull, start = offer.split(" && ")
     name = start.removeprefix("ESOTERIC_LLM=").removesuffix(" esoteric up")
     choice = Settings.from_environment({"ESOTERIC_LLM": name}).llm
-    assert choice is not None
     assert choice.model in MODELS
     assert (choice.host, choice.decides) == ("localhost:11434", True)
     assert pull == ([] if choice.model in models else [f"ollama pull {choice.model}"])

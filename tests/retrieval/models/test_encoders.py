@@ -52,9 +52,7 @@ def minilm() -> MiniLMEncoder:
 
 
 @pytest.mark.models
-def test_a_text_has_the_vector_that_sentence_transformers_gives_it_and_a_sentence_its_mean(
-    minilm: MiniLMEncoder,
-) -> None:
+def test_a_text_has_the_vector_of_sentence_transformers(minilm: MiniLMEncoder) -> None:
     theirs = SentenceTransformer(str(minilm_folder()), device="cpu", local_files_only=True)
     texts = [*TEXTS, " ".join(["The pier is long."] * 80)]  # the last is cut
     expected = theirs.encode(texts, normalize_embeddings=True)
@@ -72,9 +70,7 @@ def test_a_text_has_the_vector_that_sentence_transformers_gives_it_and_a_sentenc
 
 
 @pytest.mark.models
-def test_a_document_has_the_vector_of_its_title_and_text_whatever_is_read_beside_it(
-    minilm: MiniLMEncoder,
-) -> None:
+def test_a_document_has_the_vector_of_its_title_and_text_alone(minilm: MiniLMEncoder) -> None:
     documents = [document_of(*TEXTS), document_of(*LONG), document_of()]
     whole, parts = minilm.encode_documents(documents)
     expected = minilm.encode([f"Pier. {document.text}" for document in documents])
@@ -198,9 +194,7 @@ def test_an_index_names_an_encoder_that_is_found_again(tmp_path: Path) -> None:
     folders = ModelFolders(tmp_path)
     for name in ("minilm", "static"):
         encoder = DOCUMENT_ENCODERS[name](folders)
-        found = encoder_of(encoder.name, folders)
-        assert found is not None
-        assert found.name == encoder.name
+        assert encoder_of(encoder.name, folders).name == encoder.name
     assert encoder_of("", folders) is None
     with pytest.raises(IndexUnavailable, match="which this version does not have") as refused:
         encoder_of("static MiniLM 0 of yesterday", folders)

@@ -7,11 +7,10 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from urllib.parse import unquote
 
 import pytest
@@ -25,6 +24,7 @@ from retrieval.models.papers.report_models import (
     REPORT_MODELS,
 )
 from tests.support.command import Ran, in_a_process
+from tests.support.web_server import page, web_server
 
 pytestmark = pytest.mark.server
 
@@ -33,90 +33,45 @@ NOWHERE = "http://127.0.0.1:9"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Hub(ThreadingHTTPServer):
+@dataclass
+class Hub:
     """Serves repositories below a folder, each at one commit.
 
     ``breaks``: the repository at which it breaks off, and answers nothing any more. ``asked``: the
     repository of each file that was read. ``branches``: the branch of each repository that was
-    asked for first.
+    asked for first. ``url``: what ``HF_ENDPOINT`` is set to.
     """
 
-    daemon_threads = True
+    folder: Path
+    url: str = ""
+    breaks: str = ""
+    asked: list[str] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)
 
-    def __init__(self, folder: Path) -> None:
-        """Listen on a free port."""
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.folder = folder
-        self.breaks = ""
-        self.asked: list[str] = []
-        self.branches: dict[str, str] = {}
-
-    @property
-    def url(self) -> str:
-        """What ``HF_ENDPOINT`` is set to."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Hub
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        if self.server.breaks and self.server.breaks in path:
-            self.close_connection = True
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        path = handler.path.partition("?")[0]
+        if self.breaks and self.breaks in path:
             return
         if found := re.fullmatch(r"/api/models/(.+)/tree/\w+", path):
-            files = sorted((self.server.folder / found[1]).iterdir())
+            files = sorted((self.folder / found[1]).iterdir())
             about = [(file.name, file.stat().st_size, _etag(file)) for file in files]
-            self._json([{"type": "file", "path": n, "size": s, "oid": o} for n, s, o in about])
+            tree = [{"type": "file", "path": n, "size": s, "oid": o} for n, s, o in about]
+            send = page(json.dumps(tree), "application/json")
         elif found := re.fullmatch(r"/api/models/(.+)/revision/([^/]+)", path):
-            self.server.branches.setdefault(found[1], unquote(found[2]))
-            self._json({"id": found[1], "sha": COMMIT, "siblings": []})
+            self.branches.setdefault(found[1], unquote(found[2]))
+            revision = {"id": found[1], "sha": COMMIT, "siblings": []}
+            send = page(json.dumps(revision), "application/json")
         elif found := re.fullmatch(rf"/(.+)/resolve/{COMMIT}/(.+)", path):
-            self._file(self.server.folder / found[1] / found[2])
+            file = self.folder / found[1] / found[2]
+            send = page(file.read_bytes(), "", X_Repo_Commit=COMMIT, ETag=f'"{_etag(file)}"')
+            self.asked += [found[1]] if handler.command == "GET" else []
         else:
-            self.send_error(404)
-
-    def _json(self, what: object) -> None:
-        content = json.dumps(what).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _file(self, file: Path) -> None:
-        content = file.read_bytes()
-        self.send_response(200)
-        self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("ETag", f'"{_etag(file)}"')
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.server.asked.append(file.parent.relative_to(self.server.folder).as_posix())
-            self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
+            send = page("", status=404)
+        send(handler)
 
 
 def _etag(file: Path) -> str:
     return hashlib.sha1(file.read_bytes()).hexdigest()
-
-
-@contextmanager
-def running(folder: Path) -> Iterator[Hub]:
-    with Hub(folder) as hub:
-        thread = Thread(target=hub.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield hub
-        finally:
-            hub.shutdown()
-            thread.join()
 
 
 @pytest.fixture
@@ -127,7 +82,9 @@ def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
         shutil.copytree(tiny_models / published.name, folder)
         for name in ("pytorch_model.bin", "README.md", "modeling.py"):
             (folder / name).write_text("not to be fetched")
-    with running(tmp_path / "hub") as hub:
+    hub = Hub(tmp_path / "hub")
+    with web_server(hub.answer) as server:
+        hub.url = server.address
         yield hub
 
 
@@ -166,7 +123,7 @@ def locked(models: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-def test_the_first_fetch_records_every_file_and_later_ones_refuse_what_has_changed(
+def test_the_first_fetch_records_every_file_and_later_ones_refuse_others(
     models: Path, hub: Hub, tmp_path: Path
 ) -> None:
     run = fetch(models, hub)

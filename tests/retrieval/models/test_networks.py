@@ -50,14 +50,8 @@ TEXTS = [
     "国" * 60,
 ]
 WORDS, PLACES, LAYERS, HEADS = 40, 24, 2, 4
-SIZES = DistilBertConfig(
-    vocab_size=WORDS,
-    max_position_embeddings=PLACES,
-    dim=32,
-    hidden_dim=64,
-    n_layers=LAYERS,
-    n_heads=HEADS,
-)
+SMALL = {"dim": 32, "hidden_dim": 64, "n_layers": LAYERS, "n_heads": HEADS}
+SIZES = DistilBertConfig(vocab_size=WORDS, max_position_embeddings=PLACES, **SMALL)
 
 
 @dataclass(eq=False)
@@ -227,9 +221,7 @@ def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
     assert base.read == 1
 
 
-def test_what_is_made_otherwise_is_another_file_and_unused_ones_go_after_a_month(
-    kept: Path,
-) -> None:
+def test_what_is_made_otherwise_is_another_file_and_unused_ones_go(kept: Path) -> None:
     base = TinyBase()
     made = {
         *(converted(base), converted(TinyBase(sha256="6" * 64)), converted(base, places=8)),

@@ -52,9 +52,8 @@ def own_index(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
     write_source(folder / "islands.jsonl")
     folders = ModelFolders(folder, encoder=named(model))
     corpus = open_corpus(f"jsonl:{folder / 'islands.jsonl'}")
-    EmbeddedIndex(folder / "index").build(
-        corpus, DOCUMENT_ENCODERS[default_choice(folders)](folders)
-    )
+    encoder = DOCUMENT_ENCODERS[default_choice(folders)](folders)
+    EmbeddedIndex(folder / "index").build(corpus, encoder)
     return folder / "index"
 
 
@@ -63,9 +62,7 @@ def retriever(index: Path, unpacked: Path, encoder: Path | None) -> Retriever:
     return Retriever(index, index.parent / "snapshots", threads=1, folders=folders)
 
 
-def test_a_text_has_the_vector_that_its_model_gives_it_a_sentence_after_its_title(
-    model: Path,
-) -> None:
+def test_a_text_has_the_vector_of_its_model_a_sentence_after_its_title(model: Path) -> None:
     encoder = OwnEncoder(named(model), "own ")
     network, tokenizer = AutoModel.from_pretrained(model), AutoTokenizer.from_pretrained(model)
     with torch.inference_mode():
@@ -92,19 +89,14 @@ def test_a_text_has_the_vector_that_its_model_gives_it_a_sentence_after_its_titl
     assert OwnQueryEncoder(encoder).encode(queries) == pytest.approx(wanted, abs=1e-5)
 
 
-def test_the_index_names_it_and_is_added_to_with_it(own_index: Path, model: Path) -> None:
-    name = EmbeddedIndex(own_index).open(None).info().encoder
-    assert (name[:15], choice_of(name)) == ("own my-encoder ", "own")
-    found = encoder_of(name, ModelFolders(own_index, encoder=named(model)))
-    assert found is not None
-    assert found.name == name
-    with pytest.raises(ModelUnavailable, match="ESOTERIC_ENCODER names no encoder"):
-        encoder_of(name, ModelFolders(own_index))
-
-
-def test_claims_are_checked_over_its_vectors_and_an_index_of_another_encoder_is_refused(
+def test_claims_are_checked_over_its_vectors_and_other_indexes_are_refused(
     own_index: Path, index: Path, unpacked: Path, model: Path, tmp_path: Path
 ) -> None:
+    name = EmbeddedIndex(own_index).open(None).info().encoder
+    assert (name[:15], choice_of(name)) == ("own my-encoder ", "own")
+    assert encoder_of(name, ModelFolders(own_index, encoder=named(model))).name == name
+    with pytest.raises(ModelUnavailable, match="ESOTERIC_ENCODER names no encoder"):
+        encoder_of(name, ModelFolders(own_index))
     own = retriever(own_index, unpacked, model)
     for recipe in ("combined", "m3"):
         report = own.check(CLAIM, recipe, lambda _: None)
@@ -121,9 +113,7 @@ def test_claims_are_checked_over_its_vectors_and_an_index_of_another_encoder_is_
         assert error.value.hint.endswith(command)
 
 
-def test_relevance_is_the_logistic_function_of_the_rerankers_score_without_a_stance(
-    tmp_path: Path,
-) -> None:
+def test_relevance_is_the_logistic_function_of_a_rerankers_score(tmp_path: Path) -> None:
     folder = write_tiny_classifier(tmp_path / "my-reranker", labels=["x"])  # with one score
     light = ranked("Skerrow Light", "It was designed by Ann Lee.", "The tower is painted red.")
     sentences = light.document.sentences

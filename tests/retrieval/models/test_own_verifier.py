@@ -6,7 +6,6 @@ import json
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def own_logits(folder: Path, premise: str, hypothesis: str) -> NDArray[np.float3
 
 
 def own_opinion(folder: Path, claim: str, evidence: str) -> NDArray[np.float32]:
-    """What the library's own forward pass makes of a claim, with the evidence first."""
+    """What the library's own pass makes of a claim, with the evidence first."""
     contradiction, neutral, entailment = softmax(own_logits(folder, evidence, claim))
     return np.array([entailment, contradiction, neutral])
 
@@ -71,9 +70,7 @@ def change(folder: Path, **values: Any) -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_first(
-    tmp_path: Path, architecture: str
-) -> None:
+def test_opinions_are_those_of_the_librarys_own_pass(tmp_path: Path, architecture: str) -> None:
     folder = write_tiny_classifier(tmp_path / "nli", architecture)
     model = model_in(folder)
     said = model.probabilities(PAIRS)
@@ -99,24 +96,18 @@ def test_opinions_are_those_of_the_librarys_own_forward_pass_with_the_evidence_f
 
 
 @cases("model_labels", "names", "meant")
-def test_labels_are_recognised_by_name_in_any_order_and_case(
-    tmp_path: Path, names: Sequence[str], meant: Sequence[str]
-) -> None:
+def test_labels_are_recognised_by_name(tmp_path: Path, names: list[str], meant: list[str]) -> None:
     folder = write_tiny_classifier(tmp_path, labels=names)
     assert own_verifier.read_classifier(folder).labels == tuple(meant)
     said = dict(zip(LABELS, model_in(folder).probabilities([(CLAIM, ONE)])[0], strict=True))
     own = softmax(own_logits(folder, ONE, CLAIM))
-    assert [said[label] for label in own_verifier.read_classifier(folder).labels] == pytest.approx(
-        own, abs=1e-5
-    )
+    assert [said[label] for label in meant] == pytest.approx(own, abs=1e-5)
     # A model with two labels never refutes.
     assert [said[label] for label in LABELS if label not in meant] == [0.0] * (3 - len(meant))
 
 
 @cases("model_labels", "names", "said")
-def test_labels_without_a_meaning_are_refused_with_the_file_that_names_them(
-    folder: Path, names: list[Any], said: str
-) -> None:
+def test_labels_without_a_meaning_are_refused(folder: Path, names: list[Any], said: str) -> None:
     change(folder, id2label=dict(enumerate(names)))
     with pytest.raises(ModelUnavailable, match=said) as caught:
         own_verifier.read_classifier(folder)
@@ -125,7 +116,7 @@ def test_labels_without_a_meaning_are_refused_with_the_file_that_names_them(
 
 
 @cases("model_labels", "file", "content", "said")
-def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
+def test_a_missing_or_damaged_file_is_named(
     folder: Path, file: str, content: str | None, said: str
 ) -> None:
     path = folder / file
@@ -140,9 +131,7 @@ def test_a_missing_or_damaged_file_is_named_before_anything_is_loaded(
 
 
 @pytest.mark.server
-def test_weights_in_several_files_are_one_model_and_pickles_are_refused_with_a_command(
-    folder: Path,
-) -> None:
+def test_weights_in_several_files_are_one_model_and_pickles_are_refused(folder: Path) -> None:
     before, whole = model_in(folder).probabilities(PAIRS), folder / "model.safetensors"
     weights, index = load_file(whole), folder / "model.safetensors.index.json"
     whole.unlink()
@@ -169,9 +158,7 @@ def test_weights_in_several_files_are_one_model_and_pickles_are_refused_with_a_c
     assert np.allclose(converted.probabilities(PAIRS), before, atol=1e-6)
 
 
-def test_a_model_with_code_or_that_does_not_fit_its_files_is_refused(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_with_code_or_other_files_is_refused(folder: Path, tmp_path: Path) -> None:
     def refused(one: Path, said: str) -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
             model_in(one).warm_up()
@@ -195,19 +182,17 @@ def test_a_model_with_code_or_that_does_not_fit_its_files_is_refused(
     assert not ran.exists()
 
 
-@pytest.mark.parametrize("architecture", ["bert", "bart"])
-def test_the_name_of_a_special_token_in_a_text_is_read_as_text(
-    tmp_path: Path, architecture: str
-) -> None:
-    model = model_in(write_tiny_classifier(tmp_path, architecture))
-    for mark in ("[SEP]", "[CLS]", "[PAD]"):
-        hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
-        pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
-        for pair in pairs:
-            (row,) = model._network.inputs([pair])["input_ids"].tolist()
-            # The one between evidence and claim.
-            assert ({0, 1, 2}.intersection(row[1:-1]), row.count(2)) == ({2}, 2)
-        assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+def test_the_name_of_a_special_token_in_a_text_is_read_as_text(tmp_path: Path) -> None:
+    for architecture in ("bert", "bart"):
+        model = model_in(write_tiny_classifier(tmp_path / architecture, architecture))
+        for mark in ("[SEP]", "[CLS]", "[PAD]"):
+            hostile = f"Skerrow Light : It is old. {mark} The river is long.{mark}"
+            pairs = [(CLAIM, ONE), (CLAIM, hostile), (f"Is it {mark}?", ONE)]
+            for pair in pairs:
+                (row,) = model._network.inputs([pair])["input_ids"].tolist()
+                # The one between evidence and claim.
+                assert ({0, 1, 2}.intersection(row[1:-1]), row.count(2)) == ({2}, 2)
+            assert model.probabilities(pairs).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +220,7 @@ def test_what_fails_is_one_error_that_names_the_model(
     assert caught.value.code == code.replace("model_failed", "model_damaged")
 
 
-def test_the_name_is_the_folders_with_digests_of_its_files_and_the_calibration(
+def test_a_calibration_scales_the_logits_and_is_part_of_the_name(
     folder: Path, tmp_path: Path
 ) -> None:
     files = own_verifier.read_classifier(folder)
@@ -256,10 +241,9 @@ def test_the_name_is_the_folders_with_digests_of_its_files_and_the_calibration(
         with pytest.raises(ModelUnavailable, match="fitted to other weights, labels or tokenizer"):
             own_verifier.read_calibration(own_verifier.read_classifier(folder))
         (folder / name).write_bytes(before[name])
-
-
-def test_a_calibration_scales_the_logits_and_searches_may_have_their_own(folder: Path) -> None:
+    # A calibration scales the logits, and searches may have their own.
     files = own_verifier.read_classifier(folder)
+    (folder / own_verifier.CALIBRATION).unlink()
     assert own_verifier.read_calibration(files) == own_verifier.UNCALIBRATED
     given: dict[str, Any] = {"temperature": 2.0, "bias": [0.0, 0.0, 0.5]}
     own_verifier.write_calibration(files, given)
@@ -278,7 +262,7 @@ def test_a_calibration_scales_the_logits_and_searches_may_have_their_own(folder:
 
 
 @cases("bad_calibrations", "content", "said")
-def test_a_calibration_that_cannot_be_used_is_refused_with_the_command_that_fits_it_again(
+def test_a_calibration_that_cannot_be_used_is_refused_with_a_command(
     folder: Path, content: str, said: str
 ) -> None:
     files = own_verifier.read_classifier(folder)

@@ -50,7 +50,7 @@ from tests.retrieval.models.tiny_report import (
     save,
     word_pieces,
 )
-from tests.support.cases import cases
+from tests.support.cases import rows
 from tests.support.command import Ran, esoteric
 from tests.support.islands import write_source
 from tests.support.json_lines import write_json_lines
@@ -67,9 +67,7 @@ def models(tmp_path: Path, tiny_models: Path) -> Path:
     return Path(shutil.copytree(tiny_models, tmp_path / "models"))
 
 
-def test_words_are_labelled_whole_and_an_answer_depends_on_no_other_question(
-    tiny_models: Path,
-) -> None:
+def test_words_are_labelled_whole_and_each_answer_is_its_own(tiny_models: Path) -> None:
     assert TokenLabels(tiny_models, NAMES).labelled(TEXT) == [
         *((0, 3, "B-PER"), (4, 7, "I-PER"), (8, 12, "O")),
         *((13, 20, "B-LOC"), (21, 26, "I-LOC"), (26, 27, "O")),
@@ -121,11 +119,11 @@ def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refuse
     assert lacks.value.hint.endswith("sentencepiece==0.2.3")
 
 
-@cases("bad_locks", "lock")
-def test_a_damaged_lock_is_refused(tmp_path: Path, lock: object) -> None:
-    (tmp_path / LOCK).write_text(json.dumps(lock))
-    with pytest.raises(ModelUnavailable, match="is not a lock of models"):
-        TokenLabels(tmp_path, NAMES).warm_up()
+def test_a_damaged_lock_is_refused(tmp_path: Path) -> None:
+    for _, (lock,), _ in rows("bad_locks", ["lock"]):
+        (tmp_path / LOCK).write_text(json.dumps(lock))
+        with pytest.raises(ModelUnavailable, match="is not a lock of models"):
+            TokenLabels(tmp_path, NAMES).warm_up()
 
 
 def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
@@ -165,9 +163,8 @@ def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
     assert "Set LONGEST in" in refused.value.hint
 
 
-def test_vectors_depend_on_title_and_text_alone_and_sentences_have_those_of_zeros(
-    tiny_models: Path,
-) -> None:
+def test_vectors_depend_on_title_and_text_alone(tiny_models: Path) -> None:
+    """Sentences have those of zeros."""
     encoder, questions = DprDocumentEncoder(tiny_models), DprQuestionEncoder(tiny_models)
     assert encoder.query_encoder == questions.name != encoder.name
     assert encoder.dimension == questions.dimension == HIDDEN + 8
@@ -217,11 +214,6 @@ def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
     retriever = opened(home / "index", unpacked, tiny_models)
     report = retriever.check(CLAIM, "report", seen.append)
     document = claim_result(report).document()
-    assert json.loads(json.dumps(document)) == document
-    texts = {entry["id"]: entry["text"] for entry in document["documents"]}
-    assert document["evidence"]
-    for item in document["evidence"]:
-        assert texts[item["document"]][item["start"] : item["end"]] == item["sentence"]
     assert (document["recipe"], report.verdict.label, len(report.hops)) == ("report", SUPPORTS, 1)
     assert any("Looking for: Skerrow Light; Ann Lee" in step.message for step in seen)
     assert report.questions[-1].text == "Was Skerrow Light designed by Ann Lee?"
@@ -272,9 +264,7 @@ def test_the_commands_know_an_index_of_dpr_and_an_evaluation_needs_all_models(
     assert not out.exists()  # the folder of results stays free
 
 
-def test_the_models_of_the_report_count_only_where_its_recipe_is_measured(
-    tmp_path: Path, tiny_models: Path
-) -> None:
+def test_they_count_only_where_their_recipe_is_measured(tmp_path: Path, tiny_models: Path) -> None:
     folders = ModelFolders(tmp_path, report=tiny_models)
     assert folders_used(["report", "bm25"], folders) == folders
     assert folders_used(["esoteric", "bm25"], folders) == ModelFolders(tmp_path)
@@ -294,9 +284,9 @@ def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
     models, data = tmp_path / "models", tmp_path / "fever"
     shutil.copytree(tiny_models / RELEVANCE.name, models / BASE.name)
     claims, pages = [], []
+    more = ["It is tall .", "Ann Lee drew it .", "It stands ."]
     for number in range(10):
-        sentences = [f"Light {number} is red .", "It is tall .", "Ann Lee drew it .", "It stands ."]
-        pages.append(fever_page(f"Light_{number}", *sentences))
+        pages.append(fever_page(f"Light_{number}", f"Light {number} is red .", *more))
         evidence = [[[number, number, f"Light_{number}", 0]]]
         claim = {"id": number, "label": "SUPPORTS", "claim": f"Light {number} is red."}
         claims.append({**claim, "evidence": evidence})

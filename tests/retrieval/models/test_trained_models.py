@@ -92,17 +92,13 @@ def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> 
 
 
 @pytest.mark.models
-def test_queries_are_encoded_as_by_the_network_in_training() -> None:
+def test_queries_and_spans_are_read_as_by_the_networks_in_training() -> None:
     module, model = packaged_query_network(), QueryEncoder(shipped.DENSE)
     trained(module, shipped.DENSE)
     fed_by(model, module.distilbert)
     queries = [(CLAIM, []), (CLAIM, [DESIGNED, CITY]), ("Cats sleep.", [CITY])]
     expected = encoded(module, row_tokenizer(256), queries, 256)
     assert np.allclose(model.encode(queries), expected, atol=1e-4)
-
-
-@pytest.mark.models
-def test_spans_are_read_as_by_the_network_in_training() -> None:
     module, model = packaged_proof_network(), ProofModel(shipped.PROVER)
     trained(module, shipped.PROVER)
     fed_by(model, module.distilbert)
@@ -127,8 +123,7 @@ def test_spans_are_read_as_by_the_network_in_training() -> None:
 
 def changed(tmp_path: Path, **values: object) -> Path:
     """Copy the relevance model with another configuration."""
-    folder = tmp_path / "relevance"
-    shutil.copytree(shipped.RELEVANCE_MODEL, folder)
+    folder = Path(shutil.copytree(shipped.RELEVANCE_MODEL, tmp_path / "relevance"))
     (folder / "config.json").write_text(json.dumps(trained_model.read_config(folder) | values))
     return folder
 
@@ -137,12 +132,9 @@ def changed(tmp_path: Path, **values: object) -> Path:
 def test_in_a_search_undecided_is_biased_and_a_verdict_has_a_fit_of_its_own(tmp_path: Path) -> None:
     config = trained_model.read_config(shipped.RELEVANCE_MODEL)
     supports, refutes, undecided = config.get("bias", [0.0, 0.0, 0.0])
-    in_search = {
-        "temperature": config["temperature"],
-        "bias": [supports, refutes, undecided + 0.5],
-        "verdict": {"together": 0.25, "undecided": -0.5},
-    }
-    folder = changed(tmp_path, in_search=in_search)
+    bias, fit = [supports, refutes, undecided + 0.5], {"together": 0.25, "undecided": -0.5}
+    given = {"temperature": config["temperature"], "bias": bias}
+    folder = changed(tmp_path, in_search={**given, "verdict": fit})
     given, found = (CrossEncoder(folder, MiniLM(), way) for way in (False, True))
     assert given.verdict_fit == VerdictFit()
     assert found.verdict_fit == VerdictFit(together=0.25, undecided=-0.5)
@@ -266,9 +258,7 @@ def test_results_of_other_models_have_another_digest(
     assert len({*digests, *before, *after}) == 11
 
 
-def test_a_verdict_names_the_verifier_and_a_recipe_is_read_by_the_models_of_its_stages(
-    tmp_path: Path,
-) -> None:
+def test_a_verdict_names_the_verifier_and_a_recipe_has_its_models(tmp_path: Path) -> None:
     name = shipped.judge_name(ModelFolders(tmp_path))
     assert name == trained_model.version_of(trained_model.read_config(shipped.VERIFIER))
     assert name.startswith("MPNet verifier ")

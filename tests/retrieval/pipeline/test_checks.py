@@ -322,7 +322,6 @@ def test_every_recipe_answers_in_bounded_time(corpus: str, tmp_path: Path, unpac
     if corpus == "evidence longer than any window":
         (notice,) = check(odd, "The harbour wall of Ostrell was mended.", "esoteric").notices
         number = re.fullmatch(r"Only the first (\d+) words of the sentences were read .*", notice)
-        assert number is not None
         assert 100 < int(number[1]) < len(LONG.split())
 
 

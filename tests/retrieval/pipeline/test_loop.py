@@ -370,7 +370,6 @@ def test_hops_are_numbered_through_and_offsets_are_those_of_the_claim() -> None:
     assert [hop.hop for hop in merged.hops] == [1, 2]
     # "The pier" of the second statement has no place in its part of the claim.
     assert [hop.missing for hop in merged.hops] == [((0, 8), (9, 15)), ((20, 26),)]
-    assert merged.proof is not None
     assert merged.proof.label == REFUTES
     places = [step.claim_span for step in merged.proof.mutations]
     assert places == [(0, 8), (9, 15), (20, 26)]
@@ -395,7 +394,6 @@ def test_why_a_statement_is_not_settled_is_said_in_words_of_the_claim() -> None:
     why = NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
     open_one = report(NOT_ENOUGH_INFO, 1.0, BUILT, not_settled=why)
     made = both(report(SUPPORTS, 0.9, OLD), open_one).not_settled
-    assert made is not None
     assert [BOTH[start:end] for start, end in made.absent] == ["Ann"]
     assert [BOTH[start:end] for start, end in made.open] == ["was built"]
     assert made.about == ("Pier",)

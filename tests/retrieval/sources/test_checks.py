@@ -54,7 +54,6 @@ def test_a_setting_names_several_sources_and_a_wiki_may_be_named_with_a_day(
         with pytest.raises(ValueError, match="cannot be used"):
             read_sources(wrong)
     older = given_source("wikipedia@2024-05-01", found)
-    assert older is not None
     assert (older.before, older.title) == ("2024-05-01", "Wikipedia before 2024-05-01")
     assert given_source("papers", found) is None
     for wrong, why in (("wikipedia@2024-13-01", "is no day"), ("small@2024-05-01", "of one day")):

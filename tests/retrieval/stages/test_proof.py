@@ -64,7 +64,6 @@ def test_words_of_a_sentence_are_found_again_in_its_document(
     first: str, last: str, words: str
 ) -> None:
     (found,) = aligned_spans(reading(first, last), TEXT, EVIDENCE)
-    assert found is not None
     texts = {of.id: of.text for of in (RUNDE, HOLM)}
     assert texts[found.key.document_id][found.start : found.end] == words
 
@@ -76,13 +75,11 @@ def test_a_span_has_at_most_twelve_tokens_and_whole_words_that_the_model_saw() -
     pointed = reading("rowed", "to", text=text)
     pointed.starts[0, 4] = 4
     (found,) = aligned_spans(pointed, text, [shown(long, 0)])
-    assert found is not None
     assert long.text[found.start : found.end] == "on and on and on and on and on and on to"
     piece = reading("rowed", "rowed")
     middle = TEXT.index("rowed")
     piece.offsets[np.flatnonzero(piece.offsets[:, 0] == middle)] = (middle + 1, middle + 3)
     (found,) = aligned_spans(piece, TEXT, EVIDENCE)
-    assert found is not None
     assert RUNDE.text[found.start : found.end] == "rowed"
     assert aligned_spans(reading("rowed", "rowed", seen=False), TEXT, EVIDENCE) == [None]
     unread = replace(piece, evidence=np.zeros_like(piece.evidence))
@@ -111,7 +108,6 @@ def test_a_part_with_a_word_that_the_evidence_lacks_is_not_equivalent(
     }.items():
         state = ClaimState(claim, parser.parse(claim), evidence=(EVIDENCE[1],))
         made = after("proof", state, models={"prover": Reads()}).state.proof
-        assert made is not None
         assert [step.operator for step in made.mutations] == operators
         unsaid = [step.operator for step in made.mutations if step.evidence is None]
         assert unsaid == [one for one in operators if one == INDEPENDENCE]

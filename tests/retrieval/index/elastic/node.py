@@ -11,14 +11,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tests.ops.up_process import free_port
 from tests.support.shared import kill_server, made_once, start_server
+from tests.support.web_server import page, web_server
 
 _FOLDER = "ESOTERIC_TEST_ELASTICSEARCH"
 _URL = "ESOTERIC_TEST_ELASTICSEARCH_URL"
@@ -40,31 +40,15 @@ def stand_in(
     ``allowed``: the only ``Authorization`` header that is accepted.
     """
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            refused = allowed is not None and self.headers.get("Authorization") != allowed
-            error = {"error": {"type": "security_exception"}, "status": 401}
-            body = json.dumps(error if refused else {"version": {"number": version}}).encode()
-            self.send_response(401 if refused else 200)
-            if product:
-                self.send_header("X-Elastic-Product", "Elasticsearch")
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        refused = allowed is not None and handler.headers.get("Authorization") != allowed
+        error = {"error": {"type": "security_exception"}, "status": 401}
+        body = json.dumps(error if refused else {"version": {"number": version}})
+        named = {"X_Elastic_Product": "Elasticsearch"} if product else {}
+        page(body, "application/json", 401 if refused else 200, **named)(handler)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with web_server(answer, port) as server:
+        yield f"127.0.0.1:{server.port}"
 
 
 class Node:
@@ -133,7 +117,6 @@ class Node:
 
     def send(self, number: signal.Signals) -> None:
         """Send the server a signal."""
-        assert self._process is not None
         self._process.send_signal(number)
 
     def kill(self) -> None:

@@ -74,18 +74,8 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
     assert other.open("words").info().documents == len(PAGES)
 
 
-def test_an_older_build_that_is_continued_is_served_and_not_dropped(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
-    end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
-    index.build(ListCorpus(MORE, content="2"), WordEncoder())
-    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
-    assert index.open("words").info().documents == len(PAGES)
-
-
-def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_noticed(
-    index: ElasticIndex, client: Elasticsearch, name: str
+def test_a_lock_names_its_holder_and_is_taken_over_if_it_is_not_renewed(
+    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ChangeLock(client, name) as lock:
         with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
@@ -98,11 +88,7 @@ def test_a_lock_that_is_held_names_its_holder_and_one_that_was_taken_over_is_not
             with pytest.raises(IndexNotBuilt):
                 lock.held()
             other.held()
-
-
-def test_a_lock_of_another_machine_is_taken_over_if_it_is_not_renewed(
-    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    # That of another machine is taken over if it is not renewed.
     monkeypatch.setattr(change_lock, "_RENEWED_EVERY", 0.5)
     with ChangeLock(client, name) as lock:
         # Its clock is wrong by a day, and it works.
@@ -169,6 +155,16 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_built(
     assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
 
 
+def test_an_older_build_that_is_continued_is_served_and_not_dropped(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
+    end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
+    index.build(ListCorpus(MORE, content="2"), WordEncoder())
+    assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
+    assert index.open("words").info().documents == len(PAGES)
+
+
 def test_an_interrupted_removal_is_continued(
     index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,8 +209,8 @@ def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
     assert {title for _, title in store.titled()} == {page.title for page in pages[:3]}
 
 
-def test_codes_that_left_the_cache_are_read_again(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
+def test_lost_codes_and_titles_are_made_anew_and_zeros_find_nothing(
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     monkeypatch.setattr(elastic_store, "_KEPT", 3)
@@ -223,24 +219,17 @@ def test_codes_that_left_the_cache_are_read_again(
     ids = [page.id for page in PAGES]
     first = store.similarities(ids[:5], query)
     both = store.similarities(ids, query)
-    assert first is not None
     assert np.array_equal(first, both[:5])
     (some,) = store.nearest_sentences(query, 50, among=ids[:5])
     (every,) = store.nearest_sentences(query, 50, among=ids)
     assert {match.key for match in some} < {match.key for match in every}
-
-
-def test_a_damaged_snapshot_of_the_titles_is_made_anew(index: ElasticIndex, tmp_path: Path) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
+    # A damaged snapshot of the titles is made anew.
     (tokens,) = tmp_path.rglob("title_tokens.npy")
     tokens.write_bytes(b"")
     trie = index.open("words").titles()
     assert len(trie.children(trie.root()))
     assert tokens.stat().st_size > 0
-
-
-def test_a_query_of_zeros_finds_nothing(index: ElasticIndex) -> None:
-    index.build(ListCorpus(PAGES), WordEncoder())
+    # A query of zeros finds nothing.
     queries = np.zeros((2, 384), dtype=np.float32)
     queries[1] = WordEncoder().encode(["Ships go."])[0]
     nothing, some = index.open("words").nearest_sentences(queries, 3)
