@@ -336,7 +336,7 @@ RULES: list[tuple[str, str, str, Rule]] = [
 
 
 @rules(*RULES)
-def test_a_rule_says_what_its_case_expects(
+def test_a_rule_says_what_is_expected(
     parser: EnglishParser, rule: Rule, given: list[Any], expected: object
 ) -> None:
     assert rule(parser, *given) == expected
@@ -371,9 +371,7 @@ def test_intervals_know_what_they_contain() -> None:
     assert above(3).high == math.inf
 
 
-def test_how_much_earlier_is_part_of_the_comparison_and_a_span_has_two_dates(
-    parser: EnglishParser,
-) -> None:
+def test_how_much_earlier_is_compared_and_a_span_has_two_dates(parser: EnglishParser) -> None:
     found = compared_in(parser, "The mill opened more than three years after the bridge fell.")
     assert (found.by.said, found.by.kind) == ("three years", "bound")
     spans = fillings(parser.parse("She was king from 1901 to May 1917."))

@@ -77,9 +77,7 @@ def test_no_form_of_the_address_of_this_computer_is_asked(server: WebServer, hos
 
 
 @cases("addresses", "redirect", "code")
-def test_a_redirect_is_checked_like_the_first_address(
-    server: WebServer, redirect: str, code: str
-) -> None:
+def test_a_redirect_is_checked_like_an_address(server: WebServer, redirect: str, code: str) -> None:
     address = redirect.replace("PORT", str(server.port))
     server.pages["/again"] = leads_to(address)
     server.pages["/missing"] = page("gone", status=404)

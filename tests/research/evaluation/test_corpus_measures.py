@@ -181,13 +181,9 @@ def test_claims_are_grouped_by_kind_and_by_the_smallest_set() -> None:
     whole, half = (Found(pages, (), frozenset()) for pages in (("Bridge", "River"), ("A", "D")))
     asked = [bridge, claim(SUPPORTS, three, kind="fever"), both, single]
     results = several_documents(asked, [whole, whole, half, whole])
-    assert {name: figures["claims"] for name, figures in results.items()} == {
-        "all": 3,  # the claim that one document settles is left out
-        "two-hop": 1,
-        "2 documents": 2,
-        "fever": 2,
-        "3 or more documents": 1,
-    }
+    # The claim that one document settles is left out.
+    groups = {"all": 3, "two-hop": 1, "2 documents": 2, "fever": 2, "3 or more documents": 1}
+    assert {name: figures["claims"] for name, figures in results.items()} == groups
     assert documents_needed(both) == 2
     assert results["all"]["all_opened"]["mean"] == pytest.approx(2 / 3)
     assert results["2 documents"]["all_opened"] == {"mean": 1.0, "interval": [1.0, 1.0]}
@@ -248,10 +244,8 @@ def pair(n: int, label: Label, source: str | None = None, kind: str | None = Non
 
 def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     pairs = [
-        pair(1, SUPPORTS, "sea", "number"),
-        pair(2, REFUTES, "sea", "name"),
-        pair(3, NOT_ENOUGH_INFO, "land"),
-        pair(4, SUPPORTS, None, "number"),
+        *(pair(1, SUPPORTS, "sea", "number"), pair(2, REFUTES, "sea", "name")),
+        *(pair(3, NOT_ENOUGH_INFO, "land"), pair(4, SUPPORTS, None, "number")),
     ]
     # The first and the third are right.
     said = [(0.75, 0.25, 0.0), (0.75, 0.25, 0.0), (0.0, 0.0, 1.0), (0.25, 0.25, 0.5)]
@@ -260,29 +254,23 @@ def test_labels_of_pairs_are_counted_over_all_and_by_what_groups_them() -> None:
     # Two of confidence 0.75, one of them right: off by 0.25. One of 0.5, wrong: off by 0.5. One
     # of 1, right. 0.25 * 2 / 4 + 0.5 * 1 / 4 = 0.25.
     assert results["calibration_error"] == pytest.approx(0.25)
-    assert results["by_label"] == {
-        SUPPORTS: {"pairs": 2, "accuracy": 0.5},
-        REFUTES: {"pairs": 1, "accuracy": 0.0},
-        NOT_ENOUGH_INFO: {"pairs": 1, "accuracy": 1.0},
-    }
+    counted = {SUPPORTS: (2, 0.5), REFUTES: (1, 0.0), NOT_ENOUGH_INFO: (1, 1.0)}
+    by_label = {k: {"pairs": pairs, "accuracy": right} for k, (pairs, right) in counted.items()}
+    assert results["by_label"] == by_label
     assert results["by_source"]["sea"] == {"pairs": 2, "accuracy": 0.5}
     assert results["by_kind"]["name"] == {"pairs": 1, "accuracy": 0.0}
     # Wrong ones, the most confident first.
-    assert [(one["claim"], one["confidence"]) for one in results["worst"]] == [
-        ("Claim 2.", 0.75),
-        ("Claim 4.", 0.5),
-    ]
+    worst = [(one["claim"], one["confidence"]) for one in results["worst"]]
+    assert worst == [("Claim 2.", 0.75), ("Claim 4.", 0.5)]
 
 
 def test_comparisons_change_the_labels_that_they_decide_and_no_others() -> None:
     road = ("Road", "The road from Arl to Benn is 80 kilometres long.")
     mill = ("Mill", "The mill opened in 1901; the bridge fell in 1903.")
+    claims = {"The road is old.": road, "The mill opened after the bridge fell.": mill}
     pairs = [
         Pair(claim, evidence_text(*text), REFUTES, None, None, None)
-        for claim, text in (
-            ("The road is old.", road),
-            ("The mill opened after the bridge fell.", mill),
-        )
+        for claim, text in claims.items()
     ]
     before = np.array([(0.75, 0.25, 0.0)] * 2, dtype=np.float32)
     filled = ("The mill opened in 1901.", "the bridge fell in 1903.")

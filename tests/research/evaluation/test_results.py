@@ -104,9 +104,7 @@ def test_a_list_of_hover_is_read_with_its_hops_and_two_right_labels(tmp_path: Pa
 
 
 @cases("annotations", "hover", "said")
-def test_an_entry_that_is_no_claim_of_hover_is_named(
-    hover: list[Any], said: str, tmp_path: Path
-) -> None:
+def test_what_is_no_claim_of_hover_is_named(hover: list[Any], said: str, tmp_path: Path) -> None:
     """What is given of a claim stands in the place of what LIT has."""
     entries = [LIT | one if isinstance(one, dict) and "uid" not in one else one for one in hover]
     (tmp_path / "hover.json").write_text(json.dumps(entries), encoding="utf-8")

@@ -241,9 +241,7 @@ def cut(one: Composition, spans: Iterable[tuple[int, int]]) -> list[str]:
     return [one.claim.text[start:end] for start, end in spans]
 
 
-def test_a_statement_is_what_a_sentence_plainly_says_of_its_page(
-    parser: EnglishParser, films: SentencePool
-) -> None:
+def test_statements_are_plainly_said_of_a_page(parser: EnglishParser, films: SentencePool) -> None:
     finder = BridgeFinder(films)
 
     def said_of(text: str) -> list[OpenStatement]:

@@ -132,9 +132,7 @@ def relations(claim: str, evidence: str, kind: str, parts: str) -> list[str]:
     ("lexicon", "claim evidence kind parts", "relation back", relations),
     ("number_words", "text", "value", number_of),
 )
-def test_two_words_are_related_as_wordnet_and_numbers_say(
-    rule: Any, given: list[str], expected: object
-) -> None:
+def test_words_are_related_as_in_wordnet(rule: Any, given: list[str], expected: object) -> None:
     assert rule(*given) == expected
 
 

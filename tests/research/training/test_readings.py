@@ -189,9 +189,7 @@ def test_a_claim_is_read_in_many_forms_and_its_evidence_and_label_in_one() -> No
 PIER = {"Pier": ["The pier is long.", "It had no roof until 1931."]}
 
 
-def test_sentences_of_the_corpus_are_named_and_read_with_their_title(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sentences_are_read_with_titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of(PIER, WordEncoder(), tmp_path)
     with pytest.raises(BadSource, match=r"meaning/train"):
         load_meaning(tmp_path, pool)

@@ -55,9 +55,7 @@ def test_what_is_wanted_competes_with_all_that_is_neither_wanted_nor_ignored() -
 
 
 @pytest.mark.models
-def test_sentences_of_a_pool_have_the_vectors_of_an_index(
-    pool: SentencePool, tmp_path: Path
-) -> None:
+def test_sentences_of_a_pool_have_vectors_of_an_index(pool: SentencePool, tmp_path: Path) -> None:
     vectors = pool_vectors(pool, tmp_path)
     burnt, lamp = (pool.position["Elm_Pier", 1], pool.position["Ash_Lamp", 0])
     assert vectors.shape == (5, 384)
@@ -65,9 +63,7 @@ def test_sentences_of_a_pool_have_the_vectors_of_an_index(
     assert (asked @ vectors.T).argmax(axis=1).tolist() == [burnt, lamp]
 
 
-def test_near_sentences_that_are_relevant_are_likely_evidence(
-    pool: SentencePool, tmp_path: Path
-) -> None:
+def test_near_and_relevant_sentences_may_be_evidence(pool: SentencePool, tmp_path: Path) -> None:
     decided = AnnotatedClaim("Elm Pier burnt down.", SUPPORTS, ((("Elm_Pier", 0),),))
     claims = [decided, AnnotatedClaim("Elm Pier is new.", NOT_ENOUGH_INFO, ())]
     model = Says(lambda _, text: (0.3, 0.2, 0.5) if "storm" in text else (0.2, 0.2, 0.6))
@@ -195,9 +191,7 @@ LESSONS = [
 
 @pytest.mark.models
 @pytest.mark.rare
-def test_a_network_learns_the_titles_that_sentences_lead_to(
-    data: TrainingData, tmp_path: Path
-) -> None:
+def test_a_network_learns_where_sentences_lead(data: TrainingData, tmp_path: Path) -> None:
     tokenizer, network = TitleTokenizer(), packaged_title_network()
     network.distilbert.embeddings.requires_grad_(False)
     switch_off_dropout(network)

@@ -101,9 +101,7 @@ def test_json_lines_give_documents_and_only_web_addresses_are_links(tmp_path: Pa
 
 
 @cases("markdown", "markdown", "title", "text")
-def test_markdown_is_read_as_its_readers_see_it(
-    tmp_path: Path, markdown: str, title: str, text: str
-) -> None:
+def test_markdown_is_read_as_seen(tmp_path: Path, markdown: str, title: str, text: str) -> None:
     (tmp_path / "a.md").write_text(markdown, encoding="utf-8")
     (page,) = pages_of(f"folder:{tmp_path}")
     assert (page.title, page.text or " ".join(page.sentences or ())) == (title, text)
@@ -122,9 +120,7 @@ def refused_fields(written: str) -> bool:
     ("fever", "page_id", "title", plain_title),
     ("cirrus", "name", "language address", lambda name: [*astuple(Wiki.named(name))]),
 )
-def test_texts_are_cleaned_and_titles_addresses_and_fields_are_read(
-    rule: Any, given: list[Any], expected: object
-) -> None:
+def test_texts_and_addresses_are_clean(rule: Any, given: list[Any], expected: object) -> None:
     assert rule(*given) == expected
 
 
@@ -174,7 +170,7 @@ LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It
         "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode("utf-16-be"),
     ],
 )
-def test_lines_and_lists_are_read_packed_or_not(
+def test_lines_and_lists_may_be_packed(
     tmp_path: Path, content: bytes, packed: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "lamps.jsonl.gz"
@@ -213,9 +209,7 @@ def test_records_may_be_in_windows_1252_wherever_a_block_ends(
 
 
 @cases("corpora", "damaged", "said")
-def test_the_rest_of_a_list_that_is_damaged_is_left_out(
-    tmp_path: Path, damaged: str, said: str
-) -> None:
+def test_the_rest_of_a_damaged_list_is_left_out(tmp_path: Path, damaged: str, said: str) -> None:
     reads_the_first_alone(tmp_path / "lamps.json", damaged.encode(), said)
 
 
@@ -278,9 +272,7 @@ def test_fields_name_the_keys_of_other_programs(tmp_path: Path) -> None:
 
 
 @cases("json_lines", "content", "expected")
-def test_a_bad_line_is_named_with_its_file_and_number_and_the_others_are_read(
-    tmp_path: Path, content: str, expected: str
-) -> None:
+def test_a_bad_line_is_named_others_are_read(tmp_path: Path, content: str, expected: str) -> None:
     """``content``: one character for each byte."""
     path = tmp_path / "notes.jsonl"
     good = b'{"id": "good", "title": "a", "text": "b"}\n'
@@ -443,9 +435,7 @@ def test_what_comes_before_the_end_of_a_cut_off_file_is_read(tmp_path: Path, pac
 
 @pytest.mark.parametrize("name", [NAME, "lamps.json", "lamps.json.bz2"])
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, bytes])
-def test_a_file_is_unpacked_as_its_content_says_whatever_its_name_is(
-    tmp_path: Path, name: str, pack: Any
-) -> None:
+def test_a_file_is_unpacked_whatever_its_name_is(tmp_path: Path, name: str, pack: Any) -> None:
     path = tmp_path / name
     path.write_bytes(pack(dump(lamp(1))))
     assert cirrus(path) == ["It is lamp 1."]

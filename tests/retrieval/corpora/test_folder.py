@@ -96,9 +96,7 @@ def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
 
 
 @cases("pdf", "printed", "sentences")
-def test_the_pages_of_a_pdf_have_its_sentences(
-    tmp_path: Path, printed: list[str], sentences: list[list[str]]
-) -> None:
+def test_pages_have_lines(tmp_path: Path, printed: list[str], sentences: list[list[str]]) -> None:
     (tmp_path / "lamps.pdf").write_bytes(pdf_of(printed))
     assert [list(page.sentences or ()) for page in read(tmp_path)[0]] == sentences
 
@@ -305,9 +303,7 @@ def endless() -> bytes:
     return written([catalog, pages, font, b"<< >>", page, *forms, stream(b"/X0 Do")])
 
 
-def test_a_file_that_takes_too_long_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_takes_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "_SECONDS_AT_LEAST", 5)
     monkeypatch.setattr(child, "_SECONDS_PER_MEGABYTE", 0)
     (tmp_path / "a.pdf").write_bytes(endless())
@@ -325,9 +321,7 @@ def test_a_file_that_takes_too_long_is_left_out(
     assert "large.csv: the file takes more than 0 seconds to read." in message
 
 
-def test_a_process_that_is_ended_loses_only_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_ended_process_loses_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "SECONDS", 20)
     (tmp_path / "a.pdf").write_bytes(endless())
     (tmp_path / "b.pdf").write_bytes(pdf_of(["It is red."]))
@@ -365,9 +359,7 @@ def test_a_process_ends_with_its_parent(tmp_path: Path) -> None:
     wait_until(lambda: not stat.exists() or stat.read_text().split()[2] == "Z", "its end", 10)
 
 
-def test_a_file_may_take_memory_by_its_size_and_up_to_a_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_may_take_some_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = "".join(f"<w:p><w:r><w:t>Lamp {n} is red.</w:t></w:r></w:p>" for n in range(100))
     path = tmp_path / "a.docx"
     path.write_bytes(word_with(run * 18_000))
@@ -382,9 +374,7 @@ def test_a_file_may_take_memory_by_its_size_and_up_to_a_limit(
     assert "a.docx: the file needs more than 400 MiB of memory." in complaint(tmp_path)
 
 
-def test_without_a_library_its_files_are_counted_in_one_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_library_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = document.find_spec
     monkeypatch.setattr(
         document, "find_spec", lambda name: None if name in {"pypdfium2", "docx"} else there(name)
@@ -407,9 +397,7 @@ def test_without_a_library_its_files_are_counted_in_one_message(
         open_corpus(f"folder:{tmp_path}")
 
 
-def test_many_files_are_read_in_several_chunks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_files_are_several_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_corpus, "_CHUNK", 3)
     for n in range(7):
         (tmp_path / f"{n}.txt").write_text(f"Lamp {n}.", encoding="utf-8")

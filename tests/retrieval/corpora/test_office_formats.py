@@ -242,9 +242,7 @@ def test_what_is_struck_raised_or_lasts_in_a_workbook_is_read_as_shown(tmp_path:
 
 
 @pytest.mark.parametrize("bold", [True, False])
-def test_merged_cells_of_a_workbook_are_repeated_and_what_is_hidden_is_not_read(
-    tmp_path: Path, bold: bool
-) -> None:
+def test_merged_cells_are_repeated_and_hidden_ones_not_read(tmp_path: Path, bold: bool) -> None:
     path = tmp_path / "lamps.xlsx"
     office_files.write_merged_workbook(path, bold)
     assert [text for _, text in texts(spreadsheet.read(path))] == [
@@ -270,9 +268,7 @@ def test_files_in_strict_open_xml_are_read_as_others(tmp_path: Path) -> None:
     assert blocks() == usual
 
 
-def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_of_a_csv_are_named_and_counted(
-    tmp_path: Path,
-) -> None:
+def test_a_comma_in_numbers_parts_no_cells_and_bad_rows_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "lamps.csv"
     path.write_text(
         'Town;1921;1922\nRowan;4,5;6,7\n"Alder;3,5;4,5\nElm;1,5;2,5\n', encoding="utf-8"
@@ -322,9 +318,7 @@ def test_what_is_no_zip_or_unpacks_to_too_much_is_refused(tmp_path: Path) -> Non
     assert "".join(zipped.parsed(entities).itertext()) in {"", "&c;"}
 
 
-def test_files_that_are_not_read_are_counted_by_ending_without_parts_of_saved_pages(
-    tmp_path: Path,
-) -> None:
+def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:
     for name in ("a.doc", "b.DOC", "c.webp", "noext", "deep.zip"):
         (tmp_path / name).write_bytes(b"x")
     with pytest.raises(BadSource) as refused:

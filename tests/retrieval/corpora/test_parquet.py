@@ -68,9 +68,7 @@ def test_lines_that_look_like_headings_make_sections(tmp_path: Path) -> None:
     assert second.sentences == (later[: len(later) // 3 - 1],) * 3
 
 
-def test_a_folder_is_read_in_small_chunks_that_are_the_same_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_read_in_small_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "_ROWS", 2)
     (tmp_path / "b").mkdir()
     write(tmp_path / "b" / "1.parquet", [row(5)])
@@ -84,9 +82,7 @@ def test_a_folder_is_read_in_small_chunks_that_are_the_same_each_time(
     assert ids(tmp_path) == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_bad_rows_and_files_with_other_columns_are_reported_and_the_rest_is_read(
-    tmp_path: Path,
-) -> None:
+def test_bad_rows_and_other_columns_are_reported(tmp_path: Path) -> None:
     texts = pyarrow.array([b"Red.", None, b"Old.", b"New.", b"\xff"]).view(pyarrow.string())
     columns = {"id": ["", "2", None, "4", "5"], "title": list("ABCDE"), "text": texts}
     path = tmp_path / "lamps.parquet"
@@ -109,9 +105,7 @@ def test_bad_rows_and_files_with_other_columns_are_reported_and_the_rest_is_read
         assert ids(tmp_path) == ["1"]
 
 
-def test_damaged_files_and_groups_of_rows_are_reported_and_the_others_are_read(
-    tmp_path: Path,
-) -> None:
+def test_damaged_files_and_groups_of_rows_are_reported(tmp_path: Path) -> None:
     rows = [row(n) for n in range(6)]
     path = write(tmp_path / "a.parquet", rows, row_group_size=2, use_dictionary=False)
     write(tmp_path / "b.parquet", [row(7)])
@@ -137,9 +131,7 @@ def test_a_row_that_is_too_large_is_reported_and_the_others_are_read(tmp_path: P
     assert ids(path) == ["1", "3"]
 
 
-def test_rows_that_need_too_much_memory_are_reported_and_the_others_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_rows_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_process, "MEMORY", 300 << 20)
     long = "o" * 10_000_000  # 40 rows of it need 400 MB, and some kilobytes of the file
     rows = [row(n) | {"text": long if n in {2, 3} else "It is red."} for n in range(6)]
@@ -237,9 +229,7 @@ def test_columns_may_have_dictionaries_numbers_gaps_and_other_names(tmp_path: Pa
     assert bad.hint.startswith("If others of '_id', 'title', 'body' hold them, add: --fields")
 
 
-def test_without_pyarrow_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pyarrow_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "_LIBRARY", "no_such_library")
     with pytest.raises(BadSource, match=r"no_such_library, which .*requirements-corpora\.txt"):
         open_corpus(f"parquet:{tmp_path}")

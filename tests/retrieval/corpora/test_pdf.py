@@ -68,9 +68,7 @@ was given the old house at
 the harbour for his work."""
 
 
-def test_words_in_the_margin_make_no_table_and_numbers_over_each_other_are_not_joined(
-    tmp_path: Path,
-) -> None:
+def test_words_in_the_margin_make_no_table(tmp_path: Path) -> None:
     lines = PROSE.split("\n")
     prose = [(120, 700 - 12 * n, 10, line) for n, line in enumerate(lines)]
     margin = [(50, 700, 10, "Lamps"), (50, 664, 10, "171")]
@@ -83,9 +81,7 @@ def test_words_in_the_margin_make_no_table_and_numbers_over_each_other_are_not_j
     assert {"164,", "163,", "165", "167", "2640", "12"} == {w for w in text if w[0].isdigit()}
 
 
-def test_words_that_are_cut_are_joined_and_forms_are_read_after_their_labels(
-    tmp_path: Path,
-) -> None:
+def test_cut_words_are_joined_and_forms_read_after_their_labels(tmp_path: Path) -> None:
     page = (
         "The co-worker and the lamp-\nlighter of Smith-\nJones saw it in 1914-\n18. A co-\nworker"
         " of a non-\nfatal fall said so. The lamplighter is old."
@@ -102,9 +98,7 @@ def test_words_that_are_cut_are_joined_and_forms_are_read_after_their_labels(
     assert read == [f"{label} {value}." for label, value in fields]
 
 
-def test_without_ocr_a_scanned_page_is_named_with_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ocr_a_scan_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "a.pdf").write_bytes(scanned_of("The lamp is red."))
     with pytest.raises(Unreadable, match="scanned pictures, and OCR is not installed") as caught:

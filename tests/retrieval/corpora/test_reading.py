@@ -204,9 +204,7 @@ def test_a_file_is_read_in_sentences_below_their_headings(
 
 @pytest.mark.server
 @cases("reading", "name", "text", "day")
-def test_a_document_is_of_the_day_that_it_says(
-    tmp_path: Path, name: str, text: str, day: str
-) -> None:
+def test_a_document_is_of_its_own_day(tmp_path: Path, name: str, text: str, day: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     (page,) = pages_of(tmp_path)
     assert page.source.partition(", ")[2].startswith(day)

@@ -61,9 +61,7 @@ def by_id(pages: list[Page | BadPage]) -> dict[str, Page]:
     ("introductions", "lead", "introduction", lambda lead: introduction(newer_page("Pier", lead))),
     ("introductions", "page", "introduction", lambda page: introduction(page)),
 )
-def test_an_introduction_is_read_in_plain_characters_without_its_marks(
-    rule: Any, given: list[str], expected: str
-) -> None:
+def test_an_introduction_is_plain_text(rule: Any, given: list[str], expected: str) -> None:
     assert rule(*given) == expected
 
 
@@ -137,9 +135,7 @@ def test_whole_articles_are_passages_with_rows_of_tables_and_links(tmp_path: Pat
     assert corpus.source == f"zim-whole:{path}"
 
 
-def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_articles_are_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zim, "_CHUNK", 3)
     articles = [article(f"Pier {n}", f"<p>It is pier {n}.</p>") for n in range(7)]
     path = write_zim(tmp_path / "wiki.zim", articles)
@@ -153,7 +149,7 @@ def test_all_articles_are_read_in_chunks_that_are_the_same_each_time(
 
 
 @cases("zim", "metadata", "address")
-def test_the_address_comes_from_the_origin_or_the_name(
+def test_an_address_is_of_its_origin(
     tmp_path: Path, metadata: dict[str, str], address: str | None
 ) -> None:
     path = write_zim(tmp_path / "w.zim", [article("Pier", "<p>Old.</p>")], metadata=metadata)
@@ -229,9 +225,7 @@ def test_articles_after_one_that_ends_the_process_or_takes_too_long_are_read(
     reader.end()
 
 
-def test_without_libzim_the_error_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_libzim_an_error_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zim, "_LIBRARY", "no_such_library")
     message = refusal(tmp_path / "wiki.zim")
     assert "no_such_library, which is not installed" in message
@@ -240,9 +234,7 @@ def test_without_libzim_the_error_says_what_to_install(
 
 
 @pytest.mark.parametrize(("language", "warned"), [("eng", False), ("bel", True), ("", False)])
-def test_a_corpus_of_another_language_is_indexed_with_a_warning(
-    tmp_path: Path, language: str, warned: bool
-) -> None:
+def test_another_language_is_warned_of(tmp_path: Path, language: str, warned: bool) -> None:
     pier, metadata = article("Pier", "<p>It is old.</p>"), METADATA | {"Language": language}
     path = write_zim(tmp_path / "wiki.zim", [pier], metadata=metadata)
     arguments = ["build", "--source", f"zim:{path}", "--vectors", "none", "--to", f"{tmp_path}/i"]

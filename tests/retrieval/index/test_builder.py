@@ -67,9 +67,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", [*FILES, "versions/*/meta.json"])
-def test_a_file_that_changed_or_was_cut_off_is_noticed_whichever_it_is(
-    tmp_path: Path, whole: Path, name: str
-) -> None:
+def test_a_changed_or_cut_off_file_is_noticed(tmp_path: Path, whole: Path, name: str) -> None:
     # SQLite's own files may go while they are copied, and are empty.
     own = shutil.ignore_patterns("*-wal", "*-shm")
     shutil.copytree(whole, tmp_path / "index", symlinks=True, ignore=own)
@@ -209,9 +207,7 @@ def test_a_full_disk_loses_nothing_that_stood_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changed", [False, True])
-def test_an_index_of_another_format_is_refused_and_nothing_of_it_is_removed(
-    tmp_path: Path, changed: bool
-) -> None:
+def test_an_index_of_another_format_is_refused_and_stays(tmp_path: Path, changed: bool) -> None:
     assert needs_build(tmp_path, "list") == "missing"
     build(tmp_path)
     needed, hint = "outdated", "Run: "
@@ -233,9 +229,7 @@ def test_an_index_of_another_format_is_refused_and_nothing_of_it_is_removed(
     assert needs_build(tmp_path, "list") is None
 
 
-def test_a_build_of_several_batches_joins_them_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_batches_are_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "_MOST_KEPT", 3)  # ids that were told long ago are found too
     build(tmp_path, many())
     store = EmbeddedIndex(tmp_path).open("words")

@@ -46,9 +46,7 @@ def haystack_store(pages: Sequence[Page], embedded: bool = False) -> HaystackSto
     return HaystackStore(store, WordEncoder(), embedded)
 
 
-def test_more_documents_are_read_than_are_kept_and_titles_than_one_answer_has(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_more_is_read_than_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searched, "_KEPT", 3)
     monkeypatch.setattr(searched, "_TITLES_AT_ONCE", 5)
     store, oracle = haystack_store(PAGES), InMemoryStore(PAGES, WordEncoder())

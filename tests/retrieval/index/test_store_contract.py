@@ -114,9 +114,7 @@ def test_documents_are_found_by_titles_phrases_and_near_words(
     assert rule(store, *given) == expected
 
 
-def test_each_search_has_its_own_answer_without_accents_or_syntax(
-    named_store: tuple[str, DocumentStore],
-) -> None:
+def test_searches_have_their_own_answers(named_store: tuple[str, DocumentStore]) -> None:
     name, store = named_store
     if name == "haystack":  # its analyzer ignores only case
         assert (ids(holding(store, "CAFÉ")), holding(store, "cafe")) == (["Zoe"], [])
@@ -197,9 +195,7 @@ def test_a_changed_index_answers_as_one_of_what_is_left(
     agrees(name, index.open("words"), LEFT)
 
 
-def test_a_store_answers_as_one_that_looks_at_every_document(
-    named_store: tuple[str, DocumentStore],
-) -> None:
+def test_it_answers_as_one_that_looks_at_all(named_store: tuple[str, DocumentStore]) -> None:
     agrees(*named_store, PAGES)
 
 
@@ -416,9 +412,7 @@ def contents(index: Index) -> list[object]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_newer_build_encodes_only_new_documents_and_ends_as_one_from_nothing(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_newer_build_encodes_new_documents_alone(name: str, tmp_path: Path) -> None:
     index, fresh = index_of(name, tmp_path / "updated"), index_of(name, tmp_path / "fresh")
     encoded(index, OLDER)
     assert encoded(index, NEWER) == ["Zoë is a lake.", "A buoy floats.", "Fog came."]
@@ -488,9 +482,7 @@ def test_only_a_build_of_the_same_kind_of_source_takes_documents_over(index: Ind
     index.verify()
 
 
-def test_a_build_tells_what_it_reads_and_no_other_change_is_made_meanwhile(
-    index: Index, tmp_path: Path
-) -> None:
+def test_a_build_tells_what_it_reads_and_is_alone(index: Index, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     served, seen = index.version(), list[BuildProgress]()
 

@@ -66,9 +66,7 @@ def near(whole: NDArray[np.float32], number: int) -> NDArray[np.float32]:
     return found
 
 
-def test_the_nearest_of_many_is_found_with_the_threads_of_the_models(
-    vectors: Vectors, whole: NDArray[np.float32]
-) -> None:
+def test_the_nearest_of_many_is_found(vectors: Vectors, whole: NDArray[np.float32]) -> None:
     for number in range(0, COUNT, 400):
         (found,) = vectors.nearest(near(whole, number), 3, NONE)
         assert found.documents[0] == number
@@ -169,9 +167,7 @@ def test_nor_is_it_in_elasticsearch(packaged: Path, tmp_path: Path) -> None:
     assert encoded(ListCorpus())[1] == checksum
 
 
-def test_vectors_that_are_damaged_or_of_another_encoder_or_format_are_not_used(
-    packaged: Path, tmp_path: Path
-) -> None:
+def test_damaged_or_other_vectors_are_not_used(packaged: Path, tmp_path: Path) -> None:
     config = json.loads((packaged / PACKAGED_CONFIG).read_text())
     changes = ({"weights": "x"}, {"encoder": "x"}, {"format": 0})
     for number, content in enumerate(

@@ -116,9 +116,7 @@ STEP = ("Holm lighthouse", "Its first keeper was Ida Brandt.")
 
 
 @pytest.mark.models
-def test_before_training_a_claim_has_the_index_encoders_vector_and_a_path_draws_it(
-    tmp_path: Path, minilm: MiniLMEncoder
-) -> None:
+def test_before_training_a_path_draws_a_claim(tmp_path: Path, minilm: MiniLMEncoder) -> None:
     encoder = untrained_query_encoder(tmp_path)
     assert encoder.version == "queries 3"
     alone, behind, other = encoder.encode([(CLAIM, []), (CLAIM, [STEP]), ("Cats sleep.", [])])
@@ -135,9 +133,7 @@ def test_before_training_a_claim_has_the_index_encoders_vector_and_a_path_draws_
 
 @pytest.mark.models
 @cases("windows", "steps", "most", "read")
-def test_the_claim_comes_first_and_then_as_much_of_the_path_as_fits(
-    steps: int, most: int, read: str
-) -> None:
+def test_the_claim_comes_first_and_the_path_is_cut(steps: int, most: int, read: str) -> None:
     path = [("Pier", "It is long."), ("Lamp", "It is red.")][:steps]
     file = MiniLM().tokenizer_file()
     (row,) = query_rows(Tokenizer(file, most), [("The pier is lit.", path)], most)
@@ -171,9 +167,7 @@ def static() -> Iterator[StaticEncoder]:
 
 
 @pytest.mark.models
-def test_static_vectors_are_sums_that_queries_of_the_transformer_meet(
-    static: StaticEncoder, minilm: MiniLMEncoder
-) -> None:
+def test_static_vectors_are_near_queries(static: StaticEncoder, minilm: MiniLMEncoder) -> None:
     copy = pickle.loads(pickle.dumps(StaticEncoder(STATIC)))  # another process can have it
     whole, parts = copy.encode_documents([LIGHTHOUSE, SILENT, SOUP])
     assert [len(part) for part in parts] == [2, 0, 2]

@@ -123,9 +123,7 @@ def locked(models: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-def test_the_first_fetch_records_every_file_and_later_ones_refuse_others(
-    models: Path, hub: Hub, tmp_path: Path
-) -> None:
+def test_the_first_fetch_records_every_file(models: Path, hub: Hub, tmp_path: Path) -> None:
     run = fetch(models, hub)
     assert run.returncode == 0, run.stderr
     assert run.stdout == f"The models of the report are in {models}.\n"
@@ -186,9 +184,7 @@ def test_after_a_failure_what_is_there_is_kept_and_the_rest_is_fetched_at_the_sa
     assert (models / LOCK).read_bytes() == before
 
 
-def test_folders_that_were_placed_by_hand_need_no_hub_and_the_doctor_looks_at_them(
-    models: Path, tiny_models: Path
-) -> None:
+def test_folders_placed_by_hand_need_no_hub(models: Path, tiny_models: Path) -> None:
     def finding() -> dict[str, object]:
         run = with_models(models, NOWHERE, "doctor", "--json")
         findings = json.loads(run.stdout)["findings"]

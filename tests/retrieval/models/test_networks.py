@@ -162,9 +162,7 @@ def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBo
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_states_depend_on_no_other_row_and_the_first_can_be_had_alone(
-    tmp_path: Path, biased: bool
-) -> None:
+def test_states_depend_on_no_other_row(tmp_path: Path, biased: bool) -> None:
     base = TinyBase()
     body = base.body(base.weights(), PLACES)
     if biased:  # something is added to the attention between two places
@@ -195,9 +193,7 @@ def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool 
     return converted_layers("relevance", base, base.weights, key, places, first_only=first)
 
 
-def test_a_network_is_converted_once_and_anew_where_its_file_is_damaged(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_is_converted_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = TinyBase()
     path = converted(base)
     assert (path.parent, converted(base), base.read) == (kept, path, 1)

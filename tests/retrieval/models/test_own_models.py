@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,9 +137,7 @@ def test_relevance_is_the_logistic_function_of_a_rerankers_score(tmp_path: Path)
         assert item.opinion == pytest.approx((score / 2, score / 2, 1 - score))
 
 
-def test_what_is_no_reranker_is_refused_with_what_to_set(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_reranker_is_refused(model: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for name, reason in (
         (str(model), "my-encoder gives 3 scores instead of one"),

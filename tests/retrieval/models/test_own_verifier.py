@@ -116,9 +116,7 @@ def test_labels_without_a_meaning_are_refused(folder: Path, names: list[Any], sa
 
 
 @cases("model_labels", "file", "content", "said")
-def test_a_missing_or_damaged_file_is_named(
-    folder: Path, file: str, content: str | None, said: str
-) -> None:
+def test_a_damaged_file_is_named(folder: Path, file: str, content: str | None, said: str) -> None:
     path = folder / file
     if content is None:
         path.unlink()
@@ -220,9 +218,7 @@ def test_what_fails_is_one_error_that_names_the_model(
     assert caught.value.code == code.replace("model_failed", "model_damaged")
 
 
-def test_a_calibration_scales_the_logits_and_is_part_of_the_name(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_calibration_scales_the_logits_and_is_in_the_name(folder: Path, tmp_path: Path) -> None:
     files = own_verifier.read_classifier(folder)
     assert model_in(folder).version == f"my-nli {files.digest[:8]}"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -262,9 +258,7 @@ def test_a_calibration_scales_the_logits_and_is_part_of_the_name(
 
 
 @cases("bad_calibrations", "content", "said")
-def test_a_calibration_that_cannot_be_used_is_refused_with_a_command(
-    folder: Path, content: str, said: str
-) -> None:
+def test_a_bad_calibration_is_refused(folder: Path, content: str, said: str) -> None:
     files = own_verifier.read_classifier(folder)
     (folder / own_verifier.CALIBRATION).write_text(content.replace("DIGEST", files.digest))
     with pytest.raises(ModelUnavailable, match=said) as caught:

@@ -126,9 +126,7 @@ def test_a_damaged_lock_is_refused(tmp_path: Path) -> None:
             TokenLabels(tmp_path, NAMES).warm_up()
 
 
-def test_stored_as_bytes_vectors_of_dpr_give_back_the_inner_products(
-    tiny_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_give_the_inner_products(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[object, list[float]] = {
         (LIGHT.title, LIGHT.text): [24, 0],
         (DUNDEE.title, DUNDEE.text): [0, 10],
@@ -207,9 +205,7 @@ def opened(index: Path, unpacked: Path, models: Path | None) -> Retriever:
 
 
 @pytest.mark.models
-def test_a_claim_is_checked_by_the_reports_models_over_vectors_of_dpr(
-    home: Path, unpacked: Path, tiny_models: Path
-) -> None:
+def test_a_claim_is_checked_by_these_models(home: Path, unpacked: Path, tiny_models: Path) -> None:
     seen: list[Progress] = []
     retriever = opened(home / "index", unpacked, tiny_models)
     report = retriever.check(CLAIM, "report", seen.append)
@@ -278,9 +274,7 @@ def test_they_count_only_where_their_recipe_is_measured(tmp_path: Path, tiny_mod
 
 @pytest.mark.slow
 @pytest.mark.rare
-def test_a_classifier_is_trained_from_its_base_locked_and_not_replaced(
-    tmp_path: Path, tiny_models: Path
-) -> None:
+def test_a_classifier_is_trained_and_not_replaced(tmp_path: Path, tiny_models: Path) -> None:
     models, data = tmp_path / "models", tmp_path / "fever"
     shutil.copytree(tiny_models / RELEVANCE.name, models / BASE.name)
     claims, pages = [], []

@@ -119,9 +119,7 @@ def whole_read(folder: Path, sentences: Sequence[str], prefix: Sequence[int]) ->
     return logits.log_softmax(dim=-1).numpy()
 
 
-def test_what_bart_remembers_changes_no_probability(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_bart_remembers_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     precision = "retrieval.models.papers.bart._fastest_precision"
     monkeypatch.setattr(precision, lambda: torch.float32)
     bart = BartTitleModel(folder)
@@ -158,9 +156,7 @@ def test_what_bart_remembers_changes_no_probability(
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
-def test_a_folder_of_bart_without_a_file_or_with_a_damaged_one_is_refused(
-    folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_damaged_folder_of_bart_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     (copy / name).write_bytes((folder / name).read_bytes()[:40])
     with pytest.raises(ModelUnavailable, match=r"is not that of a BART|cannot be loaded"):

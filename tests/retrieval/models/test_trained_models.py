@@ -228,9 +228,7 @@ def test_spans_and_evidence_are_marked_token_by_token_and_the_evidence_is_cut() 
     assert not alone.evidence.any()
 
 
-def test_results_of_other_models_have_another_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_models_have_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "MODELS", tmp_path)
 
     def digest(**models: Any) -> str:

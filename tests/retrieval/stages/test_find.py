@@ -108,9 +108,7 @@ def test_the_polar_question_turns_the_claim_around_and_others_ask_for_a_span(
     assert rule(parser, *given) == expected
 
 
-def test_what_is_no_sentence_has_questions_and_several_are_not_turned(
-    parser: EnglishParser,
-) -> None:
+def test_what_is_no_sentence_has_questions_too(parser: EnglishParser) -> None:
     for claim in ("Yes.", "!?", "Of the and in", "x" * 500):
         assert questions(parser, claim)
     several = questions(parser, "Rome is old. Paris is large.")
@@ -182,9 +180,7 @@ def test_the_report_asks_for_what_t5_extracts_and_finds_entities(
 
 
 @whole_cases("names", "stage", "claim", "spans", "index", "settings", "found")
-def test_documents_are_found_by_names_and_words_of_the_claim(
-    parser: EnglishParser, case: Any
-) -> None:
+def test_documents_are_found_by_names_and_words(parser: EnglishParser, case: Any) -> None:
     places = ((name, max(0, case.claim.find(name)), kind) for name, kind in case.spans.items())
     named = tuple(Span(name, start, start + len(name), kind) for name, start, kind in places)
     store = store_of(case.index, WordEncoder()) if case.index else STORE

@@ -60,9 +60,7 @@ def reading(first: str, last: str, seen: bool = True, text: str = TEXT) -> Proof
 
 
 @cases("proof", "first", "last", "words")
-def test_words_of_a_sentence_are_found_again_in_its_document(
-    first: str, last: str, words: str
-) -> None:
+def test_words_are_found_again_in_their_document(first: str, last: str, words: str) -> None:
     (found,) = aligned_spans(reading(first, last), TEXT, EVIDENCE)
     texts = {of.id: of.text for of in (RUNDE, HOLM)}
     assert texts[found.key.document_id][found.start : found.end] == words
@@ -97,9 +95,7 @@ class Reads:
         return replace(one, operators=operators, seen=np.full(count, True), **every)
 
 
-def test_a_part_with_a_word_that_the_evidence_lacks_is_not_equivalent(
-    parser: EnglishParser,
-) -> None:
+def test_a_part_that_the_evidence_lacks_is_not_equivalent(parser: EnglishParser) -> None:
     for claim, operators in {
         "Café Holm serves.": [EQUIVALENCE, EQUIVALENCE],  # verbs are said in many ways
         "Café Holm in Paris serves.": [EQUIVALENCE, INDEPENDENCE, EQUIVALENCE],
@@ -114,9 +110,7 @@ def test_a_part_with_a_word_that_the_evidence_lacks_is_not_equivalent(
 
 
 @pytest.mark.models
-def test_what_is_not_read_or_hardly_probable_leaves_everything_open(
-    parser: EnglishParser, tmp_path: Path
-) -> None:
+def test_what_is_not_read_leaves_everything_open(parser: EnglishParser, tmp_path: Path) -> None:
     """By a model that nothing was learnt by: fresh heads with a difference of zeros."""
     network = packaged_proof_network()
     digest = save_delta(network, network, tmp_path / "delta.safetensors", rank=1)

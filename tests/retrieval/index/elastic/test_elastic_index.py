@@ -127,9 +127,7 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
-    index: ElasticIndex, client: Elasticsearch
-) -> None:
+def test_a_deleted_version_is_not_made_again(index: ElasticIndex, client: Elasticsearch) -> None:
     class Deleting(ListCorpus):
         def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
             for chunk in super().chunks():
@@ -141,9 +139,7 @@ def test_a_version_that_is_deleted_while_it_is_written_is_not_made_again(
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
 
 
-def test_a_name_that_is_taken_is_refused_before_anything_is_built(
-    name: str, tmp_path: Path, client: Elasticsearch
-) -> None:
+def test_a_name_that_is_taken_is_refused(name: str, tmp_path: Path, client: Elasticsearch) -> None:
     index = index_of(name, tmp_path)
     client.indices.create(index=name)
     with pytest.raises(IndexNotBuilt, match="has not built"):
@@ -155,9 +151,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_built(
     assert list(client.indices.get_alias(name=name)) == [f"other-{name}"]
 
 
-def test_an_older_build_that_is_continued_is_served_and_not_dropped(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_build_is_continued(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(versions, "_KEPT_FOR", timedelta(0))
     end(lambda: index.build(ListCorpus(PAGES), WordEncoder()), monkeypatch)
     index.build(ListCorpus(MORE, content="2"), WordEncoder())
@@ -165,18 +159,14 @@ def test_an_older_build_that_is_continued_is_served_and_not_dropped(
     assert index.open("words").info().documents == len(PAGES)
 
 
-def test_an_interrupted_removal_is_continued(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_removal_goes_on(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     end(lambda: index.remove(["Zoe", "Savage"]), monkeypatch)
     assert index.open("words").info().documents == len(PAGES)
     assert index.remove(["Zoe", "Savage"]).documents == len(PAGES) - 2
 
 
-def test_an_index_that_was_changed_is_not_built_anew_for_another_format(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_index_is_not_anew(index: ElasticIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     with monkeypatch.context() as patch:
         patch.setattr(entries, "FORMAT", 99)

@@ -83,9 +83,7 @@ def refused(ask: Callable[[], object]) -> IndexUnavailable:
     raise AssertionError("It was never refused.")
 
 
-def test_a_store_answers_again_after_its_server_was_killed_and_started(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_store_answers_again_after_its_server_started(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "killed")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -102,9 +100,7 @@ def test_a_store_answers_again_after_its_server_was_killed_and_started(
     assert answered(lambda: answers(store)) == before
 
 
-def test_a_call_to_a_paused_server_fails_and_a_later_one_succeeds(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_call_to_a_paused_server_fails_and_a_later_works(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "still")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -140,9 +136,7 @@ def add(index: ElasticIndex) -> None:
     index.add(ListCorpus(more, content=str(time.monotonic())), WordEncoder())
 
 
-def test_a_full_disk_is_reported_and_the_build_continues_when_there_is_space(
-    node: Node, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_reported_and_then_the_build_goes_on(node: Node, tmp_path: Path) -> None:
     index = index_at(node.host, tmp_path, "disk")
     index.build(ListCorpus(PAGES), WordEncoder())
     store = index.open("words")
@@ -173,9 +167,7 @@ def test_an_index_that_is_deleted_while_it_serves_is_missed(index: ElasticIndex)
     assert answers(index.open("words"))
 
 
-def test_no_call_and_no_build_fails_while_one_of_three_servers_is_killed(
-    nodes: list[Node], tmp_path: Path
-) -> None:
+def test_no_call_fails_while_one_of_three_is_killed(nodes: list[Node], tmp_path: Path) -> None:
     corpus = Killing(MANY)
     corpus.kill = nodes[2].kill
     index = index_at(",".join(one.host for one in nodes), tmp_path, "three")
