@@ -174,6 +174,6 @@ def test_no_two_columns_have_the_same_name_whatever_their_case() -> None:
     rows = [CheckedRow("Tea is hot.", {"verdict": "a", "Verdict": "b", "Note": "c", "note": "d"})]
     header, cells = verdict_table(rows, rows[0].others, "Level")
     assert header[:5] == [
-        *("Level (claim)", "verdict (input)", "Verdict (input) (2)", "Note", "note (2)"),
+        *("Level (claim)", "verdict (input)", "Verdict (input) (2)", "Note", "note (2)")
     ]
     assert cells[:5] == ["Tea is hot.", "a", "b", "c", "d"]

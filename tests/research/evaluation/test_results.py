@@ -120,10 +120,7 @@ def test_of_feverous_the_sets_of_sentences_alone_are_evidence(tmp_path: Path) ->
         return {**given, "evidence": evidence, "challenge": challenge}
 
     empty = {"id": "", "claim": "", "label": "", "evidence": [], "challenge": ""}
-    sets = (
-        ["Pier_sentence_3", "Snake_case_sentence_0"],
-        ["Pier_sentence_3", "Pier_cell_0_1_2"],
-    )
+    sets = (["Pier_sentence_3", "Snake_case_sentence_0"], ["Pier_sentence_3", "Pier_cell_0_1_2"])
     lines = (
         line(SUPPORTS, *sets, challenge="Multi-hop Reasoning"),
         line(REFUTES, ["Pier_header_cell_0_1_2"], ["Pier_item_0_1"]),
@@ -281,9 +278,7 @@ def test_files_for_the_shared_task_and_for_trec_are_written(tmp_path: Path) -> N
 HERE = Provenance("pages", "claims", "a verifier", "models", "words", "code")
 
 
-def test_code_is_other_code_if_it_does_other_things_and_results_are_named(
-    tmp_path: Path,
-) -> None:
+def test_code_is_other_code_if_it_does_other_things_and_results_are_named(tmp_path: Path) -> None:
     """In a checkout in which everything that decides an answer is one line."""
     judge = tmp_path / "retrieval" / "stages" / "judge.py"
     names = ("baselines.py", "systems.py", "changed_recipes.yaml")

@@ -405,9 +405,7 @@ def test_pages_are_split_by_their_source_or_else_as_an_index_splits_them(tmp_pat
     assert pool.position["Pier", 2] == 3
 
 
-def test_a_pool_finds_what_is_left_and_an_array_is_made_once(
-    tmp_path: Path,
-) -> None:
+def test_a_pool_finds_what_is_left_and_an_array_is_made_once(tmp_path: Path) -> None:
     pages = {"Pier": ["The pier is long."], "Boat": ["The boat is blue."], "Lamp": ["A blue lamp."]}
     pool = pool_of(pages, WordEncoder(), tmp_path)
     (found,) = pool.nearest(["The blue boat."], 2)

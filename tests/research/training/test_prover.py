@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from research.training.evidence_sets import (
-    EvidenceSet,
-    Exchange,
-)
+from research.training.evidence_sets import EvidenceSet, Exchange
 from research.training.lexicon import Lexicon, Word, number_of
 from research.training.loop import Hyperparameters, train
 from research.training.networks.encoders import row_tokenizer

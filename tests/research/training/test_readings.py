@@ -32,11 +32,7 @@ from research.training.verifier.pairs import (
     resurfaced,
     with_stop,
 )
-from research.training.verifier.retrieved import (
-    AGREES,
-    misread_examples,
-    retrieved_examples,
-)
+from research.training.verifier.retrieved import AGREES, misread_examples, retrieved_examples
 from research.training.verifier.train import Mix
 from retrieval.checkable.kind_rules import WEIGHTS, read_model
 from retrieval.errors import BadSource

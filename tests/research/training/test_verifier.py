@@ -244,9 +244,7 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert dev.figures(classify) == pytest.approx(of_claims | of_pairs | others)
 
 
-def test_published_claims_and_trained_evidence_are_not_fitted_to(
-    tmp_path: Path,
-) -> None:
+def test_published_claims_and_trained_evidence_are_not_fitted_to(tmp_path: Path) -> None:
     # By the digests of their texts, 1 and 5 are in the fitted half and 2 and 3 in the other.
     lines = [
         {"id": n, "claim": f"Claim {n}.", "label": NOT_ENOUGH_INFO, "evidence": []}
@@ -319,9 +317,7 @@ def test_figures_of_three_claims_and_a_model_that_is_too_sure() -> None:
     assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
 
 
-def test_several_seeds_have_a_spread_and_one_trains_one_model(
-    tmp_path: Path,
-) -> None:
+def test_several_seeds_have_a_spread_and_one_trains_one_model(tmp_path: Path) -> None:
     found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
     found[7] = {"right": 75.0, "error": 0.1}
     head, right, error = (line.split() for line in spread(found).splitlines())

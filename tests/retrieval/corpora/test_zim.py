@@ -24,13 +24,7 @@ from retrieval.corpora.wiki.article import introduction as introduction_of
 from retrieval.corpora.wiki.zim import ArticleRequest, Damaged, Paths, ZimReader, shared_reader
 from retrieval.corpora.wiki.zim_directory import ZimFile
 from retrieval.errors import BadSource
-from tests.retrieval.corpora.zim_files import (
-    METADATA,
-    Entry,
-    article,
-    newer_page,
-    write_zim,
-)
+from tests.retrieval.corpora.zim_files import METADATA, Entry, article, newer_page, write_zim
 
 pytestmark = pytest.mark.server
 

@@ -43,13 +43,7 @@ from retrieval.pipeline.assembly import Retriever
 from retrieval.result import claim_result
 from retrieval.types import SUPPORTS, Progress
 from tests.research.training.pages import fever_page
-from tests.retrieval.models.tiny_report import (
-    HIDDEN,
-    distilbert,
-    lock_as_it_is,
-    save,
-    word_pieces,
-)
+from tests.retrieval.models.tiny_report import HIDDEN, distilbert, lock_as_it_is, save, word_pieces
 from tests.support.cases import rows
 from tests.support.command import Ran, esoteric
 from tests.support.islands import write_source

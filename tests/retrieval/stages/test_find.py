@@ -19,14 +19,7 @@ from retrieval.models.papers.report_networks import AnswerExtractor, TextGenerat
 from retrieval.stages.find.next import Expander, MentionExpander, NextHop, interleaved
 from retrieval.stages.stage import ClaimState
 from retrieval.text.english import EnglishParser
-from retrieval.types import (
-    Candidate,
-    Evidence,
-    FoundBy,
-    Question,
-    SentenceKey,
-    Span,
-)
+from retrieval.types import Candidate, Evidence, FoundBy, Question, SentenceKey, Span
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.retrieval.index.pages import PAGES
 from tests.support.cases import cases, rules, whole_cases

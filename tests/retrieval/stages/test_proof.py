@@ -18,13 +18,7 @@ from retrieval.stages.decide.proof import aligned_spans, cut, label_of
 from retrieval.stages.stage import ClaimState
 from retrieval.text.context import evidence_set_text
 from retrieval.text.english import EnglishParser
-from retrieval.types import (
-    EQUIVALENCE,
-    INDEPENDENCE,
-    NOT_ENOUGH_INFO,
-    Document,
-    Evidence,
-)
+from retrieval.types import EQUIVALENCE, INDEPENDENCE, NOT_ENOUGH_INFO, Document, Evidence
 from tests.support.cases import cases
 from tests.support.evidence import document
 from tests.support.stages import after
