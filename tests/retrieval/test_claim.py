@@ -13,15 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrieval.checkable.given_text import (
-    LONGEST_TEXT,
-    MOST_SENTENCES,
-    Kind,
-    Replaced,
-    TextSentence,
-    blocks_of,
-    read_text,
-)
+from retrieval.checkable import given_text
 from retrieval.checkable.kind_rules import WEIGHTS, KindModel, read_model
 from retrieval.checkable.text_reader import TextReader
 from retrieval.claim import LONGEST, read_claim
@@ -85,7 +77,7 @@ def test_a_text_of_marks_takes_no_longer_than_any_other(marks: str) -> None:
         read_claim(text)
     assert claim.value.code == "claim_too_long"
     with pytest.raises(InvalidText) as given:
-        read_text(text)
+        given_text.read_text(text)
     assert given.value.code == "text_too_long"
     assert time.monotonic() - began < 20  # sorting them would take minutes
 
@@ -150,15 +142,15 @@ def test_the_sentences_of_a_path_are_about_the_subject_together(parser: EnglishP
 
 
 def test_a_text_of_the_most_characters_is_read_and_tidied_and_no_longer_one() -> None:
-    text = ("word " * 4000)[: LONGEST_TEXT - 1] + "."
-    assert read_text(text) == text
+    text = ("word " * 4000)[: given_text.LONGEST_TEXT - 1] + "."
+    assert given_text.read_text(text) == text
     with pytest.raises(InvalidText, match="20,001 characters long"):
-        read_text("word " * 4000 + "a")
-    assert read_text(" A\N{ZERO WIDTH SPACE} bridge\r\nfell.\r") == "A bridge\nfell."
+        given_text.read_text("word " * 4000 + "a")
+    assert given_text.read_text(" A\N{ZERO WIDTH SPACE} bridge\r\nfell.\r") == "A bridge\nfell."
     # A line that was full goes on, and others end.
     text = "A bridge\n\nThe bridge across the river Tarn was built by French engineers in\n"
     text += "1931. It fell.\n- It was rebuilt\n2. It is open"
-    assert [" ".join(text[a:b].split()) for a, b in blocks_of(text)] == [
+    assert [" ".join(text[a:b].split()) for a, b in given_text.blocks_of(text)] == [
         "A bridge",
         "The bridge across the river Tarn was built by French engineers in 1931. It fell.",
         "It was rebuilt",
@@ -167,8 +159,10 @@ def test_a_text_of_the_most_characters_is_read_and_tidied_and_no_longer_one() ->
 
 
 @cases("given_text", "by_rules", "likely", "kind")
-def test_a_model_corrects_the_rules(by_rules: Kind, likely: tuple[float, ...], kind: str) -> None:
-    kinds: tuple[Kind, ...] = ("fact", "opinion", "question")
+def test_a_model_corrects_the_rules(
+    by_rules: given_text.Kind, likely: tuple[float, ...], kind: str
+) -> None:
+    kinds: tuple[given_text.Kind, ...] = ("fact", "opinion", "question")
     model = KindModel(kinds, np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
     assert model.corrected(by_rules, np.array(likely, np.float32)) == kind
     shares = model.probabilities(np.array([[np.log(2), 0, 0]], np.float32))
@@ -188,8 +182,8 @@ def reader() -> TextReader:
     return TextReader()
 
 
-def read(reader: TextReader, text: str) -> list[TextSentence]:
-    return list(reader.statements_of(read_text(text)))
+def read(reader: TextReader, text: str) -> list[given_text.TextSentence]:
+    return list(reader.statements_of(given_text.read_text(text)))
 
 
 @pytest.mark.models
@@ -201,7 +195,7 @@ def test_a_sentence_with_two_statements_makes_two_claims(reader: TextReader) -> 
     first, second = sentence.claims
     assert (first.text, first.replaced) == ("Since 1990, Germany has been reunited.", ())
     assert second.text == "Berlin is once more Germany's capital."
-    assert second.replaced == (Replaced("its", "Germany"),)
+    assert second.replaced == (given_text.Replaced("its", "Germany"),)
 
 
 def halves(reader: TextReader, text: str) -> list[str]:
@@ -239,7 +233,7 @@ def test_a_text_is_read_in_sentences(
 @pytest.mark.models
 def test_a_hostile_text_is_read_or_refused_in_a_few_seconds(reader: TextReader) -> None:
     with pytest.raises(InvalidText, match="at most 500"):
-        read(reader, "It fell. " * (MOST_SENTENCES + 1))
+        read(reader, "It fell. " * (given_text.MOST_SENTENCES + 1))
     for text in ("a " * 9_000 + "is.", "(" * 9_000 + " it is", '"a. ' * 5_000, "A.B. " * 4_000):
         with suppress(InvalidText):
             assert all(sentence.claims for sentence in read(reader, text))

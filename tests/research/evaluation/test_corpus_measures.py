@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from research.evaluation.claims import CorpusClaim, Pair
-from research.evaluation.measures.corpus import (
-    MEASURES,
-    Found,
-    corpus_results,
-    documents_needed,
-    scores_of,
-    several_documents,
-)
+from research.evaluation.measures import corpus as measures
 from research.evaluation.measures.corpus import contradicted as is_contradicted
 from research.evaluation.over_corpus import CRASHED, KeptDocuments, Places
 from research.evaluation.verifier_alone import comparison_results, pair_results, with_comparisons
@@ -83,7 +76,7 @@ def test_the_measures_of_a_few_claims_are_those_counted_by_hand() -> None:
         answer(REFUTES, selected("Pier", 2, SUPPORTS), confidence=1.0, seconds=3.0),
         None,
     ]
-    results = corpus_results(claims, answers)
+    results = measures.corpus_results(claims, answers)
     assert (results["claims"], results["failed"], results["contradicted"]) == (4, 1, 1)
     assert results["label_accuracy"] == pytest.approx(2 / 4)
     assert results["evidence_recall@5"] == pytest.approx(2 / 3)
@@ -105,14 +98,14 @@ def test_hover_has_two_right_verdicts_and_no_evidence_counts_for_the_label_only(
     unlit = CorpusClaim("A claim.", REFUTES, ((("Lamp", 0),),), "2 hops", two_labels=True)
     lit = CorpusClaim("Another.", SUPPORTS, ((("Lamp", 0),),), "3 hops", two_labels=True)
     given = [answer(one) for one in (REFUTES, NOT_ENOUGH_INFO, SUPPORTS, NOT_ENOUGH_INFO)]
-    results = corpus_results([unlit, unlit, unlit, lit], given)
+    results = measures.corpus_results([unlit, unlit, unlit, lit], given)
     assert results["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == pytest.approx(2 / 3)
     assert results["by_label"][SUPPORTS]["label_accuracy"] == 0
     assert results["by_kind"]["2 hops"]["claims"] == 3
     # A decided claim without evidence in sentences counts for its label only.
     # The index has the accent as two characters, an annotation as one (``page_key``).
     given = [answer(SUPPORTS, item("Pier", 0)), answer(SUPPORTS, item("Cafe\u0301", 0))]
-    results = corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
+    results = measures.corpus_results([claim(SUPPORTS), claim(REFUTES, [("Caf\u00e9", 0)])], given)
     assert (results["label_accuracy"], results["claims"]) == (0.5, 2)
     assert (results["with_evidence"], results["evidence_recall@5"]) == (1, 1.0)
 
@@ -128,13 +121,13 @@ def test_proofs_opposite_to_decided_verdicts_are_counted_with_who_is_right() -> 
         (SUPPORTS, NOT_ENOUGH_INFO, REFUTES),  # the verdict does not decide
     ]
     answers = [answer(label).model_copy(update={"proof_label": by}) for _, label, by in said]
-    proofs = corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
+    proofs = measures.corpus_results([claim(gold) for gold, _, _ in said], answers)["proofs"]
     right = {"verdict_right": 1, "proof_right": 1}
     assert proofs == {"decided": 6, "both": 4, "opposite": 3, **right}
 
 
 def recall(of: CorpusClaim, *evidence: Evidence) -> float:
-    return corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
+    return measures.corpus_results([of], [answer(SUPPORTS, *evidence)])["evidence_recall@5"]
 
 
 def test_evidence_is_found_if_a_whole_set_is_among_the_first_five_by_number_or_text() -> None:
@@ -168,8 +161,10 @@ def test_a_verdict_is_contradicted_if_all_selected_evidence_is_against_it(
 @whole_cases("measures", "sets", "documents", "sentences", "chosen", "scores")
 def test_a_whole_set_is_asked_for(case: Any) -> None:
     ranked, chosen = (tuple(map(tuple, keys)) for keys in (case.sentences, case.chosen))
-    found = Found(tuple(case.documents), ranked, frozenset(chosen))
-    row = dict(zip(MEASURES, scores_of(claim(SUPPORTS, *case.sets), found), strict=True))
+    found = measures.Found(tuple(case.documents), ranked, frozenset(chosen))
+    row = dict(
+        zip(measures.MEASURES, measures.scores_of(claim(SUPPORTS, *case.sets), found), strict=True)
+    )
     assert {name: row[name] for name in case.scores} == pytest.approx(case.scores)
 
 
@@ -178,13 +173,15 @@ def test_claims_are_grouped_by_kind_and_by_the_smallest_set() -> None:
     three = [("A", 0), ("B", 0), ("C", 0)]
     both = claim(SUPPORTS, three, [("A", 1), ("D", 0)], kind="fever")
     single = claim(SUPPORTS, [("A", 0)])
-    whole, half = (Found(pages, (), frozenset()) for pages in (("Bridge", "River"), ("A", "D")))
+    whole, half = (
+        measures.Found(pages, (), frozenset()) for pages in (("Bridge", "River"), ("A", "D"))
+    )
     asked = [bridge, claim(SUPPORTS, three, kind="fever"), both, single]
-    results = several_documents(asked, [whole, whole, half, whole])
+    results = measures.several_documents(asked, [whole, whole, half, whole])
     # The claim that one document settles is left out.
     groups = {"all": 3, "two-hop": 1, "2 documents": 2, "fever": 2, "3 or more documents": 1}
     assert {name: figures["claims"] for name, figures in results.items()} == groups
-    assert documents_needed(both) == 2
+    assert measures.documents_needed(both) == 2
     assert results["all"]["all_opened"]["mean"] == pytest.approx(2 / 3)
     assert results["2 documents"]["all_opened"] == {"mean": 1.0, "interval": [1.0, 1.0]}
 

@@ -300,26 +300,3 @@ def test_wrong_usage_gets_one_line_and_no_folder(home: Path, tmp_path: Path) -> 
     no_index = error_line(esoteric(tmp_path, "evaluate", *claims))
     assert "esoteric index build --source vital" in no_index
     assert not (tmp_path / "out").exists()
-
-
-def test_claims_of_hover_are_checked_as_they_are_released(home: Path, tmp_path: Path) -> None:
-    facts = [["Skerrow_Light", 1], ["Ann_Lee", 0]]
-    told = {"claim": "Skerrow Light was designed by a Scot.", "label": "SUPPORTED", "num_hops": 2}
-    stamps = {"claim": SERVED[2]["claim"], "label": "NOT_SUPPORTED", "num_hops": 3}
-    claims = tmp_path / "hover.json"
-    claims.write_text(json.dumps([one | {"supporting_facts": facts} for one in (told, stamps)]))
-    command = ("evaluate", "--claims", claims, "--recipe", "bm25", "--out", tmp_path / "out")
-    run = esoteric(home, *command)
-    assert run.returncode == 0, run.stderr
-    first, second = read(tmp_path / "out" / "bm25" / "predictions.jsonl")
-    assert second["gold"]["label"] == "NOT_SUPPORTED"
-    results = read(tmp_path / "out" / "results.json")
-    bm25 = results["recipes"]["bm25"]
-    assert bm25["with_evidence"] == 2
-    right = second["verdict"]["label"] != "SUPPORTS"
-    assert bm25["by_label"]["NOT_SUPPORTED"]["label_accuracy"] == right
-    supported = first["verdict"]["label"] == "SUPPORTS"
-    assert bm25["by_kind"]["2 hops"]["label_accuracy"] == supported
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| 3 hops | 1 |" in report
-    assert "both verdicts are right for it" in report

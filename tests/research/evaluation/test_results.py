@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from research.evaluation.claims import (
     read_fever_claims,
     read_pairs,
 )
-from research.evaluation.expected import Deviation, arguments_of, deviations
-from research.evaluation.measures.scores import FIGURES
+from research.evaluation.expected import arguments_of, deviations
 from research.evaluation.provenance import Provenance, claim_folder, provenance_of
 from research.evaluation.report import latex_of
 from research.evaluation.run import Answer, Crash, SystemOutcome, read_predictions, run_system
@@ -29,7 +28,7 @@ from retrieval.models.folders import ModelFolders
 from retrieval.recipes.recipes import RECIPES
 from retrieval.types import NOT_ENOUGH_INFO, REFUTES, SUPPORTS
 from tests.research.evaluation.answers import ANSWERS, CLAIMS, claim
-from tests.support.cases import cases
+from tests.support.cases import cases, rules
 from tests.support.json_lines import write_json_lines
 
 CLAIM = {"label": "SUPPORTS", "claim": "The lamp is red."}
@@ -295,7 +294,7 @@ def test_code_is_other_code_if_it_does_other_things_and_results_are_named(tmp_pa
     judge.write_text("def answer():\n    return 41\n")
     assert here().code != before.code
     # Results of something else are named.
-    claim_folder(tmp_path, HERE)
+    claim_folder(tmp_path / "out", HERE)
     for other, said in (
         (replace(HERE, claims="more"), "results of other claims"),
         (replace(HERE, models="more", code="more"), "results of other models and code"),
@@ -303,72 +302,30 @@ def test_code_is_other_code_if_it_does_other_things_and_results_are_named(tmp_pa
         (replace(HERE, verifier="mine", models="more"), "results of other verifiers and models"),
     ):
         with pytest.raises(BadSource, match=said):
-            claim_folder(tmp_path, other)
+            claim_folder(tmp_path / "out", other)
 
 
-def test_only_figures_beyond_their_tolerance_are_named_with_both_values() -> None:
-    def published(row: str, at: str, **figures: float) -> dict[str, Any]:
-        shown = {path: {"value": value, "tolerance": 0.01} for path, value in figures.items()}
-        return {"row": row, "at": at, "figures": shown}
-
-    run = {
-        "data": {"data.claims.sha256": "bb", "data.pages": "cc"},
-        "rows": [
-            published("esoteric", "recipes.esoteric", accuracy=0.7, recall=0.5, f1=0.3),
-            published("all claims", ".", calibration_error=0.02),
-        ],
-    }
-    results = {
-        "data": {"claims": {"sha256": "cc"}, "pages": "cc"},
-        "recipes": {"esoteric": {"accuracy": 0.705, "recall": 0.52}},
-        "calibration_error": 0.029,
-    }
-    assert list(deviations(run, results)) == [
-        Deviation("data.claims.sha256", "bb", "cc"),
-        Deviation("esoteric, recall", 0.5, 0.52),
-        Deviation("esoteric, f1", 0.3, None),
-    ]
-    command = "ESOTERIC_THREADS=2 esoteric evaluate --wiki-pages {data}/pages --out {out}"
-    assert arguments_of(command, Path("my data"), Path("out")) == [
-        *("evaluate", "--wiki-pages", "my data/pages", "--out", "out")
-    ]
+MINE = Path("my data")
 
 
-def results(chance: float) -> dict[str, Any]:
-    def recipe(label_accuracy: float, seconds: float) -> dict[str, Any]:
-        figures = dict.fromkeys(FIGURES, 0.5) | {"label_accuracy": label_accuracy, "ofever": None}
-        return {"figures": figures, "seconds": {"total": {"median": seconds}}}
-
-    chances = {**dict.fromkeys(FIGURES, 0.5), "label_accuracy": chance}
-    return {
-        "data": {
-            "command": "esoteric evaluate\n--recipe combined,my_own",
-            "claims": {"count": 1234, "file": "dev.jsonl"},
-            "wiki_pages": {"documents": 10944},
-        },
-        "recipes": {"combined": recipe(0.75, 0.5), "my_own": recipe(0.8125, 0.25), "none": {}},
-        "comparisons": [
-            {"first": "combined", "second": "my_own", "p_values": chances},
-            {"first": "combined", "second": "none", "claims": 0},
-        ],
-    }
+def deviating(published: dict[str, Any], results: dict[str, Any]) -> list[list[Any]]:
+    return [[*astuple(one)] for one in deviations(published, results)]
 
 
-LATEX = r"""% esoteric evaluate --recipe combined,my_own
-% 1,234 claims of dev.jsonl over 10,944 pages; * differs from combined, p < 0.05; needs booktabs
-\begin{tabular}{lrrrrrrr}
-\toprule
- & Label acc. & FEVER score & Ev. prec. & Ev. recall & Ev. F1 & OFEVER & s per claim \\
-\midrule
-combined & 75.0 & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.50 \\
-my\_own & 81.2$^{*}$ & 50.0 & 50.0 & 50.0 & 50.0 & -- & 0.25 \\
-\bottomrule
-\end{tabular}
-"""
-
-
-def test_each_recipe_is_a_line_with_a_star_where_it_differs_from_the_first() -> None:
-    assert latex_of(results(chance=0.049)) == LATEX
+@rules(
+    ("annotations", "published results", "deviations", deviating),
+    ("annotations", "results", "latex", latex_of),
+    (
+        "annotations",
+        "command",
+        "arguments",
+        lambda c: arguments_of(c, Path("my data"), Path("out")),
+    ),
+)
+def test_figures_that_are_published_are_compared_and_written(
+    rule: Any, given: list[Any], expected: object
+) -> None:
+    assert rule(*given) == expected
 
 
 def test_a_variant_says_what_it_changes_in_the_recipe_that_it_is_named_for() -> None:

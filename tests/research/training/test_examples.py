@@ -129,20 +129,9 @@ def of_the_verifier(
 
 
 def test_examples_are_those_of_the_recipe(drawn: dict[str, Sequence[Any]]) -> None:
-    found = {name: (len(some), examples_digest(some)[:16]) for name, some in drawn.items()}
-    # How many examples each training has, and the digest of all of them.
-    assert found == {
-        "contrasts": (9, "9a5e6f58d3d55b75"),
-        "compositions": (40, "79aacc603f638bc6"),
-        "relevance": (68, "24e356adc3b7dba9"),
-        "readings": (52, "83ee1ac5ae03ca27"),
-        "path": (60, "84ca6ac2f1763206"),
-        "dense": (82, "387a86f19153e696"),
-        "titles": (57, "1d8c5e08c62bd910"),
-        "prover": (101, "305a3002015218c1"),
-        "verifier": (209, "293be9129f91c06c"),
-        "distilbert": (31, "c5d45697828199ca"),
-    }
+    told = rows("training_examples", ["training"], "count digest")
+    wanted = {training: figures for _, (training,), figures in told}
+    assert {k: [len(some), examples_digest(some)[:16]] for k, some in drawn.items()} == wanted
 
 
 def plain(claim: str) -> str:
@@ -304,19 +293,9 @@ def yes_or_no(yes: bool) -> Opinion:
 # --- claims that are read
 
 
-HELD_PAGES = {
-    "Elm_Pier": ["Elm Pier is a pier of oak .", "It burnt down in a storm ."],
-    "Ash_Lamp": ["Ash Lamp is a lamp on Elm Pier .", "Its light is green ."],
-    "Fir_Boat": ["Fir Boat is a boat of pine .", "It carried wool to Norway ."],
-    "Yew_Hill": [f"Yew Hill has {n} crosses of stone ." for n in range(5)],
-}
+HELD_PAGES = {page: told for _, (page,), told in rows("training_examples", ["held"], "told")}
 DEV = [("Elm Pier is made of oak.", "SUPPORTS", "Elm_Pier")]
-TRAIN_LINES = [
-    ("Ash Lamp is a boat.", "REFUTES", "Ash_Lamp"),
-    ("Elm Pier is made of iron.", "REFUTES", "Elm_Pier"),
-    ("Elm Pier was painted by Ida Holm.", "NOT ENOUGH INFO", None),
-    ("Fir Boat was painted by Ida Holm.", "NOT ENOUGH INFO", None),
-]
+TRAIN_LINES = [tuple(one) for _, one, _ in rows("training_examples", ["line", "label", "cites"])]
 
 
 def write_fever(folder: Path, **files: list[tuple[str, str, str | None]]) -> None:

@@ -9,34 +9,23 @@ import numpy as np
 import pytest
 import torch
 
+from research.training import prover
 from research.training.evidence_sets import EvidenceSet, Exchange
 from research.training.lexicon import Lexicon, Word, number_of
 from research.training.loop import Hyperparameters, train
 from research.training.networks.encoders import row_tokenizer
 from research.training.proofs import ProofExample, proofs
-from research.training.prover import (
-    DevSets,
-    Opinion,
-    fitted_cutoff,
-    fitted_temperature,
-    network_from_relevance_model,
-    proof_loss,
-    scaled,
-    sufficiency_figures,
-)
 from research.training.read_texts import MiniLMTokens
 from research.training.sentence_pool import SentencePool
+from retrieval import types
 from retrieval.errors import BadSource
 from retrieval.types import (
     ALTERNATION,
     EQUIVALENCE,
     INDEPENDENCE,
     NOT_ENOUGH_INFO,
-    OPERATORS,
     REFUTES,
     SUPPORTS,
-    Label,
-    Operator,
 )
 from settings import CHECKOUT
 from tests.research.training.pages import WORDNET, pool_of
@@ -60,7 +49,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> SentencePool:
     return pool_of(PAGES, WordEncoder(), tmp_path_factory.mktemp("pages"))
 
 
-Step: TypeAlias = tuple[str, Operator, str | None]
+Step: TypeAlias = tuple[str, types.Operator, str | None]
 LEXICON = Lexicon(WORDNET)
 
 
@@ -69,7 +58,7 @@ def steps(example: ProofExample) -> list[Step]:
     return [
         (
             example.claim[slice(*span)],
-            OPERATORS[operator],
+            types.OPERATORS[operator],
             None if place is None else example.evidence[slice(*place)],
         )
         for span, operator, place in zip(
@@ -78,7 +67,7 @@ def steps(example: ProofExample) -> list[Step]:
     ]
 
 
-def by_keys(pool: SentencePool, claim: str, label: Label, keys: list[Any]) -> EvidenceSet:
+def by_keys(pool: SentencePool, claim: str, label: types.Label, keys: list[Any]) -> EvidenceSet:
     """A claim and sentences of the pool, the first of which is the gold one."""
     sentences = (pool.sentences[pool.position[page, number]] for page, number in keys)
     told = tuple((one.title, one.text) for one in sentences)
@@ -88,7 +77,7 @@ def by_keys(pool: SentencePool, claim: str, label: Label, keys: list[Any]) -> Ev
 def given(
     _: SentencePool,
     claim: str,
-    label: Label,
+    label: types.Label,
     told: list[Any],
     gold: list[int],
     exchange: list[Any] | None,
@@ -154,8 +143,8 @@ EXAMPLES = [
 @pytest.mark.models
 @pytest.mark.rare
 def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
-    network, tokenizer = network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
-    loss_of = proof_loss(network, tokenizer, RECIPE.max_tokens)
+    network, tokenizer = prover.network_from_relevance_model(RELEVANCE_MODEL), row_tokenizer(64)
+    loss_of = prover.proof_loss(network, tokenizer, RECIPE.max_tokens)
     with torch.inference_mode():
         before = float(loss_of(EXAMPLES))
     train(network, EXAMPLES, loss_of, RECIPE, tmp_path, dict)
@@ -164,22 +153,25 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
     assert after < before - 0.3
 
 
-def opinion(*spans: tuple[Operator, float]) -> Opinion:
+def opinion(*spans: tuple[types.Operator, float]) -> prover.Opinion:
     """Spans with their most probable operator and its probability; the rest is shared."""
     return np.array(
         [
-            [probability if known == operator else (1 - probability) / 3 for known in OPERATORS]
+            [
+                probability if known == operator else (1 - probability) / 3
+                for known in types.OPERATORS
+            ]
             for operator, probability in spans
         ],
         dtype=np.float32,
     )
 
 
-def one_set(label: Label, two_pages: bool = False) -> EvidenceSet:
+def one_set(label: types.Label, two_pages: bool = False) -> EvidenceSet:
     return EvidenceSet(OPENED_CLAIM, label, (("Pier", "It is old."),), (0,), two_pages=two_pages)
 
 
-DEV = DevSets(
+DEV = prover.DevSets(
     [
         one_set(SUPPORTS, two_pages=True),
         one_set(REFUTES),
@@ -199,7 +191,7 @@ OPINIONS = [
 
 
 def test_figures_of_five_sets_with_a_fitted_cutoff_and_temperature() -> None:
-    assert sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(
+    assert prover.sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(
         {
             "balanced": 100 * (2 / 3 + 1 / 2) / 2,
             "open_precision": 50.0,
@@ -209,9 +201,13 @@ def test_figures_of_five_sets_with_a_fitted_cutoff_and_temperature() -> None:
         }
     )
     # 0.6 suffices, 0.9 does not: the least cutoff between them.
-    assert fitted_cutoff(OPINIONS[2:4], DevSets(DEV.sets[2:4], DEV.spans[2:4])) == 0.65
-    assert fitted_temperature(OPINIONS, DEV) > 1  # they are surer than they are right
-    assert fitted_temperature(OPINIONS[:2], DevSets(DEV.sets[:2], DEV.spans[:2])) == 0.5
-    hot = scaled(OPINIONS[0], 0.5)
+    assert (
+        prover.fitted_cutoff(OPINIONS[2:4], prover.DevSets(DEV.sets[2:4], DEV.spans[2:4])) == 0.65
+    )
+    assert prover.fitted_temperature(OPINIONS, DEV) > 1  # they are surer than they are right
+    assert (
+        prover.fitted_temperature(OPINIONS[:2], prover.DevSets(DEV.sets[:2], DEV.spans[:2])) == 0.5
+    )
+    hot = prover.scaled(OPINIONS[0], 0.5)
     # 0.9 and three times 1/30, squared: 0.81 of 0.81 + 3 / 900.
     assert hot[0, 0] == pytest.approx(0.81 / (0.81 + 3 / 900))

@@ -14,36 +14,14 @@ from numpy.typing import NDArray
 from research.commands.train import with_seeds
 from research.evaluation.claims import AnnotatedClaim, CorpusClaim, Pair
 from research.evaluation.measures.scores import calibration_error
-from research.training.figures import (
-    DevClaims,
-    read_claims,
-    reading_figures,
-    spread,
-    temperature_of,
-)
+from research.training import figures as dev_figures
 from research.training.sentence_pool import PoolSentence, SentencePool
-from research.training.verifier.calibration import (
-    Claims,
-    Search,
-    calibrate,
-    calibrate_to_pairs,
-    claims_to_fit,
-    crossed_figures,
-    fitted,
-    pairs_to_fit,
-    recalibrated,
-)
+from research.training.verifier import calibration as fits
 from research.training.verifier.figures import DEV_PAIRS, DevReadings, dev_pairs
 from retrieval.errors import BadSource
+from retrieval.models import own_verifier
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.folders import ModelFolders
-from retrieval.models.own_verifier import (
-    CALIBRATION,
-    SequenceClassifier,
-    read_calibration,
-    read_classifier,
-    write_calibration,
-)
 from retrieval.types import (
     LABELS,
     NOT_ENOUGH_INFO,
@@ -71,27 +49,29 @@ def test_of_a_large_file_some_pairs_are_fitted_to(tmp_path: Path) -> None:
     def fitted_to(count: int) -> list[str]:
         told = {"label": "SUPPORTS", "evidence": "It is."}
         lines = ({"claim": f"claim {n}", **told} for n in range(count))
-        return [one.claim for one in pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))]
+        return [
+            one.claim for one in fits.pairs_to_fit(write_json_lines(tmp_path / "pairs", *lines))
+        ]
 
     assert len(fitted_to(30)) == 30
     assert fitted_to(5_000) == [f"claim {n}" for n in range(0, 5_000, 3)]
 
 
 def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -> None:
-    files = read_classifier(write_tiny_classifier(tmp_path))
+    files = own_verifier.read_classifier(write_tiny_classifier(tmp_path))
     few = [SUPPORTS, NOT_ENOUGH_INFO] * 30 + [REFUTES] * 4
     with pytest.raises(BadSource, match="4 claims with evidence for the label REFUTES") as no:
-        calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
+        fits.calibrate_to_pairs(files, [pair(n, label) for n, label in enumerate(few)], ignore)
     assert no.value.hint.startswith("Give at least 5 for each of ")
     assert not files.calibration_file.exists()
 
     asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
-    said = SequenceClassifier(files).probabilities(asked)
+    said = own_verifier.SequenceClassifier(files).probabilities(asked)
     # Of every four pairs one has the label that the model gives, the others have the next one.
     labels = [LABELS[(int(row.argmax()) + (n % 8 > 1)) % 3] for n, row in enumerate(said)]
     pairs = [pair(n, label) for n, label in enumerate(labels)]
-    figures = calibrate_to_pairs(files, pairs, ignore)
-    calibration = read_calibration(files)
+    figures = fits.calibrate_to_pairs(files, pairs, ignore)
+    calibration = own_verifier.read_calibration(files)
     assert calibration["temperature"] == figures["temperature"] > 1
     assert calibration["bias"][:2] == [0.0, 0.0]
     assert calibration["fitted_to"] == files.digest
@@ -103,24 +83,24 @@ def test_a_verifier_that_is_surer_than_right_is_made_less_sure(tmp_path: Path) -
 
     # Again it is of what the model says, not of the last fit, and a fit to searches stays.
     in_search = {"temperature": 1.5, "bias": [0.0, 0.0, 0.5], "verdict": {"alone": 0.7}}
-    write_calibration(files, {"temperature": 9.0, "in_search": in_search})
-    assert calibrate_to_pairs(files, pairs, ignore) == figures
-    assert read_calibration(files) == calibration | {"in_search": in_search}
+    own_verifier.write_calibration(files, {"temperature": 9.0, "in_search": in_search})
+    assert fits.calibrate_to_pairs(files, pairs, ignore) == figures
+    assert own_verifier.read_calibration(files) == calibration | {"in_search": in_search}
     files.calibration_file.write_text("{")
-    calibrate_to_pairs(files, pairs, ignore)
-    assert read_calibration(files) == calibration
+    fits.calibrate_to_pairs(files, pairs, ignore)
+    assert own_verifier.read_calibration(files) == calibration
 
 
 def test_for_a_model_with_two_labels_what_refutes_counts_as_undecided(tmp_path: Path) -> None:
     labels = ("entailment", "not_entailment")
-    files = read_classifier(write_tiny_classifier(tmp_path, labels=labels))
+    files = own_verifier.read_classifier(write_tiny_classifier(tmp_path, labels=labels))
     asked = [(one.claim, one.evidence) for one in map(pair, range(64))]
-    said = SequenceClassifier(files).probabilities(asked)
+    said = own_verifier.SequenceClassifier(files).probabilities(asked)
     pairs = [
         pair(n, SUPPORTS if row[0] > 0.5 else (REFUTES, NOT_ENOUGH_INFO)[n % 2])
         for n, row in enumerate(said)
     ]
-    figures = calibrate_to_pairs(files, pairs, ignore)
+    figures = fits.calibrate_to_pairs(files, pairs, ignore)
     assert figures["label accuracy before"] == 100.0
     assert figures["temperature"] == 0.5  # always right: as sure as the fit can make it
 
@@ -132,33 +112,33 @@ def test_a_fit_to_searches_leaves_that_for_given_evidence(
 ) -> None:
     folder = write_tiny_classifier(tmp_path / "nli")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    files = read_classifier(folder)
-    calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
-    given: dict[str, Any] = dict(read_calibration(files))
+    files = own_verifier.read_classifier(folder)
+    fits.calibrate_to_pairs(files, [pair(n, LABELS[n % 3]) for n in range(64)], ignore)
+    given: dict[str, Any] = dict(own_verifier.read_calibration(files))
     claims = [
         AnnotatedClaim("Skerrow Light was designed by Ann Lee.", SUPPORTS, ()),
         AnnotatedClaim("Ann Lee died in Dundee.", REFUTES, ()),
         AnnotatedClaim("Lee is a song about a river.", NOT_ENOUGH_INFO, ()),
     ]
     folders = ModelFolders(unpacked, verifier=folder)
-    figures = calibrate({"islands": Claims(claims, index)}, tmp_path, 1, folders)
-    calibration = dict(read_calibration(files))
+    figures = fits.calibrate({"islands": fits.Claims(claims, index)}, tmp_path, 1, folders)
+    calibration = dict(own_verifier.read_calibration(files))
     found = calibration.pop("in_search")
     assert calibration == given
     assert (found["temperature"], found["bias"]) == (given["temperature"], given["bias"])
     for name in ("alone", "undecided"):
         assert found["verdict"][name] == round(figures[name], 3)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert after.pop(CALIBRATION)
+    assert after.pop(own_verifier.CALIBRATION)
     assert after == before
 
 
-def search(label: Label, opinion: Opinion, path: bool = False) -> Search:
+def search(label: Label, opinion: Opinion, path: bool = False) -> fits.Search:
     """A search whose selected evidence says the same alone and together."""
-    return Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
+    return fits.Search(VerdictReadings(opinion, opinion, opinion, path=path), label)
 
 
-def verdict(fit: VerdictFit, one: Search) -> Opinion:
+def verdict(fit: VerdictFit, one: fits.Search) -> Opinion:
     """The probabilities that a fit gives a search."""
     assert one.readings is not None
     supports, refutes, undecided = fit.probabilities([one.readings])[0].tolist()
@@ -167,7 +147,7 @@ def verdict(fit: VerdictFit, one: Search) -> Opinion:
 
 def test_a_recalibrated_model_reads_as_before_and_has_the_fit() -> None:
     config = {"name": "Verifier", "temperature": 1.6, "bias": [0.1, 0.0, -0.3]}
-    changed = recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
+    changed = fits.recalibrated(config, VerdictFit(0.3, 0.9, 0.2, -0.4444))
     assert {**changed, **config} == changed  # what it says of given evidence stays
     verdict = {"together": 0.3, "alone": 0.9, "passage": 0.2, "undecided": -0.444}
     verdict |= {f"undecided_of_{form}": 0.0 for form in ("several", "path", "value")}
@@ -186,21 +166,21 @@ def test_a_fit_leaves_sure_opinions_counts_collections_alike_and_crosses_halves(
         for label, times in zip(LABELS, opinion, strict=True)
         for _ in range(round(10 * times))
     ]
-    found = fitted([searches])
+    found = fits.fitted([searches])
     for opinion in opinions:
         assert verdict(found, search(SUPPORTS, opinion)) == pytest.approx(opinion, abs=0.02)
     # Each collection of claims counts the same, however many there are.
     # Half of the one collection are undecided and none of the other, so a quarter of what counts.
     half = [search(label, (0.5, 0.0, 0.5)) for label in (SUPPORTS, NOT_ENOUGH_INFO)]
     decided = [search(SUPPORTS, (0.5, 0.0, 0.5))] * 10
-    assert verdict(fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
+    assert verdict(fits.fitted([half, decided]), half[0])[0] == pytest.approx(0.75, abs=0.02)
     # The verdicts of each half are those that the other half gives.
     # All opinions are the same. Of one half nearly all are undecided, of the other none, so each
     # half is given the label that is right for the other.
     opinion = (0.5, 0.0, 0.5)
     decided, undecided = search(SUPPORTS, opinion), search(NOT_ENOUGH_INFO, opinion)
     halves = zip([undecided] * 9 + [decided], [decided] * 10, strict=True)
-    figures = crossed_figures({"claims": [item for pair in halves for item in pair]})
+    figures = fits.crossed_figures({"claims": [item for pair in halves for item in pair]})
     assert figures["claims: label accuracy"] == pytest.approx(100 * 1 / 20)
 
 
@@ -252,7 +232,7 @@ def test_published_claims_and_trained_evidence_are_not_fitted_to(tmp_path: Path)
     ]
     for name in ("vital/dev.jsonl", "vital/dev-2.jsonl", "fever-dev/dev.jsonl"):
         write_json_lines(tmp_path / name, *lines)
-    everyday, _, fever = claims_to_fit(tmp_path)
+    everyday, _, fever = fits.claims_to_fit(tmp_path)
     assert [claim.text for claim in everyday] == ["Claim 1.", "Claim 5."] * 2
     assert [claim.text for claim in fever] == ["Claim 1.", "Claim 5."]
     # No evidence is trained on or fitted to, and measured.
@@ -281,7 +261,7 @@ THREE = [
     AnnotatedClaim("The pier is made of iron.", REFUTES, ((("Pier", 1),),)),
     AnnotatedClaim("The lamp is bright.", NOT_ENOUGH_INFO, ()),
 ]
-DEV = DevClaims(
+DEV = dev_figures.DevClaims(
     THREE, [[0, 1], [0, 1], [2]], cast(SentencePool, SimpleNamespace(sentences=SENTENCES))
 )
 # What a model might say: SUPPORTS, REFUTES, NOT ENOUGH INFO.
@@ -299,12 +279,12 @@ def read(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
 
 
 def test_figures_of_three_claims_and_a_model_that_is_too_sure() -> None:
-    readings = read_claims(read, DEV)
+    readings = dev_figures.read_claims(read, DEV)
     best = [items[0].sentence.text for items in readings.ranked]
     assert best == ["It is long.", "It is made of wood.", "It is red."]
     # In each dev_claim one sentence stands out, so it is all that is read together.
     assert np.array_equal(readings.together, readings.alone)
-    figures = reading_figures(readings, THREE)
+    figures = dev_figures.reading_figures(readings, THREE)
     assert figures["gold_in_first_five"] == 100.0
     assert figures["stance_right"] == 50.0  # the wooden pier leans to SUPPORTS
     assert figures["alone"] == figures["pooled"] == pytest.approx(200 / 3)
@@ -313,14 +293,14 @@ def test_figures_of_three_claims_and_a_model_that_is_too_sure() -> None:
     assert figures["calibration_error"] == pytest.approx((0.1 + 0.5 + 0.35) / 3, abs=1e-3)
     # A model that is right half as often as it thinks is cooled down.
     sure = np.array([[0.98, 0.01, 0.01]] * 4, dtype=np.float32)
-    assert temperature_of(sure, [0, 0, 1, 2]) > 1.5
-    assert temperature_of(sure, [0, 0, 0, 0]) == 0.5
+    assert dev_figures.temperature_of(sure, [0, 0, 1, 2]) > 1.5
+    assert dev_figures.temperature_of(sure, [0, 0, 0, 0]) == 0.5
 
 
 def test_several_seeds_have_a_spread_and_one_trains_one_model(tmp_path: Path) -> None:
     found = {0: {"right": 70.0, "error": 0.1}, 4: {"right": 71.0, "error": 0.1}}
     found[7] = {"right": 75.0, "error": 0.1}
-    head, right, error = (line.split() for line in spread(found).splitlines())
+    head, right, error = (line.split() for line in dev_figures.spread(found).splitlines())
     assert head == ["seeds", "0,", "4,", "7", "mean", "deviation", "least", "most"]
     # Off the mean 72 by 2, 1 and 3: the root of (4 + 1 + 9) / 2.
     assert right == ["right", "72", "2.65", "70", "75"]

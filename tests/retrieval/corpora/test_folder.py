@@ -23,6 +23,7 @@ from retrieval.corpora.folder import child, document, folder_corpus, zipped
 from retrieval.corpora.folder.document import Unreadable
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
+from settings import CHECKOUT
 from tests.retrieval.corpora import half_answer
 from tests.retrieval.corpora.office_files import zipped as packed
 from tests.retrieval.corpora.pdf_files import pdf_of, stream, written
@@ -32,16 +33,7 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.server
 
 LONG = " ".join(f"Lamp number {n} stands in the old town of Rowan." for n in range(8))
-ARTICLE = f"""<!doctype html><html lang="en"><head><title>Old lamps - The Lamp Site</title>
-<link rel="canonical" href="https://example.org/lamps"></head><body>
-<nav><ul><li><a href="/">Home</a></li><li><a href="/x">All our menus</a></li></ul></nav>
-<div class="cookie-banner"><p>We use cookies to improve this site.</p></div>
-<main><article><h1>Old lamps</h1><p>The first lamp was made by Ann Lee. {LONG}</p>
-<h2 id="history">History</h2><p>It was found in <b>1930</b>. {LONG}</p>
-<h3><span id="early">Early years</span></h3><ul><li>a red lamp</li><li>a blue lamp</li></ul>
-<p>{LONG}</p><table><tr><th>Lamp</th><th>Made</th></tr><tr><td>red</td><td>1921</td></tr></table>
-</article></main><footer>Copyright of the Lamp Site.</footer>
-<script>alert("It is green.")</script></body></html>"""
+ARTICLE = (CHECKOUT / "tests" / "cases" / "lamps.html").read_text(encoding="utf-8")
 
 
 def read(folder: Path) -> tuple[list[Page], list[str]]:

@@ -34,7 +34,6 @@ from retrieval.corpora.folder.document import FileText, Unreadable
 from retrieval.corpora.folder.numbers import shown_number
 from retrieval.corpora.sources import open_corpus
 from retrieval.errors import BadSource
-from retrieval.index.embedded.embedded_index import EmbeddedIndex
 from tests.retrieval.corpora import office_files
 from tests.retrieval.corpora.office_files import epub_of, mail_of, odt_of
 from tests.support.cases import cases
@@ -335,20 +334,6 @@ def test_files_that_are_not_read_are_counted_by_ending(tmp_path: Path) -> None:
     (message,) = messages(tmp_path)
     said = message.partition("not read: ")[2].rstrip(".").split(", ")
     assert sorted(said) == ["1 .webp", "1 .zip", "1 without an ending", "2 .doc"]
-
-
-def test_a_folder_without_a_sentence_never_replaces_an_index(tmp_path: Path) -> None:
-    good, empty = tmp_path / "good", tmp_path / "empty"
-    for folder in (good, empty):
-        folder.mkdir()
-    (good / "a.txt").write_text("It is red.", encoding="utf-8")
-    (empty / "blank.txt").write_text(" \n\n --- \n", encoding="utf-8")
-    (empty / "heading.md").write_text("# The lamp", encoding="utf-8")
-    index = EmbeddedIndex(tmp_path / "index")
-    index.build(open_corpus(f"folder:{good}"), None)
-    with pytest.raises(BadSource, match=r"blank\.txt: the file has no text"):
-        index.build(open_corpus(f"folder:{empty}"), None)
-    assert index.open(None).info().sentences == 1
 
 
 def test_a_file_of_another_format_under_the_suffix_is_refused(tmp_path: Path) -> None:

@@ -15,14 +15,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from retrieval.models.papers.report_models import (
-    ANSWERS,
-    DPR_CONTEXTS,
-    LOCK,
-    NAMES,
-    RELEVANCE,
-    REPORT_MODELS,
-)
+from retrieval.models.papers import report_models as reported
 from tests.support.command import Ran, in_a_process
 from tests.support.web_server import page, web_server
 
@@ -77,7 +70,7 @@ def _etag(file: Path) -> str:
 @pytest.fixture
 def hub(tmp_path: Path, tiny_models: Path) -> Iterator[Hub]:
     """A hub with all models, and files beside them that are not to be fetched."""
-    for published in REPORT_MODELS:
+    for published in reported.REPORT_MODELS:
         folder = tmp_path / "hub" / published.repository
         shutil.copytree(tiny_models / published.name, folder)
         for name in ("pytorch_model.bin", "README.md", "modeling.py"):
@@ -113,13 +106,13 @@ def fetch(models: Path, hub: Hub | str, *arguments: str) -> Ran:
 def complaint(run: Ran) -> str:
     assert (run.returncode, run.stdout) == (1, ""), run.stderr
     *names, last = run.stderr.strip().splitlines()
-    assert set(names) <= {published.name for published in REPORT_MODELS}
+    assert set(names) <= {published.name for published in reported.REPORT_MODELS}
     assert last.startswith("esoteric: ")
     return last
 
 
 def locked(models: Path) -> dict[str, dict[str, object]]:
-    found: dict[str, dict[str, object]] = json.loads((models / LOCK).read_text())["models"]
+    found: dict[str, dict[str, object]] = json.loads((models / reported.LOCK).read_text())["models"]
     return found
 
 
@@ -128,7 +121,7 @@ def test_the_first_fetch_records_every_file(models: Path, hub: Hub, tmp_path: Pa
     assert run.returncode == 0, run.stderr
     assert run.stdout == f"The models of the report are in {models}.\n"
     entries = locked(models)
-    for published in REPORT_MODELS:
+    for published in reported.REPORT_MODELS:
         files = {path.name: path for path in (models / published.name).iterdir()}
         assert not {"pytorch_model.bin", "modeling.py", ".cache"} & files.keys()
         assert entries[published.name] == {
@@ -143,17 +136,17 @@ def test_the_first_fetch_records_every_file(models: Path, hub: Hub, tmp_path: Pa
     assert hub.asked == []
 
     again = tmp_path / "again"
-    lock = str(models / LOCK)
+    lock = str(models / reported.LOCK)
     assert fetch(again, hub, "--lock", lock).returncode == 0
-    assert (again / LOCK).read_bytes() == (models / LOCK).read_bytes()
-    config = hub.folder / DPR_CONTEXTS.repository / "config.json"
+    assert (again / reported.LOCK).read_bytes() == (models / reported.LOCK).read_bytes()
+    config = hub.folder / reported.DPR_CONTEXTS.repository / "config.json"
     config.write_text(config.read_text() + " ")
-    shutil.rmtree(again / DPR_CONTEXTS.name)
+    shutil.rmtree(again / reported.DPR_CONTEXTS.name)
     said = complaint(fetch(again, hub))
-    assert f"The model in {again / DPR_CONTEXTS.name} is not the one" in said
+    assert f"The model in {again / reported.DPR_CONTEXTS.name} is not the one" in said
     assert "config.json" in said
 
-    (models / NAMES.name / "config.json").write_text("{}")
+    (models / reported.NAMES.name / "config.json").write_text("{}")
     wanted = "delete the folder, or remove the model from the lock if the change is meant"
     assert wanted in complaint(fetch(models, hub))
 
@@ -162,26 +155,28 @@ def test_after_a_failure_what_is_there_is_kept_and_the_rest_is_fetched_at_the_sa
     models: Path, hub: Hub, tiny_models: Path
 ) -> None:
     # A classifier of one's own is recorded and not replaced.
-    shutil.copytree(tiny_models / RELEVANCE.name, models / RELEVANCE.name)
-    hub.breaks = f"{ANSWERS.repository}/resolve"
+    shutil.copytree(tiny_models / reported.RELEVANCE.name, models / reported.RELEVANCE.name)
+    hub.breaks = f"{reported.ANSWERS.repository}/resolve"
     said = complaint(fetch(models, hub))
-    assert f"{ANSWERS.repository} cannot be fetched from {hub.url}" in said
-    begun = {"repository": ANSWERS.repository, "revision": COMMIT, "files": {}}
-    assert locked(models)[ANSWERS.name] == begun
+    assert f"{reported.ANSWERS.repository} cannot be fetched from {hub.url}" in said
+    begun = {"repository": reported.ANSWERS.repository, "revision": COMMIT, "files": {}}
+    assert locked(models)[reported.ANSWERS.name] == begun
     hub.breaks = ""
     hub.asked.clear()
     run = fetch(models, hub)
     assert run.returncode == 0, run.stderr
-    assert NAMES.repository not in hub.asked
-    assert ANSWERS.repository in hub.asked
-    assert locked(models)[RELEVANCE.name]["repository"] == ""
-    assert RELEVANCE.repository not in hub.branches
+    assert reported.NAMES.repository not in hub.asked
+    assert reported.ANSWERS.repository in hub.asked
+    assert locked(models)[reported.RELEVANCE.name]["repository"] == ""
+    assert reported.RELEVANCE.repository not in hub.branches
     # Weights that can hold code are not fetched, and the lock of others stays.
-    before = (models / LOCK).read_bytes()
-    (hub.folder / NAMES.repository / WEIGHTS).unlink()
-    (models / NAMES.name / WEIGHTS).unlink()
-    assert f"{NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(fetch(models, hub))
-    assert (models / LOCK).read_bytes() == before
+    before = (models / reported.LOCK).read_bytes()
+    (hub.folder / reported.NAMES.repository / WEIGHTS).unlink()
+    (models / reported.NAMES.name / WEIGHTS).unlink()
+    assert f"{reported.NAMES.repository} contains no {WEIGHTS} at {COMMIT}" in complaint(
+        fetch(models, hub)
+    )
+    assert (models / reported.LOCK).read_bytes() == before
 
 
 def test_folders_placed_by_hand_need_no_hub(models: Path, tiny_models: Path) -> None:
@@ -192,13 +187,13 @@ def test_folders_placed_by_hand_need_no_hub(models: Path, tiny_models: Path) -> 
 
     lacks = finding()
     assert not lacks["works"]
-    assert f"lacks models of the report: {NAMES.name}, " in str(lacks["detail"])
+    assert f"lacks models of the report: {reported.NAMES.name}, " in str(lacks["detail"])
     said = complaint(fetch(models, NOWHERE))
-    assert f"{NAMES.repository} cannot be fetched from {NOWHERE}" in said
+    assert f"{reported.NAMES.repository} cannot be fetched from {NOWHERE}" in said
     assert "copy the folders from a computer that can reach it (docs/models.md)" in said
     shutil.copytree(tiny_models, models, dirs_exist_ok=True)
-    (models / LOCK).unlink()
+    (models / reported.LOCK).unlink()
     run = fetch(models, NOWHERE)
     assert run.returncode == 0, run.stderr
-    assert (models / LOCK).read_bytes() == (tiny_models / LOCK).read_bytes()
+    assert (models / reported.LOCK).read_bytes() == (tiny_models / reported.LOCK).read_bytes()
     assert finding()["works"]

@@ -24,17 +24,9 @@ from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from research.benchmarks.torch_network import TorchNetwork
 from retrieval.errors import ModelUnavailable
-from retrieval.models import packaged, runtime, weights
+from retrieval.models import networks, packaged, runtime, weights
 from retrieval.models.arrays import Array, Body
 from retrieval.models.graph import body_graph
-from retrieval.models.networks import (
-    Network,
-    States,
-    Tokenizer,
-    converted_layers,
-    open_network,
-    word_embeddings,
-)
 from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
 from tests.support.command import printed
 
@@ -114,7 +106,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.models
 def test_rows_of_tokens_are_those_that_transformers_makes(base: PackagedBody) -> None:
     theirs = AutoTokenizer.from_pretrained(base.tokenizer_file().parent, local_files_only=True)
-    ours = Tokenizer(base.tokenizer_file(), WINDOW)
+    ours = networks.Tokenizer(base.tokenizer_file(), WINDOW)
     cut = {"truncation": "longest_first", "max_length": WINDOW}
     assert ours.texts(TEXTS) == theirs(TEXTS, **cut)["input_ids"]
     pairs = [(first, second) for first in TEXTS for second in TEXTS]
@@ -130,14 +122,14 @@ def test_rows_of_tokens_are_those_that_transformers_makes(base: PackagedBody) ->
     assert (ours.pairs([]), ours.texts([]), ours.placed([])) == ([], [], [])
 
 
-def opened(body: Body, folder: Path, first_only: bool = False) -> Network:
+def opened(body: Body, folder: Path, first_only: bool = False) -> networks.Network:
     folder.mkdir(exist_ok=True)
     layers = folder / f"{first_only}.onnx"
     layers.write_bytes(body_graph(body, first_only).SerializeToString())
-    return Network(layers, body.words, padding=0)
+    return networks.Network(layers, body.words, padding=0)
 
 
-def of_tokens(states: States) -> Array:
+def of_tokens(states: networks.States) -> Array:
     """The states of all tokens that are no padding, ``(tokens, width)``."""
     found: Array = states.vectors[states.mask.astype(bool)]
     return found
@@ -152,8 +144,8 @@ def cosines(some: Array, others: Array) -> Array:
 @pytest.mark.models
 def test_the_packaged_bodies_give_the_states_that_pytorch_gives(base: PackagedBody) -> None:
     weights = base.weights()
-    rows = Tokenizer(base.tokenizer_file(), 128).texts([TEXTS[0], TEXTS[2], TEXTS[6]])
-    network = open_network("compared", base, lambda: weights, "packaged", 128)
+    rows = networks.Tokenizer(base.tokenizer_file(), 128).texts([TEXTS[0], TEXTS[2], TEXTS[6]])
+    network = networks.open_network("compared", base, lambda: weights, "packaged", 128)
     ours = of_tokens(network.states(rows))
     theirs = of_tokens(TorchNetwork(base.torch_body(weights), base.padding).states(rows))
     assert ours.shape[0] == sum(map(len, rows))
@@ -190,7 +182,7 @@ def test_states_depend_on_no_other_row(tmp_path: Path, biased: bool) -> None:
 
 
 def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:
-    return converted_layers("relevance", base, base.weights, key, places, first_only=first)
+    return networks.converted_layers("relevance", base, base.weights, key, places, first_only=first)
 
 
 def test_a_network_is_converted_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +200,7 @@ def test_a_network_is_converted_once(kept: Path, monkeypatch: pytest.MonkeyPatch
     with ThreadPoolExecutor(3) as pool:
         (other,) = set(pool.map(lambda _: converted(base), range(3)))
     assert (set(kept.glob("*.onnx")), base.read) == ({path, other}, 1)
-    words = word_embeddings(base)
+    words = networks.word_embeddings(base)
     assert isinstance(words, np.memmap)  # which is no copy
     assert np.array_equal(words, base.weights()["embeddings.word_embeddings.weight"])
     monkeypatch.setattr(runtime, "_kept", None)  # then a process keeps its own files
@@ -261,7 +253,7 @@ def test_a_folder_or_a_library_that_does_not_work_is_named_with_a_hint(
     monkeypatch.setattr(onnxruntime, "InferenceSession", fail)
     base = TinyBase()
     with pytest.raises(ModelUnavailable, match="this processor is unknown") as refused:
-        open_network("relevance", base, base.weights, "1", PLACES)
+        networks.open_network("relevance", base, base.weights, "1", PLACES)
     assert "pip install" in refused.value.hint
 
 

@@ -18,26 +18,8 @@ from retrieval.errors import IndexUnavailable, ModelUnavailable
 from retrieval.index.formats.codes import as_bytes, from_bytes
 from retrieval.models.encoders import EncodableDocument
 from retrieval.models.folders import ModelFolders
+from retrieval.models.papers import report_models as reported
 from retrieval.models.papers import report_networks
-from retrieval.models.papers.report_models import (
-    BASE,
-    LOCK,
-    NAMES,
-    QUESTIONS,
-    RELEVANCE,
-    REPORT_MODELS,
-    verify,
-)
-from retrieval.models.papers.report_networks import (
-    LONGEST,
-    DprDocumentEncoder,
-    DprQuestionEncoder,
-    MPNetEncoder,
-    PairClassifier,
-    TextGenerator,
-    TokenLabels,
-    VectorNetwork,
-)
 from retrieval.models.shipped import judge_name
 from retrieval.pipeline.assembly import Retriever
 from retrieval.result import claim_result
@@ -62,11 +44,11 @@ def models(tmp_path: Path, tiny_models: Path) -> Path:
 
 
 def test_words_are_labelled_whole_and_each_answer_is_its_own(tiny_models: Path) -> None:
-    assert TokenLabels(tiny_models, NAMES).labelled(TEXT) == [
+    assert report_networks.TokenLabels(tiny_models, reported.NAMES).labelled(TEXT) == [
         *((0, 3, "B-PER"), (4, 7, "I-PER"), (8, 12, "O")),
         *((13, 20, "B-LOC"), (21, 26, "I-LOC"), (26, 27, "O")),
     ]
-    model = TextGenerator(tiny_models, QUESTIONS)
+    model = report_networks.TextGenerator(tiny_models, reported.QUESTIONS)
     texts = ["answer: Ann Lee context: it", "answer: No context: " + TEXT * 3, "Dundee"]
     assert model.answers(texts) == [model.answers([text])[0] for text in texts]
     assert model.answers([]) == []
@@ -77,13 +59,13 @@ def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refuse
 ) -> None:
     def refused(said: str) -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
-            TokenLabels(models, NAMES).warm_up()
+            report_networks.TokenLabels(models, reported.NAMES).warm_up()
         return caught.value
 
-    folder = models / NAMES.name
+    folder = models / reported.NAMES.name
     (folder / ".DS_Store").write_text("")  # hidden files and folders are no part of a model
     (folder / "onnx").mkdir()
-    TokenLabels(models, NAMES).warm_up()
+    report_networks.TokenLabels(models, reported.NAMES).warm_up()
     (folder / "adapter_config.json").write_text("{}")
     refused(r"names: adapter_config\.json")
     (folder / "adapter_config.json").unlink()
@@ -96,28 +78,28 @@ def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refuse
     weights.rename(folder / "pytorch_model.bin")
     lock_as_it_is(models)
     refused("cannot be loaded")
-    (models / LOCK).unlink()
+    (models / reported.LOCK).unlink()
     refused("is not the one")
 
     tokenizer = word_pieces([TEXT], lowercase=True)
-    save(models / RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
+    save(models / reported.RELEVANCE.name, tokenizer, distilbert(tokenizer, labels=3))
     # A tokenizer of sentence pieces is read by a package.
-    folder = models / QUESTIONS.name
+    folder = models / reported.QUESTIONS.name
     (folder / "tokenizer.json").rename(folder / "spiece.model")
     lock_as_it_is(models)
     with pytest.raises(ModelUnavailable, match="has 3 labels instead of two"):
-        PairClassifier(models, RELEVANCE).probabilities([("a", "b")])
+        report_networks.PairClassifier(models, reported.RELEVANCE).probabilities([("a", "b")])
     monkeypatch.setattr(report_networks, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="read by the package sentencepiece") as lacks:
-        TextGenerator(models, QUESTIONS).warm_up()
+        report_networks.TextGenerator(models, reported.QUESTIONS).warm_up()
     assert lacks.value.hint.endswith("sentencepiece==0.2.3")
 
 
 def test_a_damaged_lock_is_refused(tmp_path: Path) -> None:
     for _, (lock,), _ in rows("bad_locks", ["lock"]):
-        (tmp_path / LOCK).write_text(json.dumps(lock))
+        (tmp_path / reported.LOCK).write_text(json.dumps(lock))
         with pytest.raises(ModelUnavailable, match="is not a lock of models"):
-            TokenLabels(tmp_path, NAMES).warm_up()
+            report_networks.TokenLabels(tmp_path, reported.NAMES).warm_up()
 
 
 def test_bytes_give_the_inner_products(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,26 +109,28 @@ def test_bytes_give_the_inner_products(tiny_models: Path, monkeypatch: pytest.Mo
         "Who?": [3, 4],
     }
 
-    def vectors(self: VectorNetwork, texts: Sequence[object], window: int) -> NDArray[np.float32]:
+    def vectors(
+        self: report_networks.VectorNetwork, texts: Sequence[object], window: int
+    ) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), HIDDEN), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[: len(known[text])] = known[text]
         return rows
 
-    monkeypatch.setattr(VectorNetwork, "vectors", vectors)
-    encoder = DprDocumentEncoder(tiny_models)
+    monkeypatch.setattr(report_networks.VectorNetwork, "vectors", vectors)
+    encoder = report_networks.DprDocumentEncoder(tiny_models)
     documents, _ = encoder.encode_documents([LIGHT, DUNDEE])
     assert np.linalg.norm(documents, axis=1) == pytest.approx(1)
     # 24 / 32 = 0.75; eight numbers share what is missing: sqrt((1 - 0.5625) / 8) = 0.2339.
     assert documents[0, :2] == pytest.approx([0.75, 0])
     assert documents[0, HIDDEN:] == pytest.approx([0.2339] * 8, abs=1e-4)
-    questions, lengths = DprQuestionEncoder(tiny_models).measured(["Who?"])
+    questions, lengths = report_networks.DprQuestionEncoder(tiny_models).measured(["Who?"])
     assert lengths == pytest.approx([5])
     assert questions[0, :3] == pytest.approx([0.6, 0.8, 0])
-    products = from_bytes(as_bytes(documents)) @ questions[0] * lengths[0] * LONGEST
+    products = from_bytes(as_bytes(documents)) @ questions[0] * lengths[0] * report_networks.LONGEST
     assert products == pytest.approx([72, 40], abs=0.5)
 
-    known[DUNDEE.title, DUNDEE.text] = [0, LONGEST]
+    known[DUNDEE.title, DUNDEE.text] = [0, report_networks.LONGEST]
     documents, _ = encoder.encode_documents([DUNDEE])
     assert documents[0, 1] == pytest.approx(1)
     known[DUNDEE.title, DUNDEE.text] = [0, 64]
@@ -157,7 +141,10 @@ def test_bytes_give_the_inner_products(tiny_models: Path, monkeypatch: pytest.Mo
 
 def test_vectors_depend_on_title_and_text_alone(tiny_models: Path) -> None:
     """Sentences have those of zeros."""
-    encoder, questions = DprDocumentEncoder(tiny_models), DprQuestionEncoder(tiny_models)
+    encoder, questions = (
+        report_networks.DprDocumentEncoder(tiny_models),
+        report_networks.DprQuestionEncoder(tiny_models),
+    )
     assert encoder.query_encoder == questions.name != encoder.name
     assert encoder.dimension == questions.dimension == HIDDEN + 8
     copy = pickle.loads(pickle.dumps(encoder))  # another process can have it
@@ -171,10 +158,12 @@ def test_vectors_depend_on_title_and_text_alone(tiny_models: Path) -> None:
     assert titled != pytest.approx(alone, abs=1e-5)
     assert encoder.encode_documents([])[0].shape == (0, HIDDEN + 8)
     texts = ["Skerrow", DUNDEE.text, long.text]
-    found = MPNetEncoder(tiny_models).encode(texts)
+    found = report_networks.MPNetEncoder(tiny_models).encode(texts)
     assert np.linalg.norm(found, axis=1) == pytest.approx(1)
     assert found[0] @ found[1] < 0.9999
-    assert MPNetEncoder(tiny_models).encode(texts[:1])[0] == pytest.approx(found[0], abs=1e-5)
+    assert report_networks.MPNetEncoder(tiny_models).encode(texts[:1])[0] == pytest.approx(
+        found[0], abs=1e-5
+    )
 
 
 @pytest.fixture(scope="module")
@@ -243,14 +232,14 @@ def test_the_commands_know_an_index_of_dpr_and_an_evaluation_needs_all_models(
     assert ended.returncode == 0, ended.stderr
     assert "7 documents" in ended.stdout
 
-    shutil.rmtree(models / RELEVANCE.name)
+    shutil.rmtree(models / reported.RELEVANCE.name)
     claim = {"claim": CLAIM, "label": "NOT ENOUGH INFO", "kind": "open", "evidence": []}
     claims = write_json_lines(tmp_path / "claims.jsonl", claim)
     out = tmp_path / "out"
     arguments = ("--claims", claims, "--out", out, "--recipe", "report")
     ended = run(home, models, "evaluate", *arguments)
     assert ended.returncode == 1
-    assert f"lacks models of the report: {RELEVANCE.name}." in ended.stderr
+    assert f"lacks models of the report: {reported.RELEVANCE.name}." in ended.stderr
     assert not out.exists()  # the folder of results stays free
 
 
@@ -262,15 +251,17 @@ def test_they_count_only_where_their_recipe_is_measured(tmp_path: Path, tiny_mod
         folders_used(["report"], ModelFolders(tmp_path))
     names = _models_of(["report", "bm25"], folders, {})
     assert names[0] == judge_name(folders)
-    assert [name.split()[0] for name in names[1:]] == [model.name for model in REPORT_MODELS]
-    assert NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))
+    assert [name.split()[0] for name in names[1:]] == [
+        model.name for model in reported.REPORT_MODELS
+    ]
+    assert reported.NAMES.name not in " ".join(_models_of(["esoteric"], folders, {}))
 
 
 @pytest.mark.slow
 @pytest.mark.rare
 def test_a_classifier_is_trained_and_not_replaced(tmp_path: Path, tiny_models: Path) -> None:
     models, data = tmp_path / "models", tmp_path / "fever"
-    shutil.copytree(tiny_models / RELEVANCE.name, models / BASE.name)
+    shutil.copytree(tiny_models / reported.RELEVANCE.name, models / reported.BASE.name)
     claims, pages = [], []
     more = ["It is tall .", "Ann Lee drew it .", "It stands ."]
     for number in range(10):
@@ -290,8 +281,10 @@ def test_a_classifier_is_trained_and_not_replaced(tmp_path: Path, tiny_models: P
     # The figures of each of the three epochs on the validation claim.
     assert [line["epoch"] for line in log] == [1, 2, 3]
     assert {"loss", "accuracy", "precision", "recall"} < log[0].keys()
-    verify(models, RELEVANCE.name)
-    found = PairClassifier(models, RELEVANCE).probabilities([("Light 1 is red.", "It is tall.")])
+    reported.verify(models, reported.RELEVANCE.name)
+    found = report_networks.PairClassifier(models, reported.RELEVANCE).probabilities(
+        [("Light 1 is red.", "It is tall.")]
+    )
     assert found.shape == (1,)
     again = run(tmp_path / "home", models, *command)
     assert again.returncode == 1

@@ -16,13 +16,7 @@ from torch import nn
 
 from research.benchmarks.torch_network import TorchNetwork
 from research.training.dense import encoded, packaged_query_network
-from research.training.networks.encoders import (
-    add_delta,
-    packaged_verifier,
-    pair_tokenizer,
-    row_tokenizer,
-    trained_classifier,
-)
+from research.training.networks import encoders
 from research.training.prover import packaged_proof_network, proof_inputs
 from retrieval.errors import ModelUnavailable
 from retrieval.models import shipped, trained_model
@@ -51,7 +45,7 @@ PAIRS = [
 
 
 def trained(module: nn.Module, folder: Path) -> None:
-    add_delta(module, folder, trained_model.read_config(folder)["sha256"])
+    encoders.add_delta(module, folder, trained_model.read_config(folder)["sha256"])
     module.train(False)
 
 
@@ -70,8 +64,8 @@ def calibrated(folder: Path, logits: torch.Tensor) -> Array:
 
 @pytest.mark.models
 def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> None:
-    module, small = trained_classifier(shipped.RELEVANCE_MODEL), shipped.relevance_model()
-    inputs = pair_tokenizer()(
+    module, small = encoders.trained_classifier(shipped.RELEVANCE_MODEL), shipped.relevance_model()
+    inputs = encoders.pair_tokenizer()(
         *zip(*PAIRS, strict=True), padding=True, return_tensors="pt", return_token_type_ids=False
     )
     with torch.inference_mode():
@@ -81,9 +75,12 @@ def test_pairs_are_classified_as_by_the_networks_in_training(unpacked: Path) -> 
     assert small.probabilities([]).shape == (0, 3)
     assert (small.fits(*PAIRS[0]), small.fits(CLAIM, PAIRS[0][1] * 40)) == (True, False)
 
-    module, large = packaged_verifier(unpacked, LABELS), shipped.verifier(unpacked, in_search=False)
+    module, large = (
+        encoders.packaged_verifier(unpacked, LABELS),
+        shipped.verifier(unpacked, in_search=False),
+    )
     trained(module, shipped.VERIFIER)
-    tokenizer = pair_tokenizer(mpnet_folder(unpacked))
+    tokenizer = encoders.pair_tokenizer(mpnet_folder(unpacked))
     inputs = tokenizer(*zip(*PAIRS, strict=True), padding=True, return_tensors="pt")
     with torch.inference_mode():
         logits = module(inputs["input_ids"], inputs["attention_mask"]).logits
@@ -97,7 +94,7 @@ def test_queries_and_spans_are_read_as_by_the_networks_in_training() -> None:
     trained(module, shipped.DENSE)
     fed_by(model, module.distilbert)
     queries = [(CLAIM, []), (CLAIM, [DESIGNED, CITY]), ("Cats sleep.", [CITY])]
-    expected = encoded(module, row_tokenizer(256), queries, 256)
+    expected = encoded(module, encoders.row_tokenizer(256), queries, 256)
     assert np.allclose(model.encode(queries), expected, atol=1e-4)
     module, model = packaged_proof_network(), ProofModel(shipped.PROVER)
     trained(module, shipped.PROVER)
@@ -106,7 +103,7 @@ def test_queries_and_spans_are_read_as_by_the_networks_in_training() -> None:
     spans = [(0, 13), (18, 26), (30, 37), (41, 45), (45, 45)]
     window = config["max_tokens"]
     for evidence in ("Dundee : It is a city. [SEP] Holm : Hm.", "", "oak " * 400):
-        inputs = proof_inputs(row_tokenizer(window), [CLAIM], [spans], [evidence], window)
+        inputs = proof_inputs(encoders.row_tokenizer(window), [CLAIM], [spans], [evidence], window)
         with torch.inference_mode():
             logits = module(inputs)
         reading = model.read(CLAIM, spans, evidence)

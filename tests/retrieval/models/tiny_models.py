@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
-from transformers import (
-    AutoConfig,
-    AutoModelForSequenceClassification,
-    BartConfig,
-    BartForConditionalGeneration,
-    PreTrainedTokenizerFast,
-)
 
 from tests.support.islands import TEXTS
 
@@ -43,19 +37,19 @@ def write_tiny_classifier(
     """Write the files of a model with these labels that knows the words of the texts; return it."""
     tokenizer = _tokenizer(texts)
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(
+    config = transformers.AutoConfig.for_model(
         architecture,
         vocab_size=len(tokenizer),
         id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
         **_SIZES["all"] | _SIZES.get(architecture, {}),
     )
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
+def _tokenizer(texts: Sequence[str]) -> transformers.PreTrainedTokenizerFast:
     split = Whitespace()
     words = {word for text in texts for word, _ in split.pre_tokenize_str(text.lower())}
     vocabulary = {word: number for number, word in enumerate([*_SPECIAL, *sorted(words)])}
@@ -67,7 +61,7 @@ def _tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 0), ("[SEP]", 2)],
     )
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         cls_token="[CLS]",
         pad_token="[PAD]",
@@ -82,7 +76,7 @@ def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
     tokenizer.train_from_iterator(
         texts, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
     )
-    PreTrainedTokenizerFast(
+    transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer._tokenizer,
         bos_token="<s>",
         pad_token="<pad>",
@@ -90,5 +84,5 @@ def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
         unk_token="<unk>",
     ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
-    BartForConditionalGeneration(config).save_pretrained(folder)
+    config = transformers.BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
+    transformers.BartForConditionalGeneration(config).save_pretrained(folder)

@@ -11,6 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 from spacy.tokens import Doc
 
+from retrieval import types
 from retrieval.corpora.corpus import Page
 from retrieval.errors import Cancelled
 from retrieval.pipeline.check import Pipeline, findings
@@ -28,29 +29,6 @@ from retrieval.types import (
     NOT_ENOUGH_INFO,
     REFUTES,
     SUPPORTS,
-    Candidate,
-    Document,
-    Evidence,
-    Findings,
-    FoundDocument,
-    FoundSentence,
-    Hop,
-    Judgement,
-    Label,
-    Mutation,
-    NotSettled,
-    Progress,
-    Proof,
-    Question,
-    RankedDocument,
-    Report,
-    Retrieved,
-    Sentence,
-    SentenceKey,
-    Span,
-    StanceOn,
-    Usage,
-    Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import cases, rules, whole_cases
@@ -83,14 +61,14 @@ class Runs(Stage):
         return Step(replace(state, **self.found(state)), "ran")
 
 
-def stages(hops: Any, labels: Sequence[Label], sufficient: int = 1, counts: Any = ()) -> Any:
+def stages(hops: Any, labels: Sequence[types.Label], sufficient: int = 1, counts: Any = ()) -> Any:
     """Each hop finds its evidence, all of it selected, and its verdict.
 
     The first part of the claim is open until the hop ``sufficient``; after each hop so many
     documents are found for the next, as ``counts`` says.
     """
-    whole = Proof((), SUPPORTS)
-    part = Proof((Mutation((0, 8), INDEPENDENCE, None),), NOT_ENOUGH_INFO)
+    whole = types.Proof((), SUPPORTS)
+    part = types.Proof((types.Mutation((0, 8), INDEPENDENCE, None),), NOT_ENOUGH_INFO)
     more = iter(counts)
 
     def read(state: ClaimState) -> dict[str, Any]:
@@ -99,10 +77,12 @@ def stages(hops: Any, labels: Sequence[Label], sufficient: int = 1, counts: Any 
 
     def next_documents(state: ClaimState) -> dict[str, Any]:
         names = [f"d{number}" for number in range(next(more))]
-        return {"candidates": tuple(Candidate(n, ("mention",), 1.0, state.hop) for n in names)}
+        return {
+            "candidates": tuple(types.Candidate(n, ("mention",), 1.0, state.hop) for n in names)
+        }
 
     def verdict(state: ClaimState) -> dict[str, Any]:
-        return {"verdict": Verdict(labels[state.hop - 1], 0.7, "a judge", "because")}
+        return {"verdict": types.Verdict(labels[state.hop - 1], 0.7, "a judge", "because")}
 
     proof = Runs(lambda state: {"proof": whole if state.hop >= sufficient else part})
     runs = {"read": read, "verdict": verdict, "next": next_documents}
@@ -117,17 +97,17 @@ def recipe(ending: Ending = "decided", max_hops: int = 3, **settings: float) -> 
 
 def check(
     by: Recipe,
-    hops: Sequence[Sequence[Evidence]],
-    labels: Sequence[Label],
+    hops: Sequence[Sequence[types.Evidence]],
+    labels: Sequence[types.Label],
     sufficient: int = 9,
     found: Sequence[int] = (1, 1, 1),
-    heard: Callable[[Progress], object] = lambda progress: None,
-) -> Report:
+    heard: Callable[[types.Progress], object] = lambda progress: None,
+) -> types.Report:
     made = stages(hops, labels, sufficient, found)
     return Pipeline(by, made, ClaimParser(Words()), CORPUS).check(CLAIM, heard)
 
 
-def endings(report: Report) -> list[str | None]:
+def endings(report: types.Report) -> list[str | None]:
     return [hop.stopped for hop in report.hops]
 
 
@@ -167,12 +147,12 @@ class Halves(ClaimParser):
 
 
 def test_progress_names_the_stages_of_each_statement_in_order() -> None:
-    def events(until: str = "") -> list[Progress]:
+    def events(until: str = "") -> list[types.Progress]:
         """What a listener is told that cancels at a stage."""
 
-        events: list[Progress] = []
+        events: list[types.Progress] = []
 
-        def heard(progress: Progress) -> None:
+        def heard(progress: types.Progress) -> None:
             events.append(progress)
             if progress.stage == until:
                 raise Cancelled
@@ -188,7 +168,7 @@ def test_progress_names_the_stages_of_each_statement_in_order() -> None:
         with pytest.raises(Cancelled):
             events(stage)
     # Each statement goes through the recipe.
-    events: list[Progress] = []
+    events: list[types.Progress] = []
     by, made = recipe(max_hops=1), stages([[PIER]], [SUPPORTS])
     report = Pipeline(by, made, Halves(Words()), CORPUS).check(CLAIM, events.append)
     one = ["read", "proof", "verdict"]
@@ -206,44 +186,46 @@ def test_progress_names_the_stages_of_each_statement_in_order() -> None:
 # --- what a stage has found, from the states before and after it
 
 WATCHED = state_of("Ida Holm built it.")
-HOLM = Span("Ida Holm", 0, 8, "entity")
-SAID = Sentence("varn", 0, "She built it.", 0, 13)
-VARN = Document("varn", "Varn", None, "She built it.", (SAID,), section="History")
-READ = Evidence(SAID, "Varn", None, (0.71236, 0.1, 0.18764), 1)
+HOLM = types.Span("Ida Holm", 0, 8, "entity")
+SAID = types.Sentence("varn", 0, "She built it.", 0, 13)
+VARN = types.Document("varn", "Varn", None, "She built it.", (SAID,), section="History")
+READ = types.Evidence(SAID, "Varn", None, (0.71236, 0.1, 0.18764), 1)
 
 
 def test_a_stage_has_found_what_is_new_in_its_state() -> None:
-    def found(stage: str, before: ClaimState, hop: int = 1, **new: Any) -> Findings | None:
+    def found(stage: str, before: ClaimState, hop: int = 1, **new: Any) -> types.Findings | None:
         return findings(stage, replace(before, hop=hop), replace(before, hop=hop, **new))
 
     assert found("titles", WATCHED, exact=()) is None
     spans = replace(WATCHED, spans=(HOLM,))
-    assert found("spans", WATCHED, spans=(HOLM,)) == Findings(1, spans=(HOLM,))
-    asked = found("questions", spans, questions=(Question("Who built it?", None, "wh"),))
-    assert asked == Findings(1, questions=("Who built it?",))
+    assert found("spans", WATCHED, spans=(HOLM,)) == types.Findings(1, spans=(HOLM,))
+    asked = found("questions", spans, questions=(types.Question("Who built it?", None, "wh"),))
+    assert asked == types.Findings(1, questions=("Who built it?",))
     # What is open is named before the next hop.
-    assert found("next", spans) == Findings(1, open=("Ida Holm",))
+    assert found("next", spans) == types.Findings(1, open=("Ida Holm",))
     # An opened document names the one that led to it.
-    first = RankedDocument(VARN, 0.5, ("title",), 1)
+    first = types.RankedDocument(VARN, 0.5, ("title",), 1)
     holm = replace(VARN, id="holm", title="Ida Holm", section=None)
-    second = RankedDocument(holm, 0.123456, ("mention",), 2, SentenceKey("varn", 0))
+    second = types.RankedDocument(holm, 0.123456, ("mention",), 2, types.SentenceKey("varn", 0))
     before = replace(WATCHED, opened=(first,), documents=(first,))
     opened = found("sentences", before, 2, opened=(second,), documents=(first, second))
-    led = FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History")
-    assert opened == Findings(2, documents=(led,))
+    led = types.FoundDocument("Ida Holm", 0.1235, ("mention",), "Varn, History")
+    assert opened == types.Findings(2, documents=(led,))
     # A sentence has a label only once the verifier has read it.
     relevant = replace(WATCHED, relevant=(READ,))
-    sentence = FoundSentence("Varn", "She built it.", 0.8124, None)
-    assert found("relevance", WATCHED, relevant=(READ,)) == Findings(1, sentences=(sentence,))
+    sentence = types.FoundSentence("Varn", "She built it.", 0.8124, None)
+    assert found("relevance", WATCHED, relevant=(READ,)) == types.Findings(1, sentences=(sentence,))
     readings = {((), READ.key): READ.opinion}
     read = found("verification", relevant, evidence=(READ,), readings=readings)
-    assert read == Findings(1, sentences=(replace(sentence, stance="SUPPORTS"),))
+    assert read == types.Findings(1, sentences=(replace(sentence, stance="SUPPORTS"),))
 
 
 # --- the report on a claim of several statements, from reports written by hand
 
 CASES = Path(__file__).parents[2] / "cases"
-REPORT = TypeAdapter(Report).validate_json((CASES / "report.json").read_text(encoding="utf-8"))
+REPORT = TypeAdapter(types.Report).validate_json(
+    (CASES / "report.json").read_text(encoding="utf-8")
+)
 BOTH = "The pier is old and was built by Ann."
 FIRST = CutStatement("The pier is old.", 0, 15, (Piece(0, 0, 15),))
 # "The pier " comes from the first statement.
@@ -253,36 +235,40 @@ BUILT = replace(evidence("Pier", "Ann built it.", 0.9, sentence_id=1), selected=
 
 
 def report(
-    label: Label, confidence: float, *found: Evidence, judge: str = "verifier", **changed: Any
-) -> Report:
+    label: types.Label,
+    confidence: float,
+    *found: types.Evidence,
+    judge: str = "verifier",
+    **changed: Any,
+) -> types.Report:
     leans = changed.pop("leans", None)
     cites = tuple(range(1, len(found) + 1))
-    own = Judgement("verifier", label, confidence, f"why {label}", cites)
+    own = types.Judgement("verifier", label, confidence, f"why {label}", cites)
     opinions = (own,) if judge == "verifier" else (replace(own, judge=judge), own)
     operator = ALTERNATION if label == REFUTES else EQUIVALENCE
-    steps = (Mutation((0, 8), EQUIVALENCE, None), Mutation((9, 15), operator, None))
+    steps = (types.Mutation((0, 8), EQUIVALENCE, None), types.Mutation((9, 15), operator, None))
     missing = ((0, 8), (9, 15))
     made = replace(
         REPORT,
         claim="",
         notices=("A notice.",),
-        verdict=Verdict(label, confidence, judge, f"why {label}", opinions, leans=leans),
+        verdict=types.Verdict(label, confidence, judge, f"why {label}", opinions, leans=leans),
         evidence=found,
         documents=(ranked("Pier", "It is old.", "Ann built it."),),
-        proof=Proof(steps, label),
-        hops=(Hop(hop=1, sufficient=True, missing=missing, documents=1, sentences=1),),
-        usage=None if judge == "verifier" else Usage(judge, 1, 10, 2),
+        proof=types.Proof(steps, label),
+        hops=(types.Hop(hop=1, sufficient=True, missing=missing, documents=1, sentences=1),),
+        usage=None if judge == "verifier" else types.Usage(judge, 1, 10, 2),
         not_settled=None,
     )
     return replace(made, **changed)
 
 
-def both(first: Report, second: Report) -> Report:
+def both(first: types.Report, second: types.Report) -> types.Report:
     checked = [Checked(FIRST, first), Checked(SECOND, second)]
     return conjunction(BOTH, checked, decided_cutoff=0.55)
 
 
-def checked(first: list[Any], second: list[Any]) -> Verdict:
+def checked(first: list[Any], second: list[Any]) -> types.Verdict:
     """The verdict of both statements: label, confidence and what each leans to."""
     one, other = (
         report(said[0], said[1], sentence, leans=said[2] if len(said) > 2 else None)
@@ -326,8 +312,11 @@ def test_evidence_is_merged_and_shown_as_the_statement_that_selected_it() -> Non
     numbers = {item.key: number for number, item in enumerate(made.evidence, 1)}
     old, built = numbers[OLD.key], numbers[BUILT.key]
     assert [one.evidence for one in made.statements] == [
-        (StanceOn(old, SUPPORTS, OLD.stance_confidence),),
-        (StanceOn(old, REFUTES, 0.875), StanceOn(built, SUPPORTS, BUILT.stance_confidence)),
+        (types.StanceOn(old, SUPPORTS, OLD.stance_confidence),),
+        (
+            types.StanceOn(old, REFUTES, 0.875),
+            types.StanceOn(built, SUPPORTS, BUILT.stance_confidence),
+        ),
     ]
 
 
@@ -337,17 +326,17 @@ def test_a_language_model_that_was_asked_for_one_statement_decides_the_claim() -
     assert merged.verdict.judge == "model"
     said = [(one.judge, one.label, one.cites) for one in merged.verdict.opinions]
     assert said == [("model", NOT_ENOUGH_INFO, (1,)), ("verifier", NOT_ENOUGH_INFO, (1,))]
-    assert merged.usage == Usage("model", 1, 10, 2)
-    assert both(first, report(SUPPORTS, 0.8, judge="model")).usage == Usage("model", 2, 20, 4)
+    assert merged.usage == types.Usage("model", 1, 10, 2)
+    assert both(first, report(SUPPORTS, 0.8, judge="model")).usage == types.Usage("model", 2, 20, 4)
     assert merged.notices == ("A notice.",)
 
 
 def test_hops_and_offsets_and_what_is_not_settled_are_those_of_the_claim() -> None:
-    first = Retrieved((("Pier", ("title",)), ("Boat", ("text",))), (OLD.key,))
-    second = Retrieved((("Pier", ("words",)),), (BUILT.key, OLD.key))
+    first = types.Retrieved((("Pier", ("title",)), ("Boat", ("text",))), (OLD.key,))
+    second = types.Retrieved((("Pier", ("words",)),), (BUILT.key, OLD.key))
     one = report(SUPPORTS, 0.9, OLD, retrieved=first)
     merged = both(one, report(REFUTES, 0.8, BUILT, retrieved=second))
-    assert merged.retrieved == Retrieved(first.documents, (OLD.key, BUILT.key))
+    assert merged.retrieved == types.Retrieved(first.documents, (OLD.key, BUILT.key))
     assert [hop.hop for hop in merged.hops] == [1, 2]
     # "The pier" of the second statement has no place in its part of the claim.
     assert [hop.missing for hop in merged.hops] == [((0, 8), (9, 15)), ((20, 26),)]
@@ -359,7 +348,7 @@ def test_hops_and_offsets_and_what_is_not_settled_are_those_of_the_claim() -> No
     assert conjunction(BOTH, alone, 0.55) is one
     # Why a statement is not settled is told in words of the claim.
     # "was built" and "by Ann" of the second statement; "The pier" is not a part of it in the claim.
-    why = NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
+    why = types.NotSettled(absent=((22, 25),), open=((0, 8), (9, 18)), about=("Pier",))
     open_one = report(NOT_ENOUGH_INFO, 1.0, BUILT, not_settled=why)
     made = both(report(SUPPORTS, 0.9, OLD), open_one).not_settled
     assert [BOTH[start:end] for start, end in made.absent] == ["Ann"]
@@ -380,15 +369,15 @@ MAYOR = replace(evidence("Varnby", "Its mayor is Ida Holm."), selected=True)
 
 
 def why_open(
-    parser: EnglishParser, claim: str, *found: Evidence, still_open: str = "", **state: Any
+    parser: EnglishParser, claim: str, *found: types.Evidence, still_open: str = "", **state: Any
 ) -> tuple[list[str], list[str], tuple[str, ...]]:
     """What is absent, what is open and what the claim is about after its search.
 
     ``still_open``: a part that the proof has left open.
     """
     start = claim.index(still_open)
-    steps = (Mutation((start, start + len(still_open)), INDEPENDENCE, None),)
-    proof = Proof(steps, NOT_ENOUGH_INFO) if still_open else None
+    steps = (types.Mutation((start, start + len(still_open)), INDEPENDENCE, None),)
+    proof = types.Proof(steps, NOT_ENOUGH_INFO) if still_open else None
     made = ClaimState(claim, parser.parse(claim), evidence=found, proof=proof, **state)
     why = why_not_settled(TOWNS, made)
     absent, still = ([claim[a:b] for a, b in spans] for spans in (why.absent, why.open))
@@ -412,7 +401,7 @@ def test_what_the_claim_is_about_is_neither_absent_nor_open(parser: EnglishParse
     # A longer form of a name is not absent if a sentence is about it.
     assert why_open(parser, "Ida Varnby Holm is a mayor.", MAYOR)[0] == []
     # Without a proof the words that no sentence has count.
-    spans = (Span("Ida Holm", 0, 8, "entity"), Span("bees", 15, 19, "noun chunk"))
+    spans = (types.Span("Ida Holm", 0, 8, "entity"), types.Span("bees", 15, 19, "noun chunk"))
     assert why_open(parser, "Ida Holm keeps bees.", MAYOR, spans=spans)[1] == ["bees"]
     # What has a document of its own is not open.
     opened = (ranked("Ostrea", TOWN_TEXTS["Ostrea"]), ranked("Varnby", TOWN_TEXTS["Varnby"]))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from retrieval import types
 from retrieval.corpora.corpus import Page
 from retrieval.models.cross_encoders import VerdictFit
 from retrieval.models.shipped import verifier
@@ -26,14 +27,8 @@ from retrieval.types import (
     REFUTES,
     SUPPORTS,
     Evidence,
-    EvidenceSpan,
     Label,
-    Mutation,
     Opinion,
-    Proof,
-    SentenceKey,
-    Span,
-    Verdict,
 )
 from tests.retrieval.index.in_memory_store import InMemoryStore
 from tests.support.cases import cases, rules, whole_cases
@@ -48,7 +43,7 @@ def titles(found: Sequence[Evidence]) -> list[str]:
     return [item.title for item in found]
 
 
-def keys(found: Sequence[Evidence]) -> list[SentenceKey]:
+def keys(found: Sequence[Evidence]) -> list[types.SentenceKey]:
     return [item.key for item in found]
 
 
@@ -263,7 +258,7 @@ def test_the_shipped_verifier_finds_the_halves(parser: EnglishParser, unpacked: 
 
 def chosen_of(settings: dict[str, Any], evidence: list[Any]) -> list[str]:
     """The titles of what is selected, in the order of the evidence."""
-    found, spans = items(evidence), (Span("pier", 4, 8, "noun chunk"),)
+    found, spans = items(evidence), (types.Span("pier", 4, 8, "noun chunk"),)
     state = state_of("The pier is long.", spans=spans, evidence=found, read=found)
     limits = {"selection_share": 0.5, "selection_limit": 5}
     made = after("selection", state, **limits | settings).state
@@ -273,9 +268,9 @@ def chosen_of(settings: dict[str, Any], evidence: list[Any]) -> list[str]:
 
 def proved(evidence: list[Any], used: list[str]) -> list[str]:
     """What is selected where these documents are used by a part of the proof."""
-    spans = (EvidenceSpan(title, 0, 0, 6) for title in used)
-    rests = (Mutation((0, 1), EQUIVALENCE, span) for span in spans)
-    proof = Proof((*rests, Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
+    spans = (types.EvidenceSpan(title, 0, 0, 6) for title in used)
+    rests = (types.Mutation((0, 1), EQUIVALENCE, span) for span in spans)
+    proof = types.Proof((*rests, types.Mutation((2, 3), INDEPENDENCE, None)), SUPPORTS)
     state = state_of("The pier is long.", evidence=items(evidence), proof=proof)
     return titles(after("selection:proved", state, unproved_share=0.6).state.selected)
 
@@ -362,7 +357,7 @@ SENTENCES = {
 }
 
 
-def verdict_of(says: Says, state: ClaimState) -> Verdict:
+def verdict_of(says: Says, state: ClaimState) -> types.Verdict:
     return after("verdict", state, models={"verifier": says}).state.verdict
 
 
@@ -428,7 +423,7 @@ def disagreeing(label: Label, leans: Label | None) -> list[int]:
     found = [evidence(f"Page {n}", "a pier", 0.9, stance) for n, stance in enumerate(stances)]
     # The second one is not selected.
     found = [replace(one, selected=n != 1) for n, one in enumerate(found)]
-    return list(disagreement(Verdict(label, 0.9, "a judge", "", leans=leans), found))
+    return list(disagreement(types.Verdict(label, 0.9, "a judge", "", leans=leans), found))
 
 
 def rationale(label: Label, firm: bool, found: list[str]) -> str:
@@ -456,5 +451,5 @@ def test_a_rationale_names_the_subject_and_a_notice_the_newest_text(parser: Engl
     claim, days = "The pier is red now.", ("2024-03-03", "2025-05-05", None)
     found = tuple(replace(chosen(evidence("Pier", "It is red.")), date=day) for day in days)
     state = ClaimState(claim, parser.parse(claim), evidence=found)
-    (notice,) = older_texts(state, Verdict(SUPPORTS, 0.9, "a judge", ""))
+    (notice,) = older_texts(state, types.Verdict(SUPPORTS, 0.9, "a judge", ""))
     assert "is of 5 May 2025" in notice

@@ -219,24 +219,19 @@ def test_documents_are_ranked_by_the_question_that_they_answer_best(case: Any) -
     assert [[c.document_id, round(c.score, 2), "+".join(c.found_by)] for c in made] == case.ranked
 
 
-class DprQuestions:
-    """Two questions whose vectors had the lengths 10 and 5."""
-
-    def measured(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        lengths = np.array([10, 5], np.float32)[: len(texts)]
-        return np.eye(2, dtype=np.float32)[: len(texts)], lengths
-
-
+# Two questions whose vectors had the lengths 10 and 5.
+UNITS, LENGTHS = np.eye(2, dtype=np.float32), np.array([10, 5], np.float32)
+DPR_QUESTIONS = SimpleNamespace(measured=lambda texts: (UNITS[: len(texts)], LENGTHS[: len(texts)]))
 # The products of documents with the unit vectors of both questions. Times 320 and 160 they are
 # DPR's inner products: 64, 0; 60.8, 0; 80, 64; 0, 72; 64, 80.
 PRODUCTS = {"A": (0.2, 0), "B": (0.19, 0), "C": (0.25, 0.4), "D": (0, 0.45), "E": (0.2, 0.5)}
 
 
-class DprStore:
-    """Knows nothing but ``PRODUCTS``."""
-
-    def similarities(self, ids: Sequence[str], queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.array([PRODUCTS[i] for i in ids], np.float32).reshape(-1, 2) @ queries.T
+DPR_STORE = SimpleNamespace(
+    similarities=lambda ids, queries: (
+        np.array([PRODUCTS[i] for i in ids]).reshape(-1, 2) @ queries.T
+    )
+)
 
 
 @whole_cases("find", "others", "exact", "kept", "limit", "questions", "products")
@@ -244,8 +239,8 @@ def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) 
     ways: dict[FoundBy, Any] = {"text": case.others, "title": case.exact, "words": case.kept}
     asked = ["Who?", "When?"][: case.questions]
     limits = {"document_cutoff": 0.65, "document_limit": case.limit}
-    by_dpr = {"form": "ranking:dpr", "models": {"dpr": DprQuestions()}, **limits}
-    found = chosen(*(candidates(*way) for way in ways.items()), asked, DprStore(), **by_dpr)
+    by_dpr = {"form": "ranking:dpr", "models": {"dpr": DPR_QUESTIONS}, **limits}
+    found = chosen(*(candidates(*way) for way in ways.items()), asked, DPR_STORE, **by_dpr)
     scores = {i: 1.0 if x is None else 1 / (1 + exp(-x)) for i, x in case.products.items()}
     assert {c.document_id: c.score for c in found} == pytest.approx(scores)
     assert ids(found) == list(case.products)
@@ -254,11 +249,9 @@ def test_dpr_scores_are_scaled_inner_products_with_the_best_question(case: Any) 
 # --- dense search
 
 
-class WordQueries:
-    """Counts the words of the claim and of the sentences of its path."""
-
-    def encode(self, queries: Sequence[Query]) -> NDArray[np.float32]:
-        return WordEncoder().encode([f"{c} {' '.join(text for _, text in p)}" for c, p in queries])
+def encode_words(queries: Sequence[Query]) -> NDArray[np.float32]:
+    """Count the words of the claim and of the sentences of its path."""
+    return WordEncoder().encode([f"{c} {' '.join(text for _, text in p)}" for c, p in queries])
 
 
 # The words of a sentence are its vector: four different ones have a length of two, nine of three.
@@ -271,7 +264,7 @@ WOODS = store_of(
     },
     WordEncoder(),
 )
-QUERIES = {"queries": WordQueries()}
+QUERIES = {"queries": SimpleNamespace(encode=encode_words)}
 
 
 def test_dense_search_follows_every_path_and_passes_over_what_was_read() -> None:

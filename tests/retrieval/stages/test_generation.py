@@ -28,6 +28,7 @@ from retrieval.models.title_trie import TitleNode, TitleTrie, build_run
 from retrieval.recipes.recipes import RetrievalConfig
 from retrieval.stages.find.next import TitleGenerator
 from retrieval.types import Candidate, Evidence, SentenceKey
+from tests.support.cases import rows
 from tests.support.evidence import evidence, ranked
 from tests.support.states import state_of
 
@@ -60,15 +61,17 @@ FIRST, SECOND, THIRD = 1, 2, 3  # sentence identifiers
 BEGIN, END = 8, 9
 MARKUP = Markup(BEGIN, END)
 LAMP, SONG, OPEN, CLOSE, OSLO, ANN, LEE = 10, 11, 12, 13, 14, 15, 16
+IDS = {"first": FIRST, "second": SECOND, "begin": BEGIN, "end": END, "lamp": LAMP, "song": SONG}
+IDS |= {"open": OPEN, "close": CLOSE, "oslo": OSLO, "ann": ANN, "lee": LEE}
 VOCABULARY = 20
+
+
+def numbers(names: str) -> tuple[int, ...]:
+    return tuple(IDS[name] for name in names.split())
+
+
 # "Lamp" is how "Lamp (song)" begins; two documents are called "Ann Lee".
-TITLES = [
-    ("lamp", [LAMP]),
-    ("lamp_song", [LAMP, OPEN, SONG, CLOSE]),
-    ("oslo", [OSLO]),
-    ("ann_lee", [ANN, LEE]),
-    ("ann_lee_2", [ANN, LEE]),
-]
+TITLES = [(d, numbers(t)) for _, (d,), t in rows("generated_titles", ["document"], "title")]
 TRIE = TitleTrie.of([tokens for _, tokens in TITLES], [name for name, _ in TITLES])
 
 
@@ -108,22 +111,8 @@ def alone(reading: Scripted, beams: int, unwanted: Collection[str] = ()) -> list
 
 # Three ways to Oslo, by the first sentence, the second and both; one to each of the others.
 WAYS = {
-    (): {FIRST: 0.5, SECOND: 0.4},
-    (FIRST,): {BEGIN: 0.8, SECOND: 0.2},
-    (SECOND,): {BEGIN: 1.0},
-    (FIRST, SECOND): {BEGIN: 1.0},
-    (FIRST, BEGIN): {OSLO: 0.3, LAMP: 0.6},
-    (SECOND, BEGIN): {OSLO: 0.5, ANN: 0.5},
-    (FIRST, SECOND, BEGIN): {OSLO: 1.0},
-    (FIRST, BEGIN, OSLO): {END: 1.0},
-    (SECOND, BEGIN, OSLO): {END: 1.0},
-    (FIRST, SECOND, BEGIN, OSLO): {END: 0.9},
-    (FIRST, BEGIN, LAMP): {END: 0.5, OPEN: 0.5},
-    (FIRST, BEGIN, LAMP, OPEN): {SONG: 0.5},
-    (FIRST, BEGIN, LAMP, OPEN, SONG): {CLOSE: 1.0},
-    (FIRST, BEGIN, LAMP, OPEN, SONG, CLOSE): {END: 1.0},
-    (SECOND, BEGIN, ANN): {LEE: 0.9},
-    (SECOND, BEGIN, ANN, LEE): {END: 1.0},
+    numbers(after): {IDS[token]: share for token, share in following.items()}
+    for _, (after,), following in rows("generated_titles", ["after"], "next")
 }
 
 
@@ -184,7 +173,7 @@ def test_two_sentences_at_most_and_titles_that_exist_and_end_are_generated() -> 
     pairs = {(FIRST, SECOND), (FIRST, THIRD), (SECOND, THIRD)}
     assert named == {(), (FIRST,), (SECOND,), (THIRD,), *pairs}
     titles = {prefix[prefix.index(BEGIN) + 1 :] for prefix in asked}
-    assert titles == {tuple(tokens[:n]) for _, tokens in TITLES for n in range(len(tokens) + 1)}
+    assert titles == {tokens[:n] for _, tokens in TITLES for n in range(len(tokens) + 1)}
     assert sequences(Scripted(WAYS), beams=5, titles=TitleTrie.of([], [])) == []
     # A title that is far too long is not generated, and the search ends.
     trie = TitleTrie.of([[OSLO], [LAMP] * (LONGEST + 5)], ["o", "l"])

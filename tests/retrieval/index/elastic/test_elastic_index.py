@@ -34,8 +34,7 @@ def index_of(name: str, folder: Path, processes: int = 1) -> ElasticIndex:
     return ElasticIndex(ElasticLocation.read(store_url(name)), folder, processes)
 
 
-@pytest.fixture
-def client() -> Elasticsearch:
+def new_client() -> Elasticsearch:
     return Elasticsearch(shared_url())
 
 
@@ -57,8 +56,9 @@ def end(change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
-    name: str, tmp_path: Path, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     one, other = index_of(name, tmp_path), index_of(f"{name}-2", tmp_path)
     other.build(ListCorpus(PAGES), WordEncoder())
     more = ListCorpus(MORE, content="2")
@@ -75,8 +75,9 @@ def test_an_index_leaves_alone_another_whose_name_begins_like_its_own(
 
 
 def test_a_lock_names_its_holder_and_is_taken_over_if_it_is_not_renewed(
-    client: Elasticsearch, name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     with ChangeLock(client, name) as lock:
         with pytest.raises(IndexNotBuilt, match="is being changed by another process"):
             ChangeLock(client, name).__enter__()
@@ -108,8 +109,9 @@ def elsewhere() -> dict[str, object]:
 
 
 def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
-    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     index.build(ListCorpus(PAGES), WordEncoder())
 
     def overtaken(self: WrittenVersion) -> None:
@@ -127,7 +129,9 @@ def test_a_builder_whose_lock_was_taken_over_undoes_no_other_change(
     assert [d.id for d in index.open("words").documents(["Buoy"])] == ["Buoy"]
 
 
-def test_a_deleted_version_is_not_made_again(index: ElasticIndex, client: Elasticsearch) -> None:
+def test_a_deleted_version_is_not_made_again(index: ElasticIndex) -> None:
+    client = new_client()
+
     class Deleting(ListCorpus):
         def chunks(self) -> Iterator[tuple[tuple[Page, ...], int]]:
             for chunk in super().chunks():
@@ -139,7 +143,8 @@ def test_a_deleted_version_is_not_made_again(index: ElasticIndex, client: Elasti
     assert index.build(ListCorpus(PAGES), WordEncoder()).documents == len(PAGES)
 
 
-def test_a_name_that_is_taken_is_refused(name: str, tmp_path: Path, client: Elasticsearch) -> None:
+def test_a_name_that_is_taken_is_refused(name: str, tmp_path: Path) -> None:
+    client = new_client()
     index = index_of(name, tmp_path)
     client.indices.create(index=name)
     with pytest.raises(IndexNotBuilt, match="has not built"):
@@ -229,7 +234,7 @@ def test_lost_codes_and_titles_are_made_anew_and_zeros_find_nothing(
 
 def test_a_damaged_document_is_found_by_verify_and_made_again(index: ElasticIndex) -> None:
     encoded(index, PAGES)
-    client, version = Elasticsearch(shared_url()), index.version()
+    client, version = new_client(), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.write": False})
     stored: Any = client.get(index=version, id="Zoe")["_source"]
     stored["record"]["sentences"] = [[0, 0, 4], ["nonsense"]]
@@ -245,7 +250,7 @@ def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
     index: ElasticIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
     encoded(index, PAGES)
-    client, version = Elasticsearch(shared_url()), index.version()
+    client, version = new_client(), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.read": True})
     assert len(encoded(index, PAGES)) == len(PAGES)
     assert "Unchanged documents may be made again" in caplog.text
@@ -253,8 +258,9 @@ def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
 
 
 def test_nothing_is_taken_over_from_vectors_that_were_turned_differently_or_another_format(
-    index: ElasticIndex, client: Elasticsearch, monkeypatch: pytest.MonkeyPatch
+    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = new_client()
     encoded(index, PAGES)
     version = index.version()
     meta: Any = client.indices.get_mapping(index=version)[version]["mappings"]["_meta"]
