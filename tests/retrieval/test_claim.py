@@ -224,9 +224,7 @@ def said(reader: TextReader, listed: str) -> list[str]:
     ("given_text", "text", "kinds", lambda reader, text: [one.kind for one in read(reader, text)]),
     (*("given_text", "names", "claim"), lambda reader, text: read(reader, text)[-1].claims[0].text),
 )
-def test_a_text_is_read_in_sentences(
-    reader: TextReader, rule: Any, given: list[str], expected: object
-) -> None:
+def test_a_text_is_read(reader: TextReader, rule: Any, given: Any, expected: Any) -> None:
     assert rule(reader, *given) == expected
 
 

@@ -49,9 +49,7 @@ def test_what_is_no_index_is_refused_and_no_password_is_shown(tmp_path: Path) ->
 
 
 @pytest.mark.models
-def test_a_claim_is_checked_in_three_lines_and_what_cannot_be_checked_is_refused(
-    index: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_claim_is_checked_in_three_lines(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     opened = open_index(index)
     result = check("Ann Lee designed Skerrow Light.", opened)
     assert (result.verdict.label, result.recipe) == ("SUPPORTS", "combined")

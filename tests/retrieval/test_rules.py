@@ -241,6 +241,7 @@ def is_about(parser: EnglishParser, claim: str, title: str, sentence: str) -> bo
 
 
 # Subject, arguments and what is expected: True where that is not named.
+day_of = date.fromisoformat
 RULES: list[tuple[str, str, str, Rule]] = [
     # What is read of a claim, what is refused, and what a notice says.
     ("claims", "text", "refused", lambda _, text: refusal(read_claim, text)),
@@ -276,22 +277,12 @@ RULES: list[tuple[str, str, str, Rule]] = [
     ("phrases", "odd", "", lambda p, claim: bool(covered(p, claim))),
     ("proof", "probabilities cutoff", "operator", lambda _, *given: operator_of(*given)),
     # Numbers, units and dates, and what compares them.
-    (
-        "quantities",
-        "text",
-        "numbers",
-        lambda _, text: [one.value for one in amounts.numerals(text)],
-    ),
+    ("quantities", "text", "numbers", lambda _, t: [one.value for one in amounts.numerals(t)]),
     ("quantities", "text step", "", rounded),
     ("quantities", "first second", "", converted),
     ("quantities", "text dimensions", "", lambda _, text, of: dimensions(text) == set(of)),
     ("quantities", "text", "days", days),
-    (
-        "quantities",
-        "text after",
-        "time",
-        lambda p, t, d: time_after(p.parse(t), date.fromisoformat(d)),
-    ),
+    ("quantities", "text after", "time", lambda p, t, d: time_after(p.parse(t), day_of(d))),
     ("quantities", "words core", "", limited),
     ("quantities", "text", "seconds", lambda p, t: [i.core.low for i in quantities(p.parse(t))]),
     ("quantities", "words", "least", least),

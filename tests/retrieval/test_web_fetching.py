@@ -46,9 +46,7 @@ def refused(fetcher: Fetcher, address: str) -> str:
     return caught.value.code
 
 
-def test_a_page_is_fetched_by_redirects_without_cookies_or_proxies_and_unpacked(
-    server: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_fetched_and_unpacked(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     server.pages["/old"] = leads_to(f"{server.address}/older", 301)
@@ -172,10 +170,7 @@ def test_what_is_no_page_is_refused(server: WebServer, sent: object, code: str) 
 @rules(
     # Only what is on the public internet may be asked; a network of IPv6 has one beginning.
     ("addresses", "address", "public", lambda one: is_public(ip_address(one))),
-    (
-        *("addresses", "address own", "near"),
-        lambda one, own: share_a_network(ip_address(one), ip_address(own)),
-    ),
+    ("addresses", "address own", "near", lambda *both: share_a_network(*map(ip_address, both))),
 )
 def test_an_address_is_public_or_near(rule: Any, given: list[str], expected: bool) -> None:
     assert rule(*given) is expected

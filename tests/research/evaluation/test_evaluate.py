@@ -167,14 +167,10 @@ def test_other_results_and_pages_are_refused(data: Path, out: Path, tmp_path: Pa
         assert said in line
 
 
+KINDS, FOUND = ("one-sentence", "one-sentence", "open"), [[["Skerrow_Light", 1]]]
 SERVED: list[dict[str, Any]] = [
     {"claim": one["claim"], "label": one["label"], "kind": kind, "evidence": evidence}
-    for one, kind, evidence in zip(
-        CLAIMS,
-        ("one-sentence", "one-sentence", "open"),
-        ([[["Skerrow_Light", 1]]], [[["Skerrow_Light", 1]]], []),
-        strict=True,
-    )
+    for one, kind, evidence in zip(CLAIMS, KINDS, (FOUND, FOUND, []), strict=True)
 ]
 
 

@@ -32,13 +32,8 @@ def test_the_reliability_curve_its_error_and_the_accuracy_of_the_most_confident(
 
 
 def test_figures_are_those_counted_by_hand() -> None:
-    figures = dict(
-        zip(
-            measured.FIGURES,
-            measured.figures_of(measured.score_matrix(CLAIMS, ANSWERS)),
-            strict=True,
-        )
-    )
+    counted = measured.figures_of(measured.score_matrix(CLAIMS, ANSWERS))
+    figures = dict(zip(measured.FIGURES, counted, strict=True))
     of_labels_and_evidence = {name: figures[name] for name in measured.FIGURES[:9]}
     assert of_labels_and_evidence == pytest.approx(
         {
@@ -132,15 +127,9 @@ def search(
     label: Label, sets: Any, documents: Any, passages: Any, retrieval: float
 ) -> tables.Search:
     """``sets``: of keys; ``documents``: with the way; ``passages``: with what each covers."""
-    return tables.Search(
-        AnnotatedClaim("A claim.", label, tuple(map(tuple, sets))),
-        tuple(documents),
-        tuple(
-            tables.RetrievedPassage(document, frozenset(covers)) for document, covers in passages
-        ),
-        retrieval,
-        retrieval + 1.0,
-    )
+    claim = AnnotatedClaim("A claim.", label, tuple(map(tuple, sets)))
+    found = [tables.RetrievedPassage(page, frozenset(covers)) for page, covers in passages]
+    return tables.Search(claim, tuple(documents), tuple(found), retrieval, retrieval + 1.0)
 
 
 LAMP, LAMP_1, QUAY = ("Lamp", 0), ("Lamp", 1), ("Quay", 2)

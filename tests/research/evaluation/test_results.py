@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
@@ -80,14 +79,9 @@ def test_a_text_has_its_title_before_it_and_sentences_are_read_as_one_text(tmp_p
     ]
 
 
-LIT: dict[str, Any] = {
-    "uid": "a1",
-    "claim": "The lamp on the pier that Ida Holm built is red.",
-    "supporting_facts": [["Pier", 0], ["Lamp", 2], ["Pier", 0]],
-    "label": "SUPPORTED",
-    "num_hops": 2,
-    "hpqa_id": "b2",
-}
+FACTS = [["Pier", 0], ["Lamp", 2], ["Pier", 0]]
+LIT: dict[str, Any] = {"uid": "a1", "claim": "The lamp on the pier that Ida Holm built is red."}
+LIT |= {"supporting_facts": FACTS, "label": "SUPPORTED", "num_hops": 2, "hpqa_id": "b2"}
 
 
 def test_a_list_of_hover_is_read_with_its_hops_and_two_right_labels(tmp_path: Path) -> None:
@@ -133,11 +127,7 @@ def test_of_feverous_the_sets_of_sentences_alone_are_evidence(tmp_path: Path) ->
     assert (open_claim.label, open_claim.evidence) == (NOT_ENOUGH_INFO, ())
 
 
-READERS: dict[str, Callable[[Path], Iterable[object]]] = {
-    "fever": read_fever_claims,
-    "corpus": read_corpus_claims,
-    "pairs": read_pairs,
-}
+READERS = {"fever": read_fever_claims, "corpus": read_corpus_claims, "pairs": read_pairs}
 GOOD = {
     "fever": LAMP,
     "corpus": CLAIM | {"evidence": [[["Lamp", 0]]]},
@@ -322,9 +312,7 @@ def deviating(published: dict[str, Any], results: dict[str, Any]) -> list[list[A
         lambda c: arguments_of(c, Path("my data"), Path("out")),
     ),
 )
-def test_figures_that_are_published_are_compared_and_written(
-    rule: Any, given: list[Any], expected: object
-) -> None:
+def test_published_figures_are_compared(rule: Any, given: list[Any], expected: object) -> None:
     assert rule(*given) == expected
 
 

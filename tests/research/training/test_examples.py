@@ -91,6 +91,8 @@ def drawn(data: TrainingData, folder: Path) -> dict[str, Sequence[Any]]:
     pool, twenty = data.pool, composed[:20]
     sets = ExampleSets.of(data, {TRAIN[2].text: [1, 2]}, 20, 30, 0)
     parts = relevance_parts(data.train, readable_pages(FeverCorpus(folder)), 0)
+    proofs = [*claim_sets(data.train, pool, 0), *contrast_sets(data.contrasts, pool, 0)]
+    proofs += [*page_sets(data.page_claims, 0), *composition_sets(twenty, pool, 0)]
     return {
         "contrasts": data.contrasts,
         "compositions": composed,
@@ -99,12 +101,7 @@ def drawn(data: TrainingData, folder: Path) -> dict[str, Sequence[Any]]:
         "path": path_examples(data, twenty, 0, 60),
         "dense": [*sets.claims, *sets.others],
         "titles": title_examples(data.train, [one.claim for one in twenty], pool, 0),
-        "prover": [
-            *claim_sets(data.train, pool, 0),
-            *contrast_sets(data.contrasts, pool, 0),
-            *page_sets(data.page_claims, 0),
-            *composition_sets(twenty, pool, 0),
-        ],
+        "prover": proofs,
         "verifier": of_the_verifier(data, twenty, folder),
         "distilbert": [*parts.train, *parts.validation, *parts.test],
     }

@@ -55,16 +55,10 @@ LEXICON = Lexicon(WORDNET)
 
 def steps(example: ProofExample) -> list[Step]:
     """A proof as one reads it: words of the claim, operator, words of the evidence."""
-    return [
-        (
-            example.claim[slice(*span)],
-            types.OPERATORS[operator],
-            None if place is None else example.evidence[slice(*place)],
-        )
-        for span, operator, place in zip(
-            example.spans, example.operators, example.aligned, strict=True
-        )
-    ]
+    places = [None if one is None else example.evidence[slice(*one)] for one in example.aligned]
+    words = [example.claim[slice(*span)] for span in example.spans]
+    operators = [types.OPERATORS[operator] for operator in example.operators]
+    return list(zip(words, operators, places, strict=True))
 
 
 def by_keys(pool: SentencePool, claim: str, label: types.Label, keys: list[Any]) -> EvidenceSet:
@@ -155,32 +149,21 @@ def test_it_learns_from_a_few_proofs(tmp_path: Path) -> None:
 
 def opinion(*spans: tuple[types.Operator, float]) -> prover.Opinion:
     """Spans with their most probable operator and its probability; the rest is shared."""
-    return np.array(
-        [
-            [
-                probability if known == operator else (1 - probability) / 3
-                for known in types.OPERATORS
-            ]
-            for operator, probability in spans
-        ],
-        dtype=np.float32,
-    )
+
+    def share(known: str, likely: str, probability: float) -> float:
+        return probability if known == likely else (1 - probability) / 3
+
+    rows = [[share(known, *span) for known in types.OPERATORS] for span in spans]
+    return np.array(rows, dtype=np.float32)
 
 
 def one_set(label: types.Label, two_pages: bool = False) -> EvidenceSet:
     return EvidenceSet(OPENED_CLAIM, label, (("Pier", "It is old."),), (0,), two_pages=two_pages)
 
 
-DEV = prover.DevSets(
-    [
-        one_set(SUPPORTS, two_pages=True),
-        one_set(REFUTES),
-        one_set(SUPPORTS),
-        one_set(NOT_ENOUGH_INFO, two_pages=True),
-        one_set(NOT_ENOUGH_INFO, two_pages=True),
-    ],
-    [((0, 8), (9, 19))] * 5,
-)
+TWO = [one_set(NOT_ENOUGH_INFO, two_pages=True)] * 2
+SETS = [one_set(SUPPORTS, two_pages=True), one_set(REFUTES), one_set(SUPPORTS), *TWO]
+DEV = prover.DevSets(SETS, [((0, 8), (9, 19))] * 5)
 OPINIONS = [
     opinion((EQUIVALENCE, 0.9), (EQUIVALENCE, 0.8)),
     opinion((EQUIVALENCE, 0.9), (ALTERNATION, 0.7)),
@@ -191,15 +174,9 @@ OPINIONS = [
 
 
 def test_figures_of_five_sets_with_a_fitted_cutoff_and_temperature() -> None:
-    assert prover.sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(
-        {
-            "balanced": 100 * (2 / 3 + 1 / 2) / 2,
-            "open_precision": 50.0,
-            "open_recall": 50.0,
-            "two_pages": 100 * (1 + 1 / 2) / 2,
-            "label": 100 * 2 / 3,
-        }
-    )
+    wanted = {"balanced": 100 * (2 / 3 + 1 / 2) / 2, "open_precision": 50.0, "open_recall": 50.0}
+    wanted |= {"two_pages": 100 * (1 + 1 / 2) / 2, "label": 100 * 2 / 3}
+    assert prover.sufficiency_figures(OPINIONS, DEV, cutoff=0.5) == pytest.approx(wanted)
     # 0.6 suffices, 0.9 does not: the least cutoff between them.
     assert (
         prover.fitted_cutoff(OPINIONS[2:4], prover.DevSets(DEV.sets[2:4], DEV.spans[2:4])) == 0.65

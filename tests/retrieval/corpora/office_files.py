@@ -17,16 +17,9 @@ from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-_ODT_NAMES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{space}:1.0"'
-    for name, space in {
-        "office": "office",
-        "text": "text",
-        "table": "table",
-        "draw": "drawing",
-        "style": "style",
-    }.items()
-)
+_SPACES = {name: name for name in ("office", "text", "table", "style")} | {"draw": "drawing"}
+_OPENDOCUMENT = "urn:oasis:names:tc:opendocument:xmlns"
+_ODT_NAMES = " ".join(f'xmlns:{a}="{_OPENDOCUMENT}:{b}:1.0"' for a, b in _SPACES.items())
 _ODT_NAMES += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
@@ -57,13 +50,11 @@ def odt_of(body: str, kind: str = "text") -> bytes:
     "up" and "down" are styles above and below the line, and "gone" one that is struck. "raised" is
     one of the file's common styles, and "own" is based on it.
     """
+    looks = {"up": 'text-position="super 58%"', "down": 'text-position="-33% 58%"'}
+    looks["gone"] = 'text-line-through-style="solid"'
     styles = "".join(
         f'<style:style style:name="{name}"><style:text-properties style:{look}/></style:style>'
-        for name, look in {
-            "up": 'text-position="super 58%"',
-            "down": 'text-position="-33% 58%"',
-            "gone": 'text-line-through-style="solid"',
-        }.items()
+        for name, look in looks.items()
     )
     styles += '<style:style style:name="own" style:parent-style-name="raised"/>'
     common = (
@@ -133,12 +124,10 @@ def write_slides(path: Path) -> None:
     unseen.text_frame.text = "It is green."
     unseen._element.nvSpPr.cNvPr.set("hidden", "1")
     line = box.text_frame.paragraphs[0]
+    tank = "The tank holds 3 \N{MULTIPLICATION SIGN} 10"
+    raised, lowered = ("6", "30000"), ("2", "-25000")
     for text, baseline in (
-        ("The tank holds 3 \N{MULTIPLICATION SIGN} 10", ""),
-        ("6", "30000"),
-        (" litres of oil, 101", ""),
-        ("2", "-25000"),
-        (" and ", ""),
+        *((tank, ""), raised, (" litres of oil, 101", ""), lowered, (" and ", "")),
     ):
         run = line.add_run()
         run.text = text

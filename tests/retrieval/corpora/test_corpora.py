@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -156,20 +157,17 @@ def test_what_cannot_be_a_source_is_refused_with_what_may_be_meant(tmp_path: Pat
 LAMPS = [{"id": 1, "title": None, "text": "It is red."}, {"id": "b", "text": "It is old."}]
 
 
+LINES, LIST = "".join(json.dumps(lamp) + "\n" for lamp in LAMPS), json.dumps(LAMPS)
+INDENTED = json.dumps(LAMPS, indent=2)
+WRITTEN = [
+    *(LINES.encode(), LINES.replace("\n", "\r\n").encode("utf-16"), LINES.encode("utf-16-be")),
+    *(LIST.encode(), LIST.encode("utf-16"), b" \n" + LIST.encode()),
+    *(INDENTED.encode("utf-8-sig"), INDENTED.encode("utf-16-le")),
+]
+
+
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, bz2.compress])
-@pytest.mark.parametrize(
-    "content",
-    [
-        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode(),
-        "".join(json.dumps(lamp) + "\r\n" for lamp in LAMPS).encode("utf-16"),
-        json.dumps(LAMPS).encode(),
-        json.dumps(LAMPS, indent=2).encode("utf-8-sig"),
-        b" \n" + json.dumps(LAMPS).encode(),
-        json.dumps(LAMPS).encode("utf-16"),
-        json.dumps(LAMPS, indent=2).encode("utf-16-le"),
-        "".join(json.dumps(lamp) + "\n" for lamp in LAMPS).encode("utf-16-be"),
-    ],
-)
+@pytest.mark.parametrize("content", WRITTEN)
 def test_lines_and_lists_may_be_packed(
     tmp_path: Path, content: bytes, packed: Callable[[bytes], bytes]
 ) -> None:
@@ -184,16 +182,14 @@ def test_lines_and_lists_may_be_packed(
     assert (corpus.name, sum(size for _, size in chunks)) == ("lamps", corpus.size())
 
 
+_written = partial(json.dumps, ensure_ascii=False)
 CAFES = [{"id": str(number), "text": "Zoë owns the café: 5 €."} for number in range(2000)]
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
 @pytest.mark.parametrize(
     "content",
-    [
-        "".join(json.dumps(cafe, ensure_ascii=False) + "\n" for cafe in CAFES),
-        json.dumps(CAFES, ensure_ascii=False),
-    ],
+    ["".join(f"{_written(one)}\n" for one in CAFES), _written(CAFES)],
     ids=["lines", "list"],
 )
 def test_records_may_be_in_windows_1252_wherever_a_block_ends(
@@ -339,17 +335,10 @@ def cirrus(path: Path) -> list[str]:
 
 def test_articles_have_introductions_addresses_and_redirects(tmp_path: Path) -> None:
     path = tmp_path / NAME
-    lamp = {
-        "title": "Old lamp (film)?",
-        "opening_text": "Old\n lamp (; ) is a film.",
-        "text": "Old lamp is a film. More.",
-        "redirect": [
-            {"namespace": 0, "title": "The lamp"},
-            {"namespace": 4, "title": "Lamps"},
-            {"namespace": 0, "title": "The lamp"},
-            "Lamp",
-        ],
-    }
+    names = [(0, "The lamp"), (4, "Lamps"), (0, "The lamp")]
+    redirects = [{"namespace": space, "title": title} for space, title in names]
+    lamp = {"title": "Old lamp (film)?", "text": "Old lamp is a film. More."}
+    lamp |= {"opening_text": "Old\n lamp (; ) is a film.", "redirect": [*redirects, "Lamp"]}
     talk = {"title": "Talk:Lamp", "opening_text": "Is it?", "namespace": 1}
     path.write_bytes(gzip.compress(dump(lamp, talk)))
     corpus = open_corpus(f"cirrus:{path}")

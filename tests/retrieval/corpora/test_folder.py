@@ -79,9 +79,7 @@ def test_a_document_is_credited_to_its_file_and_page_and_its_date(tmp_path: Path
 
 
 @cases("pdf", "title", "largest", "expected")
-def test_the_title_of_a_pdf_is_that_of_its_metadata_or_the_largest_line(
-    tmp_path: Path, title: str, largest: str, expected: str
-) -> None:
+def test_a_pdf_has_a_title(tmp_path: Path, title: str, largest: str, expected: str) -> None:
     file = pdf_of(["The lamp is red.\nIt is old."], title=title, largest=largest)
     (tmp_path / "lamps.pdf").write_bytes(file)
     assert [page.title for page in read(tmp_path)[0]] == [expected]

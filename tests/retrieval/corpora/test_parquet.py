@@ -148,13 +148,13 @@ def test_too_large_rows_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ids(tmp_path) == ["0", "1", "4", "5", "7"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "why"),
-    [
-        (signal.SIGKILL, "the process that read it was ended, perhaps for lack of memory"),
-        (signal.SIGSTOP, "reading it takes more than 0.3 seconds"),
-    ],
-)
+ENDED = {
+    signal.SIGKILL: "the process that read it was ended, perhaps for lack of memory",
+    signal.SIGSTOP: "reading it takes more than 0.3 seconds",
+}
+
+
+@pytest.mark.parametrize(("sent", "why"), ENDED.items())
 def test_the_rest_of_a_file_is_left_out_if_its_process_ends_or_is_too_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals, why: str
 ) -> None:

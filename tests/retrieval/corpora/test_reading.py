@@ -96,15 +96,10 @@ def after_the_first_paragraph(folder: Path, html: str) -> list[str]:
 
 # --- Word files: what Word shows
 
-NAMESPACES = " ".join(
-    f'xmlns:{name}="http://schemas.openxmlformats.org/{place}"'
-    for name, place in {
-        "w": "wordprocessingml/2006/main",
-        "m": "officeDocument/2006/math",
-        "mc": "markup-compatibility/2006",
-        "r": "officeDocument/2006/relationships",
-    }.items()
-)
+SPACES = {"w": "wordprocessingml/2006/main", "m": "officeDocument/2006/math"}
+SPACES |= {"mc": "markup-compatibility/2006", "r": "officeDocument/2006/relationships"}
+OPEN_XML = "http://schemas.openxmlformats.org"
+NAMESPACES = " ".join(f'xmlns:{name}="{OPEN_XML}/{place}"' for name, place in SPACES.items())
 NOTES = """<Relationship Id="rId99" Target="footnotes.xml" Type=
 "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"/></Relationships>"""
 NOTE_TYPE = """<Override PartName="/word/footnotes.xml" ContentType=
@@ -140,16 +135,9 @@ def of_passages(_: Path, blocks: list[Any], url: str | None) -> list[dict[str, A
     found = read(*(Block(each[0], tuple(each[1]), *each[2:]) for each in blocks), url=url)
     for number, page in enumerate(found, start=1):
         assert page.passage == Passage("lamps", number, page.passage.section, page.passage.page)
-    return [
-        {
-            "id": page.id,
-            "sentences": list(page.sentences),
-            "section": list(page.passage.section),
-            "page": page.passage.page,
-            "url": page.url,
-        }
-        for page in found
-    ]
+    keys = ("id", "sentences", "section", "page", "url")
+    told = [(p.id, [*p.sentences], [*p.passage.section], p.passage.page, p.url) for p in found]
+    return [dict(zip(keys, values, strict=True)) for values in told]
 
 
 def under_headings(_: Path, lines: list[str]) -> list[list[str]]:
@@ -171,9 +159,7 @@ def under_headings(_: Path, lines: list[str]) -> list[list[str]]:
     ("passages", "blocks url", "pages", of_passages),
     ("headings", "lines", "blocks", under_headings),
 )
-def test_it_is_read_as_its_reader_means_it(
-    tmp_path: Path, rule: Any, given: list[Any], expected: object
-) -> None:
+def test_it_is_read_as_meant(tmp_path: Path, rule: Any, given: Any, expected: Any) -> None:
     assert rule(tmp_path, *given) == expected
 
 
@@ -189,9 +175,7 @@ def pages_of(folder: Path) -> list[Page]:
 
 @pytest.mark.server
 @cases("reading", "name", "text", "read")
-def test_a_file_is_read_in_sentences_below_their_headings(
-    tmp_path: Path, name: str, text: str, read: list[str]
-) -> None:
+def test_a_file_is_read_in_sentences(tmp_path: Path, name: str, text: str, read: list[str]) -> None:
     """Those of a short text are read together."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     found: list[str] = []

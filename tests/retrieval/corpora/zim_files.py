@@ -7,14 +7,8 @@ from pathlib import Path
 
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-METADATA = {
-    "Name": "wikipedia_en_all",
-    "Title": "Wikipedia",
-    "Date": "2025-10-27",
-    "Language": "eng",
-    "Source": "en.wikipedia.org",
-    "Scraper": "mwoffliner 1.16.0",
-}
+METADATA = {"Name": "wikipedia_en_all", "Title": "Wikipedia", "Date": "2025-10-27"}
+METADATA |= {"Language": "eng", "Source": "en.wikipedia.org", "Scraper": "mwoffliner 1.16.0"}
 
 
 class Entry(Item):  # type: ignore[misc]  # libzim has no types for its base class

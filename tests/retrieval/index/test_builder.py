@@ -30,17 +30,10 @@ from tests.retrieval.index.pages import PAGES, ListCorpus, holding, many
 from tests.support.command import printed
 from tests.support.encoders import WordEncoder
 
-FILES = [
-    "databases/*.documents",
-    "databases/*.vectors",
-    "versions/*/title_tokens.npy",
-    "versions/*/title_starts.npy",
-    "versions/*/title_documents.npy",
-    "versions/*/rotation.npy",
-    "versions/*/signs.npy",
-    "versions/*/removed.npy",
-    "versions/*/lexical/*.term",
-]
+TITLES = [f"title_{name}.npy" for name in ("tokens", "starts", "documents")]
+VERSION = [*TITLES, "rotation.npy", "signs.npy", "removed.npy", "lexical/*.term"]
+DATABASES = ["databases/*.documents", "databases/*.vectors"]
+FILES = [*DATABASES, *(f"versions/*/{name}" for name in VERSION)]
 
 
 def file_of(folder: Path, pattern: str) -> Path:
@@ -143,9 +136,7 @@ def test_what_is_left_over_is_removed_and_the_index_stays(tmp_path: Path) -> Non
     assert index.encode(WordEncoder()).encoder == "words"
 
 
-def test_an_index_of_a_link_is_changed_where_it_lies_and_may_be_swapped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_of_a_link_may_be_swapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "large disk").mkdir()
     link = tmp_path / "index"
     link.symlink_to("large disk")

@@ -108,9 +108,7 @@ def ids(matches: Sequence[Any]) -> list[str]:
     # Words near one that is not there come with the number of their texts.
     ("stores", "word edits", "near", lambda store, word, edits: store.near_words(word, edits)),
 )
-def test_documents_are_found_by_titles_phrases_and_near_words(
-    store: DocumentStore, rule: Any, given: list[Any], expected: object
-) -> None:
+def test_documents_are_found(store: DocumentStore, rule: Any, given: Any, expected: Any) -> None:
     assert rule(store, *given) == expected
 
 
@@ -121,13 +119,8 @@ def test_searches_have_their_own_answers(named_store: tuple[str, DocumentStore])
     else:
         assert ids(holding(store, "CAFE")) == ["Zoe"]
         assert store.near_words("CAFÉS", 1) == {"cafe": 1}
-    searches = [
-        PhraseSearch(("ships",), 1),
-        PhraseSearch((), 10),
-        PhraseSearch(("owners", "harbour light"), 10),
-        PhraseSearch(("a",), 3),
-        PhraseSearch(("a",), 0),
-    ]
+    asked = {("ships",): [1], (): [10], ("owners", "harbour light"): [10], ("a",): [3, 0]}
+    searches = [PhraseSearch(phrases, n) for phrases, limits in asked.items() for n in limits]
     first, none, others, three, nothing = map(ids, store.phrase_matches(searches))
     assert (first, none, set(others)) == (["The_Harbour"], [], {"Harbour_light", "Zoe"})
     assert (len(three), nothing) == (3, [])
@@ -187,9 +180,7 @@ def change_page_by_page(index: Index) -> None:
     ("name", "change"),
     [("embedded", change_page_by_page), *(marked(name, change_at_once) for name in LOCATIONS)],
 )
-def test_a_changed_index_answers_as_one_of_what_is_left(
-    name: str, change: Callable[[Index], None], tmp_path: Path
-) -> None:
+def test_a_changed_index_has_what_is_left(name: str, change: Any, tmp_path: Path) -> None:
     index = index_of(name, tmp_path)
     change(index)
     agrees(name, index.open("words"), LEFT)
@@ -290,14 +281,9 @@ def test_an_index_without_vectors_serves_until_it_has_some(index: Index) -> None
 def test_an_index_that_is_not_there_is_lacked_and_others_stay(index: Index) -> None:
     assert index.needs_build("list") == "missing"
     assert (index.unfinished(), index.prune()) == ([], [])
-    for use in (
-        index.verify,
-        index.bad_pages,
-        lambda: index.open("words"),
-        lambda: index.add(ListCorpus(PAGES), WordEncoder()),
-        lambda: index.encode(WordEncoder()),
-        lambda: index.remove(["Zoe"]),
-    ):
+    changes = [lambda: index.add(ListCorpus(PAGES), WordEncoder()), lambda: index.remove(["Zoe"])]
+    opening = [lambda: index.open("words"), lambda: index.encode(WordEncoder())]
+    for use in (index.verify, index.bad_pages, *opening, *changes):
         with pytest.raises(IndexUnavailable, match="There is no index yet"):
             use()
     index.build(ListCorpus(), WordEncoder())
@@ -331,16 +317,12 @@ def test_a_document_keeps_the_day_of_its_text_until_it_has_another(index: Index)
 
 def a_report(*passages: str, title: str = "Yearly report") -> tuple[Page, ...]:
     """A long document whose passages are a page each, below one heading each."""
-    return tuple(
-        Page(
-            f"report.pdf#{number}",
-            title,
-            f"https://example.org/report.pdf#page={number}",
-            text,
-            passage=Passage("report.pdf", number, ("Results", f"Part {number}"), number),
-        )
-        for number, text in enumerate(passages, 1)
-    )
+    pages = []
+    for number, text in enumerate(passages, 1):
+        place = Passage("report.pdf", number, ("Results", f"Part {number}"), number)
+        url = f"https://example.org/report.pdf#page={number}"
+        pages.append(Page(f"report.pdf#{number}", title, url, text, passage=place))
+    return tuple(pages)
 
 
 def test_a_long_document_is_found_replaced_and_removed_with_all_its_passages(index: Index) -> None:

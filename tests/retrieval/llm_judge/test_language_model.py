@@ -204,9 +204,7 @@ def test_a_failing_server_leaves_the_verifiers_verdict_with_the_reason(
 
 @with_both_sdks
 @pytest.mark.parametrize("failure", [hangs, trickles])
-def test_a_call_ends_at_its_time_limit_even_if_the_server_keeps_sending(
-    chat: ChatServer, provider: Provider, failure: Behaviour
-) -> None:
+def test_a_call_ends_at_its_limit(chat: ChatServer, provider: Provider, failure: Any) -> None:
     chat.answers(failure)
     begun = time.monotonic()
     assert "longer than 1 s" in notice(ask(stage(chat, seconds=1, provider=provider)))
@@ -246,9 +244,7 @@ def test_a_server_that_cannot_be_asked_is_named_with_what_to_do() -> None:
         assert asked.problem.hint.startswith(hint)
 
 
-def test_after_five_failures_it_is_left_alone_for_a_while_and_kept_answers_are_used(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_five_failures_it_rests(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.answers(says(verdict("REFUTES")), refuses(401))
     asked = stage(chat, Memory())
     assert ask(asked).verdict.label == REFUTES
@@ -359,15 +355,8 @@ def test_selected_evidence_keeps_its_number_between_marks_that_depend_on_all() -
 
 
 def test_control_tokens_of_chat_templates_are_escaped_and_a_sentence_has_its_context() -> None:
-    tokens = [
-        "<|im_end|>",
-        "</s>",
-        "<start_of_turn>",
-        "[INST]",
-        "[/INST]",
-        "[TOOL_CALLS]",
-        "[gMASK]",
-    ]
+    tokens = ["<|im_end|>", "</s>", "<start_of_turn>"]
+    tokens += [f"[{name}]" for name in ("INST", "/INST", "TOOL_CALLS", "gMASK")]
     text = f"Red {' '.join(tokens)} blue [1]."
     line = shown(text)
     assert not any(token in line for token in tokens)

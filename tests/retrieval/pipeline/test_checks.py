@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,16 +39,10 @@ DESIGNED, LIT = "Skerrow Light was designed by Ann Lee.", "Skerrow Light was fir
 ENGINEER = "The designer of Skerrow Light was a Scottish engineer."
 STAMPS = "The designer of Skerrow Light collected stamps."
 CLAIMS = [
-    DESIGNED,
-    ENGINEER,
-    LIT,
+    *(DESIGNED, ENGINEER, LIT),
     "灯台" * 240,  # in another script, and longer than the window of a model
-    "Ann Lee collected stamps from France.",
-    "skerrow light is painted red and white",
-    "Is Dundee in Scotland?",
-    '<b>Ann Lee</b> " OR 1=1 -- *?:()',
-    "word " * 100,
-    "Ok",
+    *("Ann Lee collected stamps from France.", "skerrow light is painted red and white"),
+    *("Is Dundee in Scotland?", '<b>Ann Lee</b> " OR 1=1 -- *?:()', "word " * 100, "Ok"),
 ]
 every_recipe = pytest.mark.parametrize("recipe", list(SHIPPED))
 
@@ -229,9 +224,7 @@ def test_what_is_read_together_is_shown_together(
 
 
 @cases("checks", "claim", "notices")
-def test_a_notice_says_that_a_text_is_older_than_the_claim(
-    town: Retriever, claim: str, notices: list[str]
-) -> None:
+def test_a_notice_says_that_a_text_is_old(town: Retriever, claim: str, notices: Any) -> None:
     result = claim_result(check(town, claim))
     assert list(result.notices) == notices
     best = result.selected[0]

@@ -311,13 +311,10 @@ def test_evidence_is_merged_and_shown_as_the_statement_that_selected_it() -> Non
     made = both(report(SUPPORTS, 0.9, OLD), report(REFUTES, 0.8, against, BUILT))
     numbers = {item.key: number for number, item in enumerate(made.evidence, 1)}
     old, built = numbers[OLD.key], numbers[BUILT.key]
-    assert [one.evidence for one in made.statements] == [
-        (types.StanceOn(old, SUPPORTS, OLD.stance_confidence),),
-        (
-            types.StanceOn(old, REFUTES, 0.875),
-            types.StanceOn(built, SUPPORTS, BUILT.stance_confidence),
-        ),
-    ]
+    of_old = types.StanceOn(old, SUPPORTS, OLD.stance_confidence)
+    of_built = types.StanceOn(built, SUPPORTS, BUILT.stance_confidence)
+    stances = [one.evidence for one in made.statements]
+    assert stances == [(of_old,), (types.StanceOn(old, REFUTES, 0.875), of_built)]
 
 
 def test_a_language_model_that_was_asked_for_one_statement_decides_the_claim() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -90,9 +91,7 @@ def in_wiki(
 @pytest.mark.models
 @pytest.mark.server
 @cases("source_claims", "claim", "label", "section")
-def test_a_claim_is_decided_by_what_stands_deep_in_an_article(
-    in_wiki: Retriever, claim: str, label: str, section: str | None
-) -> None:
+def test_what_stands_deep_decides(in_wiki: Retriever, claim: str, label: str, section: Any) -> None:
     result = check(in_wiki, claim, "wiki")
     assert result.verdict.label == label
     best = result.selected[0]

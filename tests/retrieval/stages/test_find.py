@@ -301,13 +301,11 @@ def test_dense_search_follows_every_path_and_passes_over_what_was_read() -> None
 # --- mentions, and the next hop
 
 LINKED = [
-    page("Lamp", "A lamp gives light."),
+    *(page("Lamp", "A lamp gives light."), page("Lee", "Lee is a name.")),
+    *(page("Oslo", "Oslo is a city."), page("iLamp", "The iLamp is a lamp.")),
     Page("Ann_Lee", "Ann Lee", None, "Ann Lee is an inventor."),
-    page("Lee", "Lee is a name."),
-    page("Oslo", "Oslo is a city."),
     Page("Danish", "Danish language", None, "Danish is spoken in Denmark."),
     Page("FC", "Everby F.C.", None, "Everby F.C. is a club."),
-    page("iLamp", "The iLamp is a lamp."),
     Page("Rowan", "Rowan (film)", None, "Rowan is a film."),
 ]
 NAMES = InMemoryStore(LINKED, WordEncoder())

