@@ -133,9 +133,9 @@ def test_nothing_takes_longer_than_allowed(server: WebServer) -> None:
 
     began = time.monotonic()
     for fetcher, path in (
-        (Fetcher(server.reach, seconds=0.4), "/headers"),
-        (Fetcher(server.reach, seconds=0.4), "/body"),
-        (Fetcher(server.reach, slow, seconds=0.4), "/mill"),
+        (Fetcher(server.reach, seconds=0.2), "/headers"),
+        (Fetcher(server.reach, seconds=0.2), "/body"),
+        (Fetcher(server.reach, slow, seconds=0.2), "/mill"),
     ):
         assert refused(fetcher, f"{server.address}{path}") == "page_too_slow"
     assert time.monotonic() - began < 25

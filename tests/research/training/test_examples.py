@@ -194,7 +194,7 @@ def test_compositions_need_both_pages_and_false_ones_exchange_one_fact(films: Se
     chemistry = "Ingrid Solheim never studied chemistry."
     studied = FeverClaim(chemistry, REFUTES, ((("Ingrid_Solheim", 1),),), 2, "line 2")
     data = data_of(films, made, studied)
-    many = [one for seed in range(6) for one in compositions(data, seed, 1000)]
+    many = [one for seed in range(3) for one in compositions(data, seed, 1000)]
     one = {one.claim.text: one for one in many}["Night Ferry was directed by a Czech novelist."]
     assert (one.kind, one.bridge, one.claim.label) == ("description", "Pavel Drozd", SUPPORTS)
     assert one.claim.evidence == ((("Night_Ferry", 0), ("Pavel_Drozd", 0)),)
@@ -268,19 +268,19 @@ def test_a_contrast_and_its_original_are_each_true_and_false_once(data: Training
             "exchanges_right": right
         }
     # A year is exchanged with one that is near, and nothing where the opposite is not clear.
-    for seed in range(5):
+    for seed in range(2):
         made = contrast_claims(TRAIN, data.pool, seed)
         for one in (one for one in made if one.old.isdigit()):
             assert 1 <= abs(int(one.new) - int(one.old)) <= 30
             assert one.claim.text == one.original.replace(one.old, one.new)
-    for text in (
+    texts = (
         "Elm Pier is a pier.",  # nothing to exchange
         "Elm Pier is not outside Norway.",  # its opposite is not what it would be
         "Elm Pier is near Iceland.",  # the evidence does not name it
-    ):
-        claim = FeverClaim(text, SUPPORTS, ((("Elm_Pier", 0),),), 99, "line 99")
-        found = contrast_claims([*TRAIN, claim], data.pool, 0)
-        assert [one for one in found if one.original == text] == []
+    )
+    claims = (FeverClaim(text, SUPPORTS, ((("Elm_Pier", 0),),), 99, "line 99") for text in texts)
+    found = contrast_claims([*TRAIN, *claims], data.pool, 0)
+    assert [one for one in found if one.original in texts] == []
 
 
 def yes_or_no(yes: bool) -> Opinion:

@@ -27,6 +27,7 @@ from retrieval.errors import ModelUnavailable
 from retrieval.models import networks, packaged, runtime, weights
 from retrieval.models.arrays import Array, Body
 from retrieval.models.graph import body_graph
+from retrieval.models.networks import converted_layers
 from retrieval.models.packaged import MPNET_PACKAGES, MiniLM, MPNet, PackagedBody, mpnet_folder
 from tests.support.command import printed
 
@@ -177,7 +178,7 @@ def test_states_depend_on_no_other_row(tmp_path: Path, biased: bool) -> None:
 
 
 def converted(base: TinyBase, key: str = "1", places: int = PLACES, first: bool = False) -> Path:
-    return networks.converted_layers("relevance", base, base.weights, key, places, first_only=first)
+    return converted_layers("relevance", base, base.weights, key, places, first_only=first)
 
 
 def test_a_network_is_converted_once(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
