@@ -194,7 +194,7 @@ def test_compositions_need_both_pages_and_false_ones_exchange_one_fact(films: Se
     chemistry = "Ingrid Solheim never studied chemistry."
     studied = FeverClaim(chemistry, REFUTES, ((("Ingrid_Solheim", 1),),), 2, "line 2")
     data = data_of(films, made, studied)
-    many = [one for seed in range(3) for one in compositions(data, seed, 1000)]
+    many = [one for seed in range(6) for one in compositions(data, seed, 1000)]
     one = {one.claim.text: one for one in many}["Night Ferry was directed by a Czech novelist."]
     assert (one.kind, one.bridge, one.claim.label) == ("description", "Pavel Drozd", SUPPORTS)
     assert one.claim.evidence == ((("Night_Ferry", 0), ("Pavel_Drozd", 0)),)
